@@ -15,7 +15,7 @@ feed_nice=19 # other hosts have processors of their own; these shall at least no
 for i in 0 1 2 3; do run_node $i conf/cluster-node.click; done
 for i in 0 1 2 3; do await $i 'active +3/3'; done
 # Each node learns its host's address.
-for i in 0 1 2 3; do in_host $i ping -q -c 3 -i 0.2 -W 2 10.0.$(((i + 1) % 4)).2 >/dev/null || fail "host $i reaches nobody"; done
+for i in 0 1 2 3; do in_host $i ping -q -c 3 -i 0.2 -W 2 10.0.$(((i + 1) % 4)).2 >/dev/null || fail "host $i reaches no host"; done
 
 # sources HOST: four flows to each other host.
 sources() {

@@ -49,7 +49,7 @@ fn right_and_false() {
 
 /// Notes that are missing, by their numbers, are told.
 #[test]
-fn forgotten_notes() {
+fn missing_notes_are_counted() {
     assert_eq!(judge(""), expected(0, 0, 0));
     let notes = "pause 1 3 1 60001 0 5\npause 1 4 70000 130000 0 9\nalarm 3 2 100000 1 9\n";
     assert_eq!(judge(notes), expected(1, 0, 3));
@@ -57,7 +57,7 @@ fn forgotten_notes() {
 
 /// A machine may have run for long: microseconds need more than 31 bits. What was before does not matter if one says so.
 #[test]
-fn lists() {
+fn alarms_are_listed_also_after_a_long_uptime() {
     let notes = "pause 2 1 5364826688 5364997515 1137 4128\nalarm 0 1 5364905972 2 4128\n";
     assert_eq!(
         judge_with("list=1", notes),

@@ -14,31 +14,31 @@ fn figures(benchmark: &str) -> Vec<serde_json::Value> {
 }
 
 #[test]
-fn forward() {
+fn forward_has_a_positive_time_in_each_row() {
     let figures = figures("forward");
     assert_eq!(figures.len(), 14);
     assert!(figures.iter().all(|figure| figure["ns_median"].as_f64() > Some(0.0)));
 }
 
 #[test]
-fn rewriter() {
+fn rewriter_reports_all_rows() {
     assert_eq!(figures("rewriter").len(), 10);
 }
 
 #[test]
-fn filter() {
+fn filter_reports_all_rows() {
     assert_eq!(figures("filter").len(), 4);
 }
 
 /// Every row's configuration is accepted and comes to its end, and nearly every stage is a row.
 #[test]
-fn classes() {
+fn nearly_every_stage_is_a_row_of_classes() {
     assert!(figures("classes").len() > 480);
 }
 
 /// With root there is a figure for each forwarder, otherwise a reason.
 #[test]
-fn devices() {
+fn devices_report_figures_or_a_reason() {
     let report = tiny(&["devices"]);
     let figures = report["figures"].as_array().expect("figures");
     match report["skipped"].as_str() {
@@ -52,7 +52,7 @@ fn devices() {
 }
 
 #[test]
-fn rcu_read() {
+fn rcu_read_has_a_positive_time_in_each_row() {
     let report = tiny(&["rcu-read"]);
     let figures = report["figures"].as_array().expect("figures");
     // Nine schemes and perhaps liburcu, in four situations.
@@ -61,7 +61,7 @@ fn rcu_read() {
 }
 
 #[test]
-fn rcu_update() {
+fn rcu_update_reports_all_rows_and_a_limit() {
     let report = tiny(&["rcu-update"]);
     let figures = report["figures"].as_array().expect("figures");
     // Eleven cases, perhaps over liburcu, too.
@@ -74,7 +74,7 @@ fn rcu_update() {
 }
 
 #[test]
-fn rcu_grace() {
+fn rcu_grace_meets_grace_periods_in_each_row() {
     let report = tiny(&["rcu-grace"]);
     let figures = report["figures"].as_array().expect("figures");
     assert_eq!(figures.len(), 30);
@@ -82,14 +82,14 @@ fn rcu_grace() {
 }
 
 #[test]
-fn rcu_costs() {
+fn rcu_costs_reports_ten_rows_at_least() {
     let report = tiny(&["rcu-costs"]);
     // Without a second processor nothing is transferred.
     assert!(report["figures"].as_array().map(Vec::len) >= Some(10));
 }
 
 #[test]
-fn rcu_model() {
+fn rcu_model_reports_break_evens_and_charts() {
     let folder = tempfile::tempdir().expect("a folder");
     let report = tiny(&["rcu-model", "--svg", &folder.path().display().to_string()]);
     assert_eq!(report["break_even"].as_array().map(Vec::len), Some(8));
@@ -98,7 +98,7 @@ fn rcu_model() {
 }
 
 #[test]
-fn rcu_hash() {
+fn rcu_hash_reports_all_rows_and_charts() {
     let folder = tempfile::tempdir().expect("a folder");
     let report = tiny(&["rcu-hash", "--svg", &folder.path().display().to_string()]);
     assert_eq!(std::fs::read_dir(folder.path()).expect("charts").count(), 3);
@@ -108,14 +108,14 @@ fn rcu_hash() {
 }
 
 #[test]
-fn rcu_ap() {
+fn rcu_ap_reports_all_rows() {
     // Fails by itself if an item was not as its owner left it.
     let report = tiny(&["rcu-ap"]);
     assert_eq!(report["figures"].as_array().map(Vec::len), Some(5 * 7 + 6 * 7));
 }
 
 #[test]
-fn rcu_thesis() {
+fn rcu_thesis_reports_all_rows() {
     let report = tiny(&["rcu-thesis"]);
     // With two threads at most: two rows, one, two, one; twice.
     assert_eq!(report["rows"].as_array().map(Vec::len), Some(12));
@@ -133,7 +133,7 @@ fn tiny(arguments: &[&str]) -> serde_json::Value {
 }
 
 #[test]
-fn lpm() {
+fn lpm_reports_lookups_changes_and_steps() {
     let updates = concat!(env!("CARGO_MANIFEST_DIR"), "/../crates/lpm/tests/data/rrc15-20100227.1610.gz");
     let report = tiny(&["lpm", "--updates", updates]);
     // Two families, three traces, six ways, three tables.
@@ -148,7 +148,7 @@ fn lpm() {
 }
 
 #[test]
-fn cluster() {
+fn cluster_reports_all_rows() {
     let figures = figures("cluster");
     // Seven costs; four roles of nodes with two sizes; a simulated cluster with two matrices; six orders, two sizes with two
     // matrices each.

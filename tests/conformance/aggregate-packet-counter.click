@@ -7,6 +7,6 @@ Script(wait 1, print $(c.undelivered 7), stop);
 //? c.count
 //= 5
 //! then
-// Where no packet has an aggregate, somebody forgot something.
+// Where no packet has an aggregate, the configuration lacks an element that sets one.
 InfiniteSource(LIMIT 1, STOP true) -> a :: AggregatePacketCounter -> Discard;
 //= a :: AggregatePacketCounter: warning: saw no packets with aggregate annotations

@@ -1,4 +1,4 @@
-// What an administrator calls permanent, no reply changes; a reply that nobody asked for is entered, as in Click.
+// What an administrator calls permanent, no reply changes; a reply to no query is entered, as in Click.
 q :: ARPQuerier(10.0.0.1, 1:1:1:1:1:1);
 Idle -> [0] q; q[0] -> Discard; q[1] -> Discard;
 r2 :: InfiniteSource(DATA \<01010101 01010606 06060606 08060001 08000604 00020606 06060606 0a000002 01010101 0101 0a000001>,

@@ -11,7 +11,7 @@ q[1] -> CheckARPHeader(14) -> ARPPrint(asked, TIMESTAMP false) -> ARPResponder(1
 //? q.responses
 //= 1
 //! then
-// Nobody is there whose address is everybody's.
+// No host has the broadcast address.
 t :: ARPTable; q :: ARPQuerier(10.0.0.1, 1:1:1:1:1:1); Idle -> [0] q; Idle -> [1] q; q[0], q[1] => Discard, Discard;
 Script(write t.insert 10.0.0.2 2:2:2:2:2:2, write t.insert 10.0.0.2 ff:ff:ff:ff:ff:ff, write q.insert 10.0.0.3 ff:ff:ff:ff:ff:ff, stop);
 //? t.table

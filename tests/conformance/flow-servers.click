@@ -29,7 +29,7 @@ FromIPSummaryDump($DIR/in, STOP true, CHECKSUM true) -> FlowIPManager(TIMEOUT 60
 //? nat.ports
 //= 64510
 //! then
-// What comes back goes to whom it is meant for; nobody has the ports that packets say which were not changed.
+// What comes back goes to whom it is meant for; no server has the ports of packets that were not changed.
 FromIPSummaryDump($DIR/in, STOP false, CHECKSUM true) -> FlowIPManager(TIMEOUT 1) -> t :: Tee -> nat :: FlowIPNAT(SIP 9.9.9.9) -> IPMirror -> FlowIPNATReverse(nat)
   -> CheckIPHeader -> CheckUDPHeader -> IPPrint(TIMESTAMP false) -> Discard;
 t[1] -> wrong :: FlowIPNATReverse(nat) -> Discard;

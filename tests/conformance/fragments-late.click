@@ -1,4 +1,4 @@
-// Fragments that nobody completes are given up 30 whole seconds later, when another fragment comes.
+// Fragments of a packet that stays incomplete are given up 30 whole seconds later, when another fragment comes.
 FromIPSummaryDump($DIR/in, STOP true, CHECKSUM true, ZERO true) -> r :: IPReassembler -> IPPrint(whole) -> Discard;
 r[1] -> IPPrint(late) -> Discard;
 //< in !data timestamp ip_src ip_dst sport dport ip_proto ip_id ip_fragoff ip_len

@@ -1,4 +1,4 @@
-// What nobody has said is worse than anything that could be said.
+// A bridge that has heard no message takes any message as better than none.
 s :: EtherSwitch; in :: Suppressor; out :: Suppressor;
 Idle -> [0] t :: EtherSpanTree(2:0:0:0:0:1, in, out, s) [0] -> Discard;
 Idle -> [0] in [0] -> [0] s [0] -> [0] out [0] -> Discard;

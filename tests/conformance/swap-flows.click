@@ -68,7 +68,7 @@ Script(wait 1, print $(m.count) $(c.count) $(c.open) $(nat.ports) $(lb.load_pack
 //= 4
 //? late.drop_reasons
 //! then
-// Another manager comes first, so that flows have other numbers; they are found by the new ones, and packets that wait with an old one belong to nobody.
+// Another manager comes first, so that flows have other numbers; they are found by the new ones, and packets that wait with an old one belong to no flow.
 FromIPSummaryDump($DIR/in, STOP true, CHECKSUM true) -> m :: FlowIPManager(CAPACITY 64) -> c :: FlowCounter -> id :: StoreFlowID(28) -> q :: Queue -> Idle;
 //? q.length
 //= 3

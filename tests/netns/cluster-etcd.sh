@@ -25,7 +25,7 @@ run() { run_node "$1" "$work/node.click" CACHE="$work/roster$1" CREDENTIALS="$wo
 for i in 0 1 2 3; do run $i; done
 for i in 0 1 2 3; do await $i 'active +3/3'; done
 for i in 0 1 2 3; do wait_for "node $i has its roster from etcd" version_is $i 2; done
-says "the password is in nobody's arguments" "^0$" bash -c "cat /proc/[0-9]*/cmdline | tr '\0' '\n' | grep -c '^root:$password' || true"
+says "the password is in no process's arguments" "^0$" bash -c "cat /proc/[0-9]*/cmdline | tr '\0' '\n' | grep -c '^root:$password' || true"
 wait_for "etcd knows of four nodes that take part" eval '[ "$(members | grep -c "phase active")" = 4 ]'
 for j in 1 2; do in_host 0 ping -q -c 3 -i 0.3 -W 2 10.0.$j.2 >/dev/null || true; done
 

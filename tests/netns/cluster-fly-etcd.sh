@@ -10,7 +10,7 @@ build_beside
 start_etcd
 put_roster 2
 for i in $(seq 0 11); do
-  # How soon failures are noticed is not what this is about: on a busy machine nobody shall be given up.
+  # How soon failures are noticed is not what this is about: on a busy machine no node shall be given up.
   sed "s/HOLD 200ms/HOLD 600ms/" "$work/n$i.click" >"$work/run$i.click"
   echo "etcd :: EtcdRoster(vlb, SERVER 10.254.0.100:2379, CACHE $work/roster$i, TTL 2);" >>"$work/run$i.click"
   run_fly_node "$i" "$work/run$i.click"

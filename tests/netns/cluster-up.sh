@@ -41,7 +41,7 @@ disown "$up"
 kill -9 "$up"
 "$clique" cluster down --name "$name"
 gone || fail "something is left: $(ls /run | grep "$name"; ip netns list | grep "$name")"
-echo "ok: also when nobody is there to do it"
+echo "ok: also when the program was killed"
 
 "$clique" cluster up --local 2 --name "$name" --seconds 4 --json >"$work/json" 2>"$work/log" &
 up=$!

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Whoever tells Clique of routes, or asks it, may hang, stop in the middle of a sentence or talk nonsense; so may Clique's own control
+# A peer that tells Clique of routes, or asks it, may hang, stop in the middle of a sentence or talk nonsense; so may Clique's own control
 # threads: no packet is lost. About 15 s.
 source "$(dirname "$0")/lib.sh" python3
 
@@ -33,7 +33,7 @@ lossless "a peer stops in the middle of a message" 10.0.2.2 half_a_message
 nonsense() { for _ in 1 2 3; do speak 0.1 'b"GET / HTTP/1.1\r\n\r\n"'; done; }
 lossless "peers talk nonsense" 10.0.2.2 nonsense
 
-# Somebody asks for everything, again and again, and reads nothing; somebody else begins a command.
+# A client asks for everything, again and again, and reads nothing; another begins a command.
 python3 - "$work/socket" <<'PYTHON' &
 import socket, sys, time
 greedy, slow = (socket.socket(socket.AF_UNIX) for _ in range(2))
@@ -49,7 +49,7 @@ except TimeoutError:
 time.sleep(2)
 PYTHON
 askers=$!
-lossless "someone asks and does not read the answers" 10.0.2.2 sleep 3
+lossless "a client asks and does not read the answers" 10.0.2.2 sleep 3
 wait $askers
 
 # A control thread hangs: it is stopped from outside, in whatever it was doing, while routes are on their way.

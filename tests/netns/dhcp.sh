@@ -46,7 +46,7 @@ serve 10.0.2.5
 wait_for "another address is leased" has 10.0.2.5
 wait_for "Clique goes on with it" is p2/arp.ipaddr 10.0.2.5
 says "and says so" "addresses have changed" cat "$work/log"
-wait_for "the old one is nobody's" way_is 10.0.2.1 2
+wait_for "the old one is no interface's" way_is 10.0.2.1 2
 ip -n "$h2" route replace default via 10.0.2.5
 says "forwarding" " 0% packet loss" in_h1 ping -c 3 -i 0.2 -W 2 10.0.2.2
 says "errors come from the new address" "From 10.0.2.5.*Time to live" in_h2 ping -c 1 -t 1 -W 2 10.0.1.2

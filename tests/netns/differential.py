@@ -257,7 +257,7 @@ def excuse(sent, port, linux, clique):
             if same(rest, linux) or excuse(sent, port, linux, rest):
                 return "redirect: Linux limits them per neighbour, so here it was told to send none"
         if not clique and (0 in (packet[12], packet[16]) and bytes(4) not in (packet[12:16], packet[16:20])):
-            return "0.0.0.0/8: hosts for Linux since 5.3, nobody by RFC 1122, section 3.2.1.3"
+            return "0.0.0.0/8: hosts for Linux since 5.3, no host by RFC 1122, section 3.2.1.3"
         if not clique and packet[12:14] == b"\x0a\0" and packet[15] == 255:
             return "from a broadcast address: Linux answers everybody; RFC 1812, section 4.3.2.7, forbids it"
         options = packet[20 : 4 * (packet[0] & 15)]
@@ -295,7 +295,7 @@ def excuse(sent, port, linux, clique):
             return "an error about a redirect: RFC 4443, section 2.4 e.2, forbids it"
         hairpin = [p for p, _ in linux] == [port]
         if not clique and packet[24:26] == b"\xfe\x80":
-            return "to somebody on the link itself: Linux looks for it there, Clique does not forward it (RFC 4291, section 2.5.6)"
+            return "to a host on the link itself: Linux looks for it there, Clique does not forward it (RFC 4291, section 2.5.6)"
         if not clique and hairpin and source[:2] == b"\xfe\x80":
             return "a sender on the link itself: Linux forwards if the packet leaves there, Clique never (RFC 4291, section 2.5.6)"
         if not clique and hairpin and (source == bytes(16) or source[0] == 0xFF):

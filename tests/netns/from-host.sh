@@ -53,7 +53,7 @@ ip -n "$h2" addr add 198.51.100.1/32 dev lo
 sleep 0.5
 says "a route that is added" "1 received" in_h1 ping -c 1 -W 2 198.51.100.1
 says "no way" "From 10.0.1.1.*Destination Net Unreachable" in_h1 ping -c 1 -W 2 192.0.2.1
-one_error() { # WHAT ADDRESS: somebody, and only one, says that there is no way
+one_error() { # WHAT ADDRESS: a router, and only one, says that there is no way
   local errors
   errors=$({ in_h1 ping -6 -c 1 -W 2 "$2" 2>&1 || true; } | grep -c "From .*icmp_seq=1")
   [ "$errors" = 1 ] || fail "$1: $errors errors"
@@ -86,7 +86,7 @@ ip -n "$h2" addr del 10.0.3.2/24 dev h2e
 ip -n "$h2" route replace 10.0.1.0/24 via 10.0.2.1
 ip -n "$r" route replace 203.0.113.0/24 via 10.0.2.2
 ip -n "$r" route replace 198.51.100.0/24 via 10.0.2.2
-says "nobody takes over twice" "has taken this machine's interfaces over already" in_r "$clique" run --from-host
+says "a second router does not take over" "has taken this machine's interfaces over already" in_r "$clique" run --from-host
 stop
 [[ $(state) == "$before" ]] || fail "not given back: $(state)"
 echo "ok: given back"

@@ -21,7 +21,7 @@ daemon() {
   shift 2
   ip netns exec "$namespace" $frr/"$name" -f "$directory/$name.conf" -i "$directory/$name.pid" \
     -z "$directory/zserv" --vty_socket "$directory" "$@" >"$directory/$name.log" 2>&1 &
-  disown # nobody waits for it, nor says that it was killed
+  disown # the shell does not wait for it, nor says that it was killed
 }
 
 # frr_kill NAMESPACE NAME: at once.

@@ -17,7 +17,7 @@ skip() { echo "skipped: $*"; exit 0; }
 for program in ip ethtool ping traceroute iperf3 "$@"; do
   command -v "$program" >/dev/null || skip "$program is not installed"
 done
-ip netns add "$r" 2>/dev/null || skip "this machine lets nobody make network namespaces"
+ip netns add "$r" 2>/dev/null || skip "this machine does not let this user make network namespaces"
 
 in_h1() { ip netns exec "$h1" "$@"; }
 in_h2() { ip netns exec "$h2" "$@"; }

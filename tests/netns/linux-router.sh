@@ -65,7 +65,7 @@ resolves "$h2" h2e 10.0.2.1 10.0.1.2
 resolves "$h2" h2e 2001:db8:2::1 2001:db8:1::2
 stop
 
-# Whoever asks for the router is known to it, before anything is sent there.
+# A host that asks for the router is known to it, before anything is sent there.
 ip -n "$h1" neigh flush dev h1e
 in_h1 ping -q -c 1 -W 2 10.0.1.1 >/dev/null || true
 ip -n "$h1" neigh flush dev h1e

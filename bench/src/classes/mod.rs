@@ -172,7 +172,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), String> {
     let mut figures: Vec<Figure> = figures.collect();
     // Simple ones first, then the others by reason; the slowest of each first.
     figures.sort_by(|a, b| a.not_simple.cmp(&b.not_simple).then(b.ns_median.total_cmp(&a.ns_median)));
-    // Whoever asks for some does not miss the others.
+    // An operator who asks for some does not miss the others.
     let unmeasured = if arguments.only.is_empty() { unmeasured(&known) } else { Vec::new() };
     let report = Report { machine, figures, unmeasured };
     match arguments {

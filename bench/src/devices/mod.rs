@@ -3,7 +3,7 @@
 //! A sender and a receiver share one network namespace, a forwarder has another; two virtual cables join them. For
 //! processor time the sender keeps a window of packets under way and sends more when they have arrived, so that
 //! nothing is lost and no work is done in vain. What is measured is the processor time of all that takes part, sender
-//! and softirq threads included; the cost of sending alone, to an interface where nobody listens, is a row of its
+//! and softirq threads included; the cost of sending alone, to an interface where no program listens, is a row of its
 //! own. For latency, and while routes change, the sender keeps a rate instead: a share of the highest rate at which
 //! nothing was lost, found just before by halving (RFC 2544, section 26.1, with trials of seconds instead of
 //! minutes).
@@ -320,7 +320,7 @@ fn measure(arguments: &Arguments, network: &Network, name: &str) -> Result<(f64,
     let pid = forwarder.as_ref().map(|forwarder| forwarder.process.0.id());
     let now = || threads.iter().copied().chain(pid).map(spent).sum::<u64>();
     let before = now();
-    let listens = if name == "nobody" { "nobody" } else { "somebody" };
+    let listens = if name == "nobody" { "nobody" } else { "receiver" };
     let sender = this(&network.hosts, arguments, &["--send", "--forwarder", listens])?.output();
     let sender = sender.map_err(|error| error.to_string())?;
     let others = now() - before;

@@ -119,7 +119,7 @@ func main() {
 		}
 		traces = append(traces, trace)
 	}
-	// Nothing is allocated from here on, so nobody needs to collect.
+	// Nothing is allocated from here on, so there is nothing to collect.
 	runtime.GC()
 	debug.SetGCPercent(-1)
 	fmt.Printf("ready 0 %.4f %d\n", built, faults)

@@ -24,7 +24,7 @@ pub(super) struct Figure {
     single_changes_per_s: Spread,
     /// Withdrawing everything, and announcing it again.
     reset_s: Spread,
-    /// Nanoseconds a lookup, in batches of 32, prefixes all alike, and nobody writes.
+    /// Nanoseconds a lookup, in batches of 32, prefixes all alike, without a writer.
     idle_ns: Spread,
     /// The same while another thread makes single changes as fast as it can.
     changing_ns: Spread,
@@ -104,7 +104,7 @@ fn seconds(run: impl FnOnce() -> Result<(), lpm::TableError>) -> Result<f64, Str
 /// Nanoseconds a lookup on the first processor, round by round.
 #[derive(Default)]
 struct Meanwhile {
-    /// While nobody else does anything.
+    /// While no other thread does anything.
     idle: Vec<f64>,
     /// While another thread makes single changes.
     changing: Vec<f64>,

@@ -54,7 +54,7 @@ impl<F: Flavour> Chains<F> {
         let bucket = |_| Bucket { first: AtomicPtr::default(), updaters: parking_lot::Mutex::new(()) };
         let table = Self { buckets: (0..buckets).map(bucket).collect(), instances };
         for (key, bucket) in table.buckets.iter().enumerate() {
-            // SAFETY: nobody else has the table yet.
+            // SAFETY: no other thread has the table yet.
             unsafe { bucket.link(Element::new(key as u64)) };
         }
         table
@@ -76,7 +76,7 @@ impl<F: Flavour> Drop for Chains<F> {
         for bucket in &mut self.buckets {
             let mut at = *bucket.first.get_mut();
             while !at.is_null() {
-                // SAFETY: from a box, linked once, and nobody else has the table any more.
+                // SAFETY: from a box, linked once, and no other thread has the table any more.
                 at = *unsafe { Box::from_raw(at) }.next.get_mut();
             }
         }
@@ -160,7 +160,7 @@ impl<F: Flavour> Session<'_, F> {
         found
     }
 
-    /// Removes a key and inserts it again. False if somebody else just does the same.
+    /// Removes a key and inserts it again. False if another thread just does the same.
     pub(crate) fn delete_and_reinsert(&mut self, key: u64) -> bool {
         let (bucket, thread) = self.place(key);
         let section = thread.update();
@@ -246,7 +246,7 @@ mod tests {
         fn with_more(self, keys: u64) -> Self {
             let buckets = self.buckets.len() as u64;
             for key in buckets..buckets + keys {
-                // SAFETY: nobody else has the table yet.
+                // SAFETY: no other thread has the table yet.
                 unsafe { self.buckets[(key % buckets) as usize].link(Element::new(key)) };
             }
             self

@@ -1,5 +1,5 @@
 //! `rcu-costs`: what single operations cost on this machine: the table that explains why locks are slow also when
-//! nobody else wants them.
+//! no other thread wants them.
 
 use crate::machine::Machine;
 use crate::rcu::{Bound, Spread, print_json, print_table, processor_time, processors};

@@ -75,7 +75,7 @@ struct Figure {
     /// The longest turn that each grace period met.
     turn_ns: Quantiles,
     /// The same as `latency_ns`, of grace periods that met no turn of more than three times the work asked for, and a
-    /// microsecond: nobody lost the processor meanwhile.
+    /// microsecond: no reader lost the processor meanwhile.
     undisturbed: u64,
     undisturbed_ns: Option<Quantiles>,
     /// Of grace periods before which the updater kept its processor until readers knew what to note.
@@ -201,7 +201,7 @@ struct Found {
     within: u64,
 }
 
-/// Work that nobody can shorten: each step waits for the one before.
+/// Work that a compiler or processor cannot shorten: each step waits for the one before.
 fn spin(mut state: u64, steps: u64) -> u64 {
     for _ in 0..steps {
         state ^= state << 13;

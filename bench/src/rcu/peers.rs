@@ -90,7 +90,7 @@ impl Scheme for Unprotected {
     fn read(&self, count: u64, every: u64) -> f64 {
         timed(count, every, |sum, every| {
             reads(sum, every, || {
-                // SAFETY: points into `numbers`, which nobody writes.
+                // SAFETY: points into `numbers`, which no thread writes.
                 unsafe { *self.place.load(Relaxed) }
             })
         })
@@ -183,7 +183,7 @@ impl<const SECTION: bool> Scheme for Epoch<SECTION> {
 impl<const SECTION: bool> Drop for Epoch<SECTION> {
     fn drop(&mut self) {
         let place = std::mem::replace(&mut self.place, Atomic::null());
-        // SAFETY: never null; `&mut self` says that nobody else has it.
+        // SAFETY: never null; `&mut self` says that no other thread has it.
         drop(unsafe { place.into_owned() });
     }
 }
@@ -230,7 +230,7 @@ impl<const SECTION: bool> Scheme for Seize<SECTION> {
 
 impl<const SECTION: bool> Drop for Seize<SECTION> {
     fn drop(&mut self) {
-        // SAFETY: from a box, and nobody else has it any more.
+        // SAFETY: from a box, and no other thread has it any more.
         drop(unsafe { Box::from_raw(*self.place.get_mut()) });
     }
 }

@@ -37,7 +37,7 @@ pub(crate) struct Arguments {
     every: u64,
 }
 
-/// How often the reader is quiescent, and whether somebody updates meanwhile.
+/// How often the reader is quiescent, and whether an updater is at work meanwhile.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 struct Situation {
     reads_a_section: u64,

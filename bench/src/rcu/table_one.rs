@@ -2,7 +2,7 @@
 //!
 //! Twice as many threads as processors; each inserts and removes a set of keys that overlaps its neighbours', and after
 //! each of these does so many retrievals. The paper counts kernel threads on a processor; here each thread is a
-//! reader, quiescent between operations. Items are buffers of a pattern that is checked and overwritten by whoever
+//! reader, quiescent between operations. Items are buffers of a pattern that is checked and overwritten by the thread that
 //! has them: a reader must never meet the pattern that the item's last owner leaves.
 
 use crate::machine::Machine;
@@ -101,7 +101,7 @@ struct Report {
     figures: Vec<Figure>,
 }
 
-/// What live items hold, and what whoever drops one leaves.
+/// What live items hold, and what the thread that drops one leaves.
 const ALIVE: u64 = 0x5555_5555_5555_5555;
 const DEAD: u64 = 0xaaaa_aaaa_aaaa_aaaa;
 static ERRORS: AtomicU64 = AtomicU64::new(0);

@@ -180,7 +180,7 @@ fn cases(table: u32, threads: usize) -> (bool, Vec<(usize, usize)>) {
 fn row(table: u32, input: &Input, (readers, writers): (usize, usize), tasks: u64) -> Row {
     let case = Case { readers, writers, tasks };
     let none = (writers == 0).then(|| {
-        // SAFETY: nobody updates while there are readers.
+        // SAFETY: there is no updater while there are readers.
         #[allow(unsafe_code)]
         let instance = unsafe { Unprotected::new() };
         measure(instance, input, case)

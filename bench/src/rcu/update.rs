@@ -195,7 +195,7 @@ impl Default for Place {
 
 impl Drop for Place {
     fn drop(&mut self) {
-        // SAFETY: from a box, and nobody reads it any more.
+        // SAFETY: from a box, and no thread reads it any more.
         drop(unsafe { Box::from_raw(*self.pointer.get_mut()) });
     }
 }

@@ -181,7 +181,7 @@ int main(int argc, char **argv)
 	pthread_t updater;
 
 	if (!strcmp(outcome.how, "callbacks") || !strcmp(outcome.how, "recycle"))
-		get_default_call_rcu_data(); /* its thread starts before anybody is bound */
+		get_default_call_rcu_data(); /* its thread starts before any thread is bound */
 	place = fresh(1);
 	bind_to(0);
 	rcu_register_thread();

@@ -158,7 +158,7 @@ mod tests {
 
     /// Names in front of the contents, which stay there.
     #[test]
-    fn long_names() {
+    fn long_names_stand_before_the_contents() {
         let text = archive(&[("#1/19", "fastclassifier_infoabc"), ("#1/6", "configIdle;")]);
         let (found, others) = config(&text).unwrap();
         assert_eq!(found, b"Idle;");
@@ -174,9 +174,8 @@ mod tests {
         assert_eq!((found, others), (members[0].data.clone(), vec![members[1].clone()]));
     }
 
-    /// However an archive is cut off or spoilt, there is an error or the right text.
     #[test]
-    fn damaged_archives() {
+    fn an_archive_that_is_cut_off_is_an_error_and_a_spoilt_one_no_panic() {
         let whole = archive(&[("odd", "abc"), ("config", "Idle -> Discard;")]);
         for end in 0..whole.len() {
             assert!(config(&whole[..end]).is_err(), "{end}");

@@ -360,14 +360,14 @@ mod tests {
     }
 
     #[test]
-    fn ports() {
+    fn a_port_is_a_number_a_first_number_or_a_service() {
         for port in ["0", "65535", "0x1f90", "7777+", "http"] {
             assert_eq!(items(&["-p", port]), [option(Id::Port, Some(port))]);
         }
     }
 
     #[test]
-    fn negation() {
+    fn no_negates_an_option_and_a_second_no_undoes_it() {
         assert_eq!(
             items(&["--warnings", "--no-w", "--no-no-warn"]),
             [warnings(false), warnings(true), warnings(false)]
@@ -376,7 +376,7 @@ mod tests {
 
     /// Only a program that has said so lets a plus sign negate, and only what can be negated.
     #[test]
-    fn plus() {
+    fn plus_negates_where_the_program_allows_it() {
         assert_eq!(items(&["+W"]), [word("+W")]);
         let plus = |arguments: &[&str]| read(arguments).with_plus().collect::<Vec<_>>();
         assert_eq!(
@@ -387,7 +387,7 @@ mod tests {
     }
 
     #[test]
-    fn messages() {
+    fn each_mistake_has_its_message() {
         let cases = [
             (&["--nothing"][..], "unrecognized option '--nothing'"),
             (&["-qZ"], "unrecognized option '-Z'"),

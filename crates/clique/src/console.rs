@@ -12,7 +12,7 @@ pub(crate) fn print(text: &str) -> io::Result<()> {
     print_on(text).map(drop)
 }
 
-/// Writes a part of what goes on until somebody has seen enough; says whether somebody still reads.
+/// Writes a part of an output that goes on until its reader has seen enough; says whether it is still read.
 ///
 /// # Errors
 /// Why the text could not be written, a full disk for instance.
@@ -28,7 +28,7 @@ fn print_bytes(bytes: &[u8]) -> io::Result<bool> {
     }
 }
 
-/// Whether standard output is a pipe from which nobody reads any more.
+/// Whether standard output is a pipe that has no reader any more.
 pub(crate) fn is_unread() -> bool {
     let out = io::stdout();
     let mut polled = [PollFd::new(&out, PollFlags::empty())];

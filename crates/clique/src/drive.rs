@@ -24,7 +24,7 @@ pub(crate) struct Took {
 
 /// Runs a router, and those that take its place. SIGINT, SIGTERM and SIGHUP stop it in order, once, unless a script serves them; a
 /// second one ends the program at once, as does one that comes after the run. A program that nohup(1) has started goes on without its
-/// terminal. So does a router with a control socket when nobody reads its standard output any more; others stop when they next write.
+/// terminal. So does a router with a control socket when its standard output has no reader any more; others stop when they next write.
 ///
 /// # Errors
 /// That the signals cannot be caught; the router did not run then.
@@ -116,9 +116,8 @@ impl Took {
 mod tests {
     use super::*;
 
-    /// The hundredths carry over into seconds and minutes.
     #[test]
-    fn time_line() {
+    fn hundredths_carry_over_into_seconds_and_minutes() {
         let took = |ms: u64| Took {
             elapsed: Duration::from_millis(ms),
             user: Duration::from_millis(1230),
@@ -133,7 +132,7 @@ mod tests {
     fn processor_time_passes() {
         let before = processor_time();
         let start = Instant::now();
-        // Several ticks of work, whoever else needs the processor.
+        // Several ticks of work, also while other programs need the processor.
         while processor_time() == before {
             assert!(start.elapsed() < Duration::from_secs(60), "no processor time was counted");
             std::hint::black_box((0..100_000).sum::<u64>());

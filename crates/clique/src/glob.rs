@@ -113,7 +113,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn patterns() {
+    fn patterns_match_as_in_the_shell() {
         let yes = [
             ("", "*"),
             ("abc", "***"),
@@ -147,9 +147,8 @@ mod tests {
         }
     }
 
-    /// Stars do not multiply the work.
     #[test]
-    fn many_stars() {
+    fn many_stars_do_not_multiply_the_work() {
         assert!(!matches(&"a".repeat(2_000), &format!("{}b", "a*".repeat(200))));
     }
 }

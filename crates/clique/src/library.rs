@@ -44,7 +44,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn search_order() {
+    fn libraries_are_found_in_the_order_of_the_path() {
         let dir = tempfile::tempdir().unwrap();
         let at = |name: &str| dir.path().join(name);
         std::fs::create_dir_all(at("a/conf")).unwrap();

@@ -162,7 +162,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     #[test]
-    fn families() {
+    fn each_family_of_classes_has_its_advice() {
         assert_eq!(find("FromBPF"), Some(DEVICE));
         assert_eq!(find("WifiFragment"), Some(WIRELESS));
         assert_eq!(find("IPsecInbound"), Some(IPSEC));

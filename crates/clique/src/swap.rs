@@ -146,7 +146,7 @@ impl Reply {
             Some(writer) => writer.tell(response).err(),
             None => Some(response),
         };
-        // Nobody may be there to hear of an error: a script that is gone, or that was told already that all is well.
+        // The script that asked may be gone, or may have been told already that all is well: then the console shows the error.
         if let Some(Response { result: Err(error), .. }) = unheard {
             crate::console::complain(&format!("hotconfig: {error}\n"));
         }
@@ -201,7 +201,7 @@ impl Swaps {
                         let (settled, done) = mpsc::channel();
                         builds.change(|state| {
                             (state.next, state.stands) = (Some(Next { router, reply, settled }), true);
-                            // At once: whoever waits for it shall not go on into the next moment of simulated time.
+                            // At once: a caller that waits for it shall not go on into the next moment of simulated time.
                             lock(&current.0).interrupt();
                         });
                         drop(unbuilt);

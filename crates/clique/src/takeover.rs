@@ -17,7 +17,7 @@ use std::{io, thread};
 
 /// The part of the configuration that is the same for each interface.
 const PORT: &str = include_str!("takeover.click");
-/// In the place of an IPv6 address that an interface does not have: nobody is there (RFC 6666).
+/// In the place of an IPv6 address that an interface does not have: no host has this one (RFC 6666).
 const NOBODY: Ipv6Addr = Ipv6Addr::new(0x100, 0, 0, 0, 0, 0, 0, 0);
 /// Where what was changed is written down.
 const FOLDER: &str = "/run/clique";
@@ -373,9 +373,8 @@ mod tests {
         assert!(changed[1].v4.is_empty());
     }
 
-    /// What is made is a configuration, whose ports lead where the tables say.
     #[test]
-    fn a_configuration() {
+    fn the_configurations_ports_lead_where_the_tables_say() {
         let text = configuration(&machine());
         assert!(
             text.contains("IPLookup(10.0.1.1/32 0, 10.0.4.1/32 0, 10.0.1.255/32 0, 255.255.255.255/32 0")

@@ -309,7 +309,7 @@ fn runs(text: &str) -> Vec<Link> {
 }
 
 #[test]
-fn reads_links() {
+fn links_are_found_outside_of_code() {
     let targets = |text: &str| links(text).into_iter().map(|link| link.target).collect::<Vec<_>>();
     assert_eq!(targets("a [b](c.md), ![d](e.svg \"title\") and [f](<g.md#h>)"), ["c.md", "e.svg", "g.md#h"]);
     assert_eq!(targets("[a (b)](c_(d).md)"), ["c_(d).md"]);
@@ -323,13 +323,13 @@ fn reads_links() {
 }
 
 #[test]
-fn counts_lines() {
+fn a_link_has_the_line_where_its_target_stands() {
     let text = "```\ncode\n```\n\n`a\nb` [c\nd](e.md)\n";
     assert_eq!(links(text), [Link { line: 7, target: "e.md".to_owned() }]);
 }
 
 #[test]
-fn reads_headings() {
+fn headings_give_anchors() {
     let text =
         "# One, `two`\n\n```\n# code\n```\n## A\n## A\n### [In](x.md) the rest\n<a id=\"here\"></a>\n#none\n";
     let expected = ["a", "a-1", "here", "in-the-rest", "one-two"];
@@ -337,7 +337,7 @@ fn reads_headings() {
 }
 
 #[test]
-fn judges_links() {
+fn a_broken_link_has_its_reason() {
     let readme = Path::new("README.md");
     assert_eq!(reason_broken(readme, "https://example.org/none#at-all"), None);
     assert_eq!(reason_broken(readme, "docs/src/SUMMARY.md"), None);
@@ -350,7 +350,7 @@ fn judges_links() {
 }
 
 #[test]
-fn finds_runs() {
+fn runs_are_found_by_their_dates() {
     let text = "`bench/runs/2026-01-02-a-b.json` and `2026-01-02-c.json`;\nDATE-c.json, 2026-01-02-d.svg";
     let found: Vec<_> = runs(text).into_iter().map(|link| (link.line, link.target)).collect();
     assert_eq!(found, [(1, "2026-01-02-a-b.json".to_owned()), (1, "2026-01-02-c.json".to_owned())]);

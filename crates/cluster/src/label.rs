@@ -166,7 +166,7 @@ mod tests {
     proptest! {
         /// Nothing gets lost, with any number of nodes and ports, and both addresses are unicast and local.
         #[test]
-        fn round_trip(egress: u16, port: u16, ingress: u16, hops in 0..=MAX_HOPS, stamp in stamps()) {
+        fn a_label_is_read_back_as_it_was_written(egress: u16, port: u16, ingress: u16, hops in 0..=MAX_HOPS, stamp in stamps()) {
             let most = if matches!(stamp, Stamp::Numbered { .. }) { MOST_NUMBERED as u16 - 1 } else { u16::MAX };
             let ingress = ingress.min(most);
             let label = Label { egress, port, ingress, hops, stamp };
@@ -182,18 +182,16 @@ mod tests {
             prop_assert_eq!(&label(a, hops, stamp)[..6], &label(b, 2, Stamp::None)[..6]);
         }
 
-        /// Any bytes can be read.
         #[test]
-        fn total(bytes in proptest::collection::vec(any::<u8>(), 0..20)) {
+        fn any_bytes_can_be_read_as_a_label(bytes in proptest::collection::vec(any::<u8>(), 0..20)) {
             if let Some(label) = Label::decode(&bytes) {
                 prop_assert_eq!(Label::decode(&label.encode()), Some(label));
             }
         }
     }
 
-    /// Hops run out.
     #[test]
-    fn hops_end() {
+    fn hops_run_out() {
         let label = Label { egress: 1, port: 0, ingress: 0, hops: 1, stamp: Stamp::None };
         assert_eq!(label.hop().and_then(Label::hop), None);
     }

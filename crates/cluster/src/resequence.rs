@@ -280,9 +280,8 @@ mod tests {
         assert_eq!(feed(&[5_002, 5_001, 5_003]).0, [5_001, 5_002, 5_003]);
     }
 
-    /// One straggler from far ahead is not believed; two in a row are.
     #[test]
-    fn stragglers() {
+    fn one_straggler_from_far_ahead_is_not_believed_two_in_a_row_are() {
         assert_eq!(feed(&[0, 1, 9_000, 2, 3]).0, [0, 1, 2, 3]);
         assert_eq!(feed(&[0, 1, 9_000, 9_001, 9_002]).0, [0, 1, 9_001, 9_002]);
     }

@@ -281,7 +281,7 @@ mod tests {
 
     /// Cables lead to those that a node sends to, and to those that send to it; where these are the same, there is one.
     #[test]
-    fn cables() {
+    fn cables_lead_to_receivers_and_senders() {
         let fly = Topology::fly(4, 2);
         assert_eq!(fly.neighbours(1), [4, 5, 8, 9]);
         assert_eq!((fly.neighbours(4), fly.neighbours(8)), (vec![8, 10, 0, 1], vec![0, 1, 4, 6]));

@@ -53,7 +53,7 @@ mod tests {
     proptest! {
         /// From any node to any other by way of any third, in mesh and fly, within the hops that are allowed.
         #[test]
-        fn frames_arrive(fly: bool, strict: bool, size in 3usize..40, from: u16, egress: u16, via: u16) {
+        fn a_frame_arrives_by_way_of_any_third_node(fly: bool, strict: bool, size in 3usize..40, from: u16, egress: u16, via: u16) {
             let topology = if fly { Topology::fly(size, 4) } else { Topology::Mesh { nodes: size } };
             let node = |n: u16| n % size as u16;
             let (from, egress, via) = (node(from), node(egress), node(via));
@@ -85,9 +85,8 @@ mod tests {
             prop_assert_eq!((label.stamp, label.ingress), (expected, from));
         }
 
-        /// Whatever the label and the wiring, a frame stops.
         #[test]
-        fn frames_stop(fly: bool, bytes: [u8; 12], wiring in proptest::collection::vec(0u16..9, 9)) {
+        fn a_frame_stops_whatever_label_and_wiring(fly: bool, bytes: [u8; 12], wiring in proptest::collection::vec(0u16..9, 9)) {
             let topology = if fly { Topology::fly(4, 2) } else { Topology::Mesh { nodes: 9 } };
             let Some(mut label) = Label::decode(&bytes) else { return Ok(()) };
             label.egress %= 4;

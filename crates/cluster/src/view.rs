@@ -80,7 +80,7 @@ pub struct View {
     nodes: usize,
     up: Box<[u64]>,
     transit: Box<[u64]>,
-    /// Whom each node reaches; empty: everybody everybody.
+    /// Whom each node reaches; empty: every node reaches every node.
     reach: Vec<Nodes>,
     /// What each link of a terminal of a fly is good for, by link and terminal; empty: everything.
     links: Vec<Vec<Standing>>,
@@ -89,13 +89,13 @@ pub struct View {
 }
 
 impl View {
-    /// Everybody reaches everybody.
+    /// Every node reaches every node.
     pub fn whole(me: NodeId, nodes: usize) -> View {
         let all: Box<[u64]> = vec![u64::MAX; nodes.div_ceil(64)].into();
         View { me, nodes, up: all.clone(), transit: all, reach: vec![], links: vec![], first_links: vec![] }
     }
 
-    /// Nobody is known yet.
+    /// No node is known yet.
     pub fn empty(me: NodeId, nodes: usize) -> View {
         let none: Box<[u64]> = vec![0; nodes.div_ceil(64)].into();
         let reach = vec![Nodes::Only([].into()); nodes];
@@ -214,7 +214,7 @@ mod tests {
 
     /// A node is no stopover for itself or for what ends there, nor one that drains or has lost the egress.
     #[test]
-    fn stopovers() {
+    fn a_stopover_has_the_egress_and_does_not_drain() {
         let mut view = View::whole(0, 130);
         assert_eq!([0, 5, 7, 200].map(|via| view.via(via, 7)), [false, true, false, false]);
         view.set(5, Peer { up: true, transit: true, reach: Nodes::of([1, 129]) });

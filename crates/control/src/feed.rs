@@ -40,7 +40,7 @@ const GIVES_WAY: i32 = 10;
 const PAUSE: Duration = Duration::from_secs(1);
 
 impl<S: Send + Sync + 'static> Feed<S> {
-    /// Starts a thread. It has a name for whoever looks at the process.
+    /// Starts a thread. It has a name, for the operator who looks at the process.
     pub(crate) fn start(
         name: &str,
         shared: Arc<S>,
@@ -81,7 +81,7 @@ impl<S: Send + Sync + 'static> Feed<S> {
 }
 
 impl<S> Feed<S> {
-    /// Tells the thread to end, and does not wait for it: it may be waiting for somebody else.
+    /// Tells the thread to end, and does not wait for it: it may be waiting for a peer.
     pub(crate) fn let_go(mut self) {
         self.thread = None;
         self.ring(STOP);

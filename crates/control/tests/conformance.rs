@@ -12,7 +12,7 @@ fn known() -> Classes {
 }
 
 #[test]
-fn documented_behaviour() {
+fn elements_behave_as_documented() {
     let (checked, wrong) = expected::check("tests/conformance/control", &known());
     assert!(wrong.is_empty(), "{wrong}");
     assert!(checked >= 3);

@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn gateways() {
+    fn the_gateway_of_a_default_route_is_found() {
         let hex = |address: [u8; 4]| format!("{:08X}", u32::from_ne_bytes(address));
         let routes = format!(
             "Iface\tDestination\tGateway \tFlags\tRefCnt\tUse\tMetric\tMask\n\
@@ -71,7 +71,7 @@ mod tests {
 
     /// The loopback interface has its usual address, where it has one at all.
     #[test]
-    fn addresses() {
+    fn bad_names_have_no_address_and_loopback_its_usual_one() {
         for name in ["", ".", "..", "no such interface", "../net/lo", "a name that is much too long for one"]
         {
             assert_eq!(ipv4(name), None, "{name}");

@@ -15,7 +15,7 @@ struct Value {
     data: u32,
 }
 
-/// Whether the kernel merges received segments into longer ones (generic receive offload) before anybody sees them.
+/// Whether the kernel merges received segments into longer ones (generic receive offload) before a socket sees them.
 ///
 /// # Errors
 /// What the kernel refuses.

@@ -228,7 +228,7 @@ mod tests {
 
     /// Nothing that is cut short or lies about its length is touched, or read beyond its end.
     #[test]
-    fn short_frames() {
+    fn frames_that_are_cut_short_stay_untouched() {
         let (frame, ..) = unfinished(false, 6, 40, true);
         for len in 0..frame.len() - 3 {
             let mut cut = frame[..len].to_vec();

@@ -61,7 +61,7 @@ fn instruction(code: u32, jt: u8, jf: u8, k: u32) -> libc::sock_filter {
     libc::sock_filter { code: code as u16, jt, jf, k }
 }
 
-/// Lets pass only what arrived at a queue; what the kernel stores is the number plus one, or zero if nobody said.
+/// Lets pass only what arrived at a queue; what the kernel stores is the number plus one, or zero if the driver did not say.
 fn only_queue(fd: &OwnedFd, queue: u16) -> io::Result<()> {
     let extra = (libc::SKF_AD_OFF + libc::SKF_AD_QUEUE) as u32;
     let not_said = if queue == 0 { 0 } else { u32::from(queue) + 1 };

@@ -151,7 +151,7 @@ impl Rx {
         packet.into_iter().chain(xdp.iter().map(XdpRx::fd))
     }
 
-    /// Frames that were lost so far because nobody fetched them in time.
+    /// Frames that were lost so far because no worker fetched them in time.
     pub fn drops(&mut self) -> u64 {
         match self {
             Rx::Packet(rx, _) => rx.drops(),
@@ -205,7 +205,7 @@ impl Tx {
     }
 
     /// Sends packets, the first of the batch first, as far as the kernel takes them: those that it takes leave the batch.
-    /// `sent` gets them, or copies of them, if somebody wants to see them again.
+    /// `sent` gets them, or copies of them, if the caller wants to see them again.
     #[inline]
     pub fn send(&mut self, pool: &mut Pool, batch: &mut Batch, mut sent: Option<&mut Batch>) -> Sent {
         match self {

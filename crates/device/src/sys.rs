@@ -44,7 +44,7 @@ pub(crate) fn socket(domain: c_int, kind: c_int, protocol: c_int) -> io::Result<
     // SAFETY: no pointers.
     let fd =
         check(unsafe { libc::socket(domain, kind | libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC, protocol) })?;
-    // SAFETY: the descriptor was just made and is nobody else's.
+    // SAFETY: the descriptor was just made and has no other owner.
     Ok(unsafe { OwnedFd::from_raw_fd(fd) })
 }
 
@@ -101,7 +101,7 @@ pub(crate) fn index_of(interface: &str) -> io::Result<c_int> {
 
 /// An interface request that names an interface.
 pub(crate) fn interface_request(interface: &str) -> io::Result<libc::ifreq> {
-    // SAFETY: a structure of integers and a union of such and of pointers that nobody follows.
+    // SAFETY: a structure of integers and a union of such and of pointers that no code follows.
     let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
     if interface.len() >= request.ifr_name.len() || interface.contains('\0') {
         return Err(io::Error::from_raw_os_error(libc::ENODEV));

@@ -67,8 +67,8 @@ pub fn open(name: &str, carries: Carries, shared: bool) -> Result<(OwnedFd, Stri
 /// What the kernel said when an interface was read or written, and what to do.
 pub fn trouble(name: &str, doing: &str, error: io::Error) -> Trouble {
     let hint = match error.raw_os_error() {
-        Some(libc::EIO) => Some("bring it up: somebody has set it down (ip link set NAME up)"),
-        Some(libc::EBADFD) => Some("somebody has deleted it; it comes back when the router is started again"),
+        Some(libc::EIO) => Some("bring it up: it was set down (ip link set NAME up)"),
+        Some(libc::EBADFD) => Some("it was deleted; it comes back when the router is started again"),
         Some(libc::EINVAL) => Some("the packet is none of the kind that it carries"),
         Some(libc::EAGAIN | libc::ENOBUFS) => Some("the kernel's queue is full (txqueuelen)"),
         _ => None,

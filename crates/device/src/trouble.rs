@@ -5,7 +5,7 @@ use crate::sys;
 use std::fmt;
 use std::io;
 
-/// Why an interface cannot be used, as sentences for whoever runs the program.
+/// Why an interface cannot be used, as sentences for the operator.
 #[derive(Debug)]
 pub struct Trouble {
     text: String,
@@ -60,15 +60,15 @@ impl Trouble {
                 Some("this machine does not have this address: ip address shows those it has")
             }
             Some(libc::ECONNREFUSED) => {
-                Some("nobody listens there; CLIENT false waits for others to connect")
+                Some("no program listens there; CLIENT false waits for others to connect")
             }
             Some(libc::ENODEV) => Some("no interface has the address, or no route leads there"),
-            Some(libc::ETIMEDOUT) => Some("nobody answers there, or a firewall drops packets"),
+            Some(libc::ETIMEDOUT) => Some("no host answers there, or a firewall drops packets"),
             Some(libc::ENOENT) => Some("there is no such file, or no such directory"),
             Some(libc::EACCES) => Some(
                 "ports below 1024 need root or CAP_NET_BIND_SERVICE; a file, the right to write where it is",
             ),
-            Some(libc::EDESTADDRREQ) => Some("nobody has sent anything yet, so there is nobody to answer"),
+            Some(libc::EDESTADDRREQ) => Some("no peer has sent anything yet, so there is none to answer"),
             Some(libc::EINVAL) => Some("the packet has no sound IP header"),
             _ => None,
         };

@@ -247,7 +247,7 @@ mod tests {
     use super::similar;
 
     #[test]
-    fn similar_names() {
+    fn the_most_similar_name_is_suggested() {
         let names = ["Discard", "Counter", "Queue", "Tee", "ToDump"];
         for (name, expected) in [
             ("Disacrd", Some("Discard")),

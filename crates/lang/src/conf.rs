@@ -330,7 +330,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn arguments() {
+    fn arguments_are_split_at_commas_outside_of_quotes() {
         for (text, expected) in [
             ("", &[][..]),
             ("a, b, c", &["a", "b", "c"]),
@@ -350,7 +350,7 @@ mod tests {
     }
 
     #[test]
-    fn words() {
+    fn words_are_split_at_spaces_outside_of_quotes() {
         assert_eq!(split_spaces("a  b, c"), ["a", "b,", "c"]);
         assert_eq!(split_spaces("  'a /*?*/ b'c"), ["'a /*?*/ b'c"]);
         assert_eq!(split_spaces("a/*x*/b/c"), ["a", "b/c"]);
@@ -363,7 +363,7 @@ mod tests {
     }
 
     #[test]
-    fn quotes() {
+    fn quotes_are_resolved_and_written_as_in_click() {
         assert_eq!(unquote("\"\\n\" abc /* 123 */ '/* def */'"), "\n abc /* def */");
         assert_eq!(unquote("a\"b\"c"), "abc");
         assert_eq!(unquote("\\<48656c6C 6f 2 /* And */ 1>"), "Hello!");
@@ -378,7 +378,7 @@ mod tests {
     }
 
     #[test]
-    fn keywords() {
+    fn a_keyword_is_split_from_its_value() {
         assert_eq!(keyword("LIMIT 10"), Some(("LIMIT", "10")));
         assert_eq!(keyword("STOP"), Some(("STOP", "")));
         assert_eq!(keyword("\"a\" b"), None);
@@ -400,7 +400,7 @@ mod tests {
         }
 
         #[test]
-        fn nothing_panics(text in "[ -~é\n\r'\"\\\\/*,<>]{0,60}") {
+        fn any_text_is_split_and_unquoted(text in "[ -~é\n\r'\"\\\\/*,<>]{0,60}") {
             let args = split_args(&text);
             prop_assert_eq!(split_args(&join_args(&args)).len() <= args.len(), true);
             for arg in args {

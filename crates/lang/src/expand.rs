@@ -396,7 +396,7 @@ mod tests {
     }
 
     #[test]
-    fn substitution() {
+    fn variables_are_replaced_outside_of_single_quotes_and_comments() {
         for (text, expected) in [
             ("plain", "plain"),
             ("$a $b ${a}x $ax", "100 100,100 100x $ax"),

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 #[test]
-fn corpus() {
+fn every_text_of_the_corpus_is_parsed_and_printed() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus/lang_parse");
     let mut count = 0;
     for entry in fs::read_dir(folder).unwrap() {

@@ -33,7 +33,7 @@ fn first_error(parsed: &lang::Parsed) -> &str {
 }
 
 #[test]
-fn repetitions() {
+fn repetitions_take_work_in_proportion_to_their_length() {
     for unit in [
         "a",
         "{",
@@ -112,7 +112,7 @@ fn chain(length: usize) -> String {
 }
 
 #[test]
-fn expansion_multiplies() {
+fn classes_that_multiply_elements_are_stopped() {
     let class = |i: usize| format!("elementclass A{i} {{ A{0}; A{0}; A{0}; A{0} }}\n", i - 1);
     let text = String::from("elementclass A0 { Foo }") + &(1..40).map(class).collect::<String>() + "A39";
     let parsed = lang::parse(&text, "f", &[]);
@@ -120,7 +120,7 @@ fn expansion_multiplies() {
 }
 
 #[test]
-fn variables_multiply() {
+fn variables_that_multiply_text_are_stopped() {
     let define = |i: usize| format!("define($a{i} $a{0}$a{0}$a{0}$a{0}$a{0}$a{0}$a{0}$a{0}$a{0});", i - 1);
     let text = String::from("define($a0 x);") + &(1..10).map(define).collect::<String>() + "Foo($a9)";
     let parsed = lang::parse(&text, "f", &[]);
@@ -148,7 +148,7 @@ fn one_configuration_string_for_many_names() {
 }
 
 #[test]
-fn connections_multiply() {
+fn groups_that_multiply_connections_are_stopped() {
     let ends = |name: &str| repeat(&format!("{name}%,")).trim_end_matches(',').to_owned();
     let text = format!("{} -> (-> x :: X; -> {}) -> Discard", ends("a"), ends("b"));
     let parsed = lang::parse(&text, "f", &[]);
@@ -200,7 +200,7 @@ fn long_texts_are_refused() {
 }
 
 #[test]
-fn ranges_multiply() {
+fn ranges_that_multiply_ports_are_stopped() {
     let text = format!("a, b :: A; {}", "a[0-60000] => [0-60000] b;".repeat(100));
     assert_eq!(first_error(&lang::parse(&text, "f", &[])), "too many ports in ranges");
 }

@@ -12,7 +12,7 @@ fn fancy(source: &str, expected: Expect) {
 }
 
 #[test]
-fn unknown_classes() {
+fn an_unknown_class_is_shown_with_a_suggestion() {
     fancy(
         "src :: InfiniteSource;\nsrc -> Conuter -> d :: Disacrd;\n\tQqq(5) -> cuonter;",
         expect![[r#"
@@ -145,7 +145,7 @@ fn diagnostics_as_json() {
 }
 
 #[test]
-fn contexts() {
+fn errors_with_one_context_share_its_heading() {
     let at = |line| Landmark::new("f", line);
     let configuring = || Context::configuring("x", "Foo", at(3));
     let diagnostics = [
@@ -169,7 +169,7 @@ fn contexts() {
 }
 
 #[test]
-fn landmarks() {
+fn landmarks_count_every_kind_of_line_end() {
     assert_eq!(Landmark::new("config", 1).to_string(), "config:1");
     assert_eq!(Landmark::new("line ", 7).to_string(), "line 7");
     assert_eq!(Landmark::new("<stdin>", 0).to_string(), "<stdin>");
@@ -198,7 +198,7 @@ fn variables_from_outside_win() {
 }
 
 #[test]
-fn libraries() {
+fn a_library_is_read_once_also_in_a_circle() {
     let library = |name: &str, from: &str| match (name, from) {
         ("l.click", "f") => Some((
             "lib/l.click".into(),
@@ -228,7 +228,7 @@ fn libraries() {
 }
 
 #[test]
-fn finding_elements() {
+fn an_element_is_found_from_the_inside_out() {
     let graph = lang::parse("a :: A; x :: { a :: B; y :: { c :: C } }; c :: D", "f", &[]).graph;
     let found = |name, context| graph.find_in(name, context).map(|i| graph.elements[i].name.clone());
     assert_eq!(found("a", "x/y/c").as_deref(), Some("x/a"));
@@ -242,7 +242,7 @@ fn finding_elements() {
 const EXAMPLE: &str = "s :: Source(\"<&>\") -> t :: Tee; t -> q :: Queue -> [1] x :: X; t [1] -> x -> t";
 
 #[test]
-fn dot() {
+fn a_graph_is_printed_as_dot() {
     expect![[r#"
         digraph click {
           node [shape=record];
@@ -261,7 +261,7 @@ fn dot() {
 }
 
 #[test]
-fn json() {
+fn a_graph_is_printed_as_json() {
     expect![[r#"
         {
           "requirements": [],
@@ -306,7 +306,7 @@ fn svg_shows_everything_once() {
 }
 
 #[test]
-fn pretty() {
+fn pretty_printing_breaks_lines_and_keeps_comments() {
     let text = "// top\nelementclass   X{$a,KW $b|input->q::Queue( $a )   ->output;/* c */ Idle->Discard\n||  ->  }\n\n\n\
         a::A;b :: B( 1,\n   2 ) ;a->b->{->Foo->}->  // why\nx  [1]\n->[0]y::Y=>(->;[1]->Bar->\noutput)->Discard\n\
         #line 3 \"f\"\nrequire(  p  );";

@@ -12,7 +12,7 @@ const LINE: usize = 8;
 /// Most words a block can have: a bitmap and 64 entries of half a word.
 const MAX_BLOCK: usize = 33;
 
-/// The words: first those of the root, then blocks and pages. Anybody may read them; one writer at a time may store.
+/// The words: first those of the root, then blocks and pages. Any thread may read them; one writer at a time may store.
 pub(crate) struct Arena {
     region: Region<AtomicU64>,
     root_words: usize,
@@ -83,7 +83,7 @@ impl Arena {
         while half < end {
             let alone = half % 2 == 1 || half + 1 == end;
             let word = if alone {
-                // There is one writer: nobody stores to the other half meanwhile.
+                // There is one writer: no other thread stores to the other half meanwhile.
                 let mask = 0xffff_ffff << (32 * (half % 2));
                 self.load(half / 2, Ordering::Relaxed) & !mask | both & mask
             } else {
@@ -113,9 +113,9 @@ pub(crate) trait Grace {
 
 /// Hands out blocks of an [`Arena`] and takes them back after a grace period. The writer's.
 pub(crate) struct Allocator<T> {
-    /// `free[n]` holds blocks of `n` words that nobody can see.
+    /// `free[n]` holds blocks of `n` words that no reader can see.
     free: [Vec<u32>; MAX_BLOCK + 1],
-    /// Blocks of more than [`MAX_BLOCK`] words, all of one size, that nobody can see.
+    /// Blocks of more than [`MAX_BLOCK`] words, all of one size, that no reader can see.
     pages: Vec<u32>,
     /// Bit `n` is set if `free[n]` is not empty.
     sizes: u64,
@@ -264,7 +264,7 @@ impl<T: Copy> Allocator<T> {
     }
 }
 
-/// Nobody reads: grace periods have always passed.
+/// There are no readers: grace periods have always passed.
 #[cfg(test)]
 pub(crate) struct Nobody;
 

@@ -398,7 +398,7 @@ mod tests {
     }
 
     #[test]
-    fn processors_agree() {
+    fn all_kinds_of_processors_agree() {
         for ids in [&[0, 254][..], &[254, 255, 0xfffe], &[0xfffe, 0xffff], &[0, 300, 70_000, MAX_ID]] {
             agree::<u32>(ids);
             agree::<u128>(ids);

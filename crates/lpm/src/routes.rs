@@ -16,7 +16,7 @@ type Segment<T> = Box<[OptionCell<T>]>;
 /// [`Table`](crate::Table).
 ///
 /// An id that was removed is handed out again only after a grace period, so that a reader which got it from a
-/// table before it was withdrawn finds the old value or nothing, never the value of somebody else.
+/// table before it was withdrawn finds the old value or nothing, never the value of another route.
 pub struct Routes<T: Send + Sync + 'static> {
     segments: Box<[OnceLock<Segment<T>>]>,
     ids: Mutex<Ids>,

@@ -381,7 +381,7 @@ mod tests {
         assert_eq!(stopped_reader_finds(false), leaf(1));
     }
 
-    /// The test above would notice: without the wait, the reader's block is somebody else's.
+    /// The test above would notice: without the wait, the reader's block belongs to other routes.
     #[test]
     fn without_the_wait_a_reader_would_be_wrong() {
         assert_ne!(stopped_reader_finds(true), leaf(1));

@@ -234,22 +234,22 @@ macro_rules! suite {
             use super::*;
 
             #[test]
-            fn one_by_one() {
+            fn lookups_one_by_one_agree_with_the_golden_table() {
                 $kind.cases($cases, Kind::one_by_one);
             }
 
             #[test]
-            fn in_batches() {
+            fn lookups_in_batches_agree_with_the_golden_table() {
                 $kind.cases($cases, Kind::in_batches);
             }
 
             #[test]
-            fn churn() {
+            fn random_changes_agree_with_the_golden_table() {
                 $kind.churn(1);
             }
 
             #[test]
-            fn limits() {
+            fn ids_beyond_the_limit_are_refused() {
                 $kind.limits();
             }
         }
@@ -294,7 +294,7 @@ fn replay<T: LongestMatch<u32>>(kind: &Kind<u32, T>) {
 }
 
 #[test]
-fn real_updates() {
+fn real_updates_agree_with_the_golden_table() {
     replay(&BEST4);
     replay(&RADIX);
     replay(&DIRECT);

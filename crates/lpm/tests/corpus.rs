@@ -18,7 +18,7 @@ fn corpus(name: &str) -> Vec<(String, Vec<u8>)> {
 
 /// Names that begin with `bad` are errors, all others lists.
 #[test]
-fn route_list() {
+fn every_route_list_of_the_corpus_is_read_or_refused() {
     for (name, data) in corpus("route_list") {
         let read = import::read(&data[..], import::Options::default());
         assert_eq!(read.is_err(), name.starts_with("bad"), "{name}: {read:?}");
@@ -29,7 +29,7 @@ fn route_list() {
 }
 
 #[test]
-fn mrt_read() {
+fn every_mrt_file_of_the_corpus_is_read_or_refused() {
     for (name, data) in corpus("mrt_read") {
         let mut events = 0;
         let read = mrt::read(&data, &mut |_| events += 1);
@@ -39,7 +39,7 @@ fn mrt_read() {
 }
 
 #[test]
-fn route_tables() {
+fn operations_of_the_corpus_agree() {
     let steps: usize = corpus("route_tables").into_iter().map(|(_, data)| operations::run(&data)).sum();
     assert!(steps > 1000, "{steps}");
 }

@@ -186,7 +186,7 @@ impl Arena {
         free.push(head);
         for i in 0..BLOCK - 1 {
             // SAFETY: `spill` wrote `BLOCK - 1` indices there before it pushed the head to the depot, whose pop
-            // synchronises with that push; nobody else knows the head any more.
+            // synchronises with that push; no other pool knows the head any more.
             free.push(self.buffer(unsafe { list.add(i).read() }));
         }
     }
@@ -208,7 +208,7 @@ impl Arena {
         let Some(first) = first else { return };
         for index in (first..first + BLOCK as u32).rev() {
             let buffer = self.buffer(index);
-            // SAFETY: the index was just carved, so nobody else has this buffer; the memory is zeroed and writable.
+            // SAFETY: the index was just carved, so no other pool has this buffer; the memory is zeroed and writable.
             unsafe { buffer.write(Meta::new(self.class)) };
             free.push(buffer);
         }

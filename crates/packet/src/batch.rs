@@ -188,7 +188,7 @@ impl Batch {
         first
     }
 
-    /// Empties the batch; whoever has noted the buffers owns them now.
+    /// Empties the batch; the caller that has noted the buffers owns them now.
     #[inline]
     pub(crate) fn forget(&mut self) {
         self.0.len = 0;

@@ -3,7 +3,7 @@
 use rustix::mm::{Advice, madvise};
 
 /// Asks for the cache line in which a value begins, and waits for nothing. Unlike a load whose value is not used it does not keep later
-/// instructions from being finished, so whoever asks for a batch's lines first waits for about one of them.
+/// instructions from being finished, so a caller that asks for a batch's lines first waits for about one of them.
 #[inline(always)]
 pub fn prefetch<T>(value: &T) {
     #[cfg(target_arch = "x86_64")]

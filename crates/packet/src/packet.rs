@@ -106,7 +106,7 @@ pub enum Kind {
     /// To this host.
     #[default]
     Host,
-    /// To everybody.
+    /// To every host on the link.
     Broadcast,
     /// To a group.
     Multicast,
@@ -118,7 +118,7 @@ pub enum Kind {
     FastRoute,
 }
 
-/// The flow that a packet belongs to, as whoever keeps a table of flows has numbered it.
+/// The flow that a packet belongs to, as the element that keeps a table of flows has numbered it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FlowTag {
     /// The flow's place, from 1; 0 means that the packet's flow is not known.
@@ -154,7 +154,7 @@ impl Packet {
     /// Takes ownership of a buffer.
     ///
     /// # Safety
-    /// `buffer` must come from the arena, be initialised, and be known to nobody else.
+    /// `buffer` must come from the arena, be initialised, and have no other owner.
     #[inline]
     pub(crate) unsafe fn from_raw(buffer: NonNull<Meta>) -> Packet {
         // SAFETY: the middle of the metadata lies within the buffer.
@@ -326,7 +326,7 @@ impl Packet {
         Some(unsafe { self.arrays_at(start) })
     }
 
-    /// The bytes from an offset of the data area on. The offset is given because whoever has just stored it would load it again.
+    /// The bytes from an offset of the data area on. The offset is given because a caller that has just stored it would load it again.
     ///
     /// # Safety
     /// `N + M` bytes of data or headroom lie there.
@@ -435,7 +435,7 @@ impl Packet {
 
 /// Annotations.
 impl Packet {
-    /// When the packet arrived, in nanoseconds since the epoch; 0 if nobody said.
+    /// When the packet arrived, in nanoseconds since the epoch; 0 if no element set it.
     #[inline]
     pub fn timestamp_ns(&self) -> i64 {
         self.meta().timestamp_ns
@@ -509,7 +509,7 @@ impl Packet {
 /// Two arrays, one behind the other.
 ///
 /// # Safety
-/// `N + M` initialised bytes lie there, to which nobody else has access as long as the arrays live.
+/// `N + M` initialised bytes lie there, to which no other code has access as long as the arrays live.
 #[inline]
 unsafe fn arrays_from<'p, const N: usize, const M: usize>(
     front: *mut u8,

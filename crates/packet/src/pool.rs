@@ -103,7 +103,7 @@ impl Pool {
         Some(packet)
     }
 
-    /// A small packet as it was left by whoever had it last, to be lent.
+    /// A small packet as its last owner left it, to be lent.
     #[inline]
     pub(crate) fn blank(&mut self) -> Option<Packet> {
         let buffer = self.small.take();

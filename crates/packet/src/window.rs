@@ -24,7 +24,7 @@ const NOBODY: u32 = 0;
 /// The part of the arena that devices may be told of.
 pub struct Window {
     base: NonNull<u8>,
-    /// Who has each buffer. Its last owner here writes it, and whoever takes it back; both are one thread at a time.
+    /// Who has each buffer. Its last owner here writes it, and the owner that takes it back; both are one thread at a time.
     borrowers: Box<[AtomicU32]>,
     next: AtomicU32,
 }
@@ -127,11 +127,11 @@ impl Window {
     /// The data of a lent buffer, cut to the buffer; `None` if the borrower has no buffer there.
     ///
     /// # Safety
-    /// The borrower must have given the buffer back (and not been told of it again), so that nobody writes it.
+    /// The borrower must have given the buffer back (and not been told of it again), so that it is not written any more.
     #[inline]
     pub unsafe fn data(&self, distance: u64, len: usize, from: &Borrower) -> Option<&[u8]> {
         let (at, len) = self.place(distance, len, from)?;
-        // SAFETY: `place` has cut the range to a buffer of the window, which the caller says nobody writes.
+        // SAFETY: `place` has cut the range to a buffer of the window, which is not written, as the caller says.
         Some(unsafe { std::slice::from_raw_parts(self.base.as_ptr().add(at), len) })
     }
 
@@ -159,7 +159,7 @@ impl Window {
         // SAFETY: within the mapping, at the start of a buffer.
         let buffer = unsafe { self.base.add(index * SMALL_STRIDE) }.cast();
         // SAFETY: the buffer was lent, so its metadata, which devices leave alone, is initialised; only the borrower knew
-        // of it, and has done with it; the mark above was removed, so nobody else comes here for it.
+        // of it, and has done with it; the mark above was removed, so no other caller comes here for it.
         let mut packet = unsafe { Packet::from_raw(buffer) };
         packet.meta_mut().reset(at - index * SMALL_STRIDE - META_BYTES, len);
         Some(packet)

@@ -189,7 +189,7 @@ let possible = head + model.len() + tail <= Class::Large.room();
 
     /// Of packets that part, each goes or stays once, and in order, behind those that are there.
     #[test]
-    fn batches_part(goes in prop::collection::vec(any::<bool>(), 0..BATCH_MAX), before in 0..BATCH_MAX) {
+    fn each_packet_of_a_parted_batch_goes_or_stays_in_order(goes in prop::collection::vec(any::<bool>(), 0..BATCH_MAX), before in 0..BATCH_MAX) {
         let mut pool = Pool::new();
         let (mut batch, mut others) = (Batch::new(), Batch::new());
         let before = before.min(BATCH_MAX - goes.len());
@@ -240,7 +240,7 @@ fn batches_give_buffers_back() {
 
 /// The positions of a frame's headers are as if each was set, also where one of them or both lie too far behind to be known.
 #[test]
-fn frames() {
+fn a_frames_offsets_are_as_if_each_was_set() {
     let mut pool = Pool::new();
     for headroom in [0, 128, 65_400, 65_471, 65_519, 65_520, 65_521, 65_534, 65_535, 65_536] {
         let [mut whole, mut each] = [(); 2].map(|()| pool.alloc(headroom, 100).unwrap());
@@ -355,7 +355,7 @@ fn buffers_have_one_owner_across_threads() {
                 assert_eq!(addresses.len(), lot.len(), "a buffer was handed out twice");
                 tx.send(lot).unwrap();
                 for (i, (mark, packet)) in rx.recv().unwrap().into_iter().enumerate() {
-                    assert_eq!(packet.data(), mark.to_ne_bytes(), "somebody else wrote into this packet");
+                    assert_eq!(packet.data(), mark.to_ne_bytes(), "another owner wrote into this packet");
                     if i % 3 == 0 { drop(packet) } else { pool.free(packet) }
                 }
                 if round % 50 == 49 {

@@ -2,9 +2,8 @@
 
 use clique_packet::{Borrower, Packet, Pool, Window};
 
-/// Packets that a window cannot lend come back unharmed.
 #[test]
-fn outside() {
+fn packets_that_a_window_cannot_lend_come_back_unharmed() {
     let window = Window::get().unwrap();
     let mut pool = Pool::new();
     let large = pool.packet(&[7; 3000]).unwrap();

@@ -100,7 +100,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn round_trip() {
+    fn a_packet_is_written_and_read_back() {
         let (a, b) = (MacAddr([2, 0, 0, 0, 0, 1]), MacAddr([2, 0, 0, 0, 0, 2]));
         let (x, y) = (Ipv4Addr::new(10, 0, 0, 1), Ipv4Addr::new(10, 0, 0, 2));
         let mut bytes = [0xee; PACKET_LEN];

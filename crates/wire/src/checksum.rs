@@ -287,7 +287,7 @@ mod tests {
 
     /// The numerical example of RFC 1071, section 3.
     #[test]
-    fn rfc1071_example() {
+    fn the_example_of_rfc_1071_holds() {
         let bytes = [0x00, 0x01, 0xf2, 0x03, 0xf4, 0xf5, 0xf6, 0xf7];
         assert_eq!(Sum::of(&bytes).fold(), 0xddf2);
         assert_eq!(checksum(&bytes), 0x220d);
@@ -295,7 +295,7 @@ mod tests {
 
     /// The worked example of RFC 1624, section 4: equation 3 gives 0x0000 where equation 1's rival gave 0xffff.
     #[test]
-    fn rfc1624_example() {
+    fn the_example_of_rfc_1624_holds() {
         assert_eq!(update_u16(0xdd2f, 0x5555, 0x3285), 0x0000);
         assert_eq!(update_u32(0xdd2f, 0x1234_5555, 0x1234_3285), 0x0000);
     }

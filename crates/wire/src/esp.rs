@@ -74,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn fields() {
+    fn header_fields_and_padding_follow_the_rfc() {
         let mut bytes = [0; HEADER_LEN];
         let mut header = Header::new(&mut bytes);
         header.set_spi(0x0102_0304);
@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn trailers() {
+    fn trailers_are_written_and_bad_ones_refused() {
         let mut text = [9; 8];
         fill_trailer(&mut text[3..], 4);
         assert_eq!(text, [9, 9, 9, 1, 2, 3, 3, 4]);

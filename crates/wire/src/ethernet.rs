@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn address_kinds() {
+    fn broadcast_group_and_local_addresses_are_told_apart() {
         assert!(MacAddr::BROADCAST.is_broadcast() && MacAddr::BROADCAST.is_group());
         assert!(!MacAddr([2, 0, 0, 0, 0, 1]).is_group() && MacAddr([2, 0, 0, 0, 0, 1]).is_local());
         let group = MacAddr::from_ipv4_multicast(std::net::Ipv4Addr::new(239, 129, 3, 4));

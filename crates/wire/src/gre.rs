@@ -14,7 +14,7 @@ mod flag {
     pub(super) const CHECKSUM: u16 = 0x8000;
     pub(super) const KEY: u16 = 0x2000;
     pub(super) const SEQUENCE: u16 = 0x1000;
-    /// Others that a receiver must not ignore: RFC 1701's routing, whose length nobody can tell from here.
+    /// Others that a receiver must not ignore: RFC 1701's routing, whose length a receiver cannot tell from here.
     pub(super) const UNKNOWN: u16 = 0x4c00;
     pub(super) const VERSION: u16 = 0x0007;
 }
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn others() {
+    fn other_versions_and_routing_are_refused() {
         assert_eq!(Header::read(&[0, 1, 8, 0, 0, 0]), Err(Error::BadVersion));
         for routing in [0x40, 0x08, 0x04] {
             assert_eq!(Header::read(&[routing, 0, 8, 0, 0, 0, 0, 0]), Err(Error::BadHeaderLength));
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn checksums() {
+    fn the_checksum_covers_header_and_payload() {
         let mut packet = [0x80, 0, 8, 0, 0, 0, 0, 0, 0x12, 0x34, 0x56];
         fill_checksum(&mut packet);
         // 8000 + 0800 + 1234 + 5600 = f034

@@ -270,7 +270,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn headers() {
+    fn addresses_and_length_follow_the_direction() {
         let mut bytes = [0xff; HEADER_LEN];
         let [a, b, c] = [1, 2, 3].map(|n| MacAddr([n; 6]));
         let ends = Ends { dst: a, src: b, network: c };
@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn information() {
+    fn an_information_element_that_is_cut_off_is_left_out() {
         let bytes = [0, 2, b'h', b'i', 3, 1, 6, 1, 9, 2];
         assert_eq!(elements(&bytes).collect::<Vec<_>>(), [(0, &b"hi"[..]), (3, &[6])]);
         assert_eq!(elements(&[5]).count(), 0);

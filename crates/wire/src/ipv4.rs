@@ -234,7 +234,7 @@ impl<B: DerefMut<Target = [u8; HEADER_LEN]>> Header<B> {
         let checksum = u16::from_le_bytes([high, low]);
         let whole = checksum::add_to_complement(checksum, !u16::from_le_bytes([flags, offset]));
         let checksum = checksum::add_to_complement(whole, u16::from(u8::MAX - old_ttl));
-        // Whoever knows the protocol makes it part of one store.
+        // A caller that knows the protocol makes it part of one store.
         self.set_renewed(protocol, checksum.to_le_bytes());
     }
 

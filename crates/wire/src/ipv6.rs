@@ -384,7 +384,7 @@ mod tests {
     }
 
     #[test]
-    fn fragment_fields() {
+    fn fragment_fields_are_written_and_read_back() {
         let mut bytes = [0xff; 8];
         let mut f = Fragment::new(&mut bytes);
         f.set_next_header(17);

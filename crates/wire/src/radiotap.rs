@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn several_bitmaps() {
+    fn fields_of_several_bitmaps_are_read_and_a_vendors_skipped() {
         let more = 1 << field::MORE | 1 << field::NAMESPACE;
         let bytes = header(&[more | 4, 4], &[11, 12]);
         let fields: Vec<_> = Header::new_checked(&bytes).unwrap().fields().collect();
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn damaged() {
+    fn a_damaged_header_is_refused_or_has_fewer_fields() {
         let good = header(&[1], &[0; 8]);
         assert_eq!(Header::new_checked(&good).unwrap().fields().count(), 1);
         assert_eq!(Header::new_checked(&good[..15]).unwrap_err(), Error::Truncated);

@@ -336,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn walks_options() {
+    fn options_are_read_to_the_end_or_the_first_bad_one() {
         let bytes = with_options(&[2, 4, 5, 0xb4, 1, 3, 3, 7, 4, 2, 0, 99]);
         let found: Vec<_> = options(&bytes).unwrap().map(Result::unwrap).collect();
         let kinds: Vec<_> = found.iter().map(|o| (o.kind, o.data)).collect();

@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn fields() {
+    fn a_tags_fields_are_read_and_written() {
         let tag = Tag::new(&[0xb1, 0x23, 0x08, 0x00]);
         assert_eq!(
             (tag.priority(), tag.drop_eligible(), tag.id(), tag.ether_type()),

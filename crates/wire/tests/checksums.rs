@@ -65,7 +65,7 @@ proptest! {
 
     /// A UDP header made at once is one whose checksum was filled in.
     #[test]
-    fn udp_headers(payload in bytes(100), ports: [u16; 2], src: u32, dst: u32) {
+    fn a_udp_header_made_at_once_is_as_one_filled_in(payload in bytes(100), ports: [u16; 2], src: u32, dst: u32) {
         let (src, dst) = (Ipv4Addr::from(src), Ipv4Addr::from(dst));
         let len = (udp::HEADER_LEN + payload.len()) as u16;
         let mut datagram = [&udp::header(ports, len, 0)[..], &payload].concat();

@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn parts() {
+    fn dpdk_arguments_are_cut_out_and_their_cores_counted() {
         assert_eq!(parted("-j 2 x.click --"), ("-j 2 x.click --".to_owned(), None));
         assert_eq!(parted("--dpdk -l 0-3,8 -n 4 -- x.click N=1"), ("x.click N=1".to_owned(), Some(Some(5))));
         assert_eq!(

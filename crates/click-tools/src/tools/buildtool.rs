@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn attributes() {
+    fn an_attribute_is_found_by_its_name() {
         let tag = "entry name=\"Foo\" docname=\"Bar\" provides=\"a b\"/>";
         assert_eq!(
             ["name", "docname", "provides", "x"].map(|name| attribute(tag, name)),

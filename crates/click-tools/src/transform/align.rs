@@ -453,7 +453,7 @@ mod tests {
 
     /// An Ethernet header is in the way of an IP header; what comes from a file can begin anywhere.
     #[test]
-    fn requirements() {
+    fn elements_get_the_alignment_that_they_require() {
         check(
             "FromDevice(a) -> Strip(14) -> CheckIPHeader -> Discard",
             expect![[r#"
@@ -517,7 +517,7 @@ mod tests {
 
     /// One Align for several, and none where one is not needed.
     #[test]
-    fn redundant() {
+    fn superfluous_aligns_go() {
         check(
             "InfiniteSource -> Align(4, 0) -> CheckIPHeader -> Discard; AlignmentInfo(x 4 2)",
             expect![[r#"
@@ -568,7 +568,7 @@ mod tests {
     }
 
     #[test]
-    fn assertions() {
+    fn assertions_stand_before_what_needs_alignment() {
         let graph =
             lang::parse("FromDevice(a) -> Strip(14) -> CheckIPHeader -> Discard", "config", &[]).graph;
         expect![[r#"
@@ -586,9 +586,8 @@ mod tests {
         .assert_eq(&lang::flatten(&assert_alignment(&graph, &graph, ALL)));
     }
 
-    /// What would go on for ever ends.
     #[test]
-    fn loops() {
+    fn the_search_ends_in_a_loop() {
         check(
             "FromDevice(a) -> s :: Strip(1) -> t :: Tee -> s; t [1] -> CheckIPHeader -> Discard",
             expect![[r#"

@@ -111,7 +111,7 @@ mod tests {
 
     /// All small ones, compared with the sets of places that they stand for.
     #[test]
-    fn arithmetic() {
+    fn arithmetic_agrees_with_sets_of_places() {
         let places = |alignment: Alignment| -> Vec<i64> {
             let (modulus, offset) = alignment.parts();
             (0..2520).filter(|place| alignment != Impossible && place % modulus == offset).collect()

@@ -138,7 +138,7 @@ mod tests {
 
     /// Packets that the second one drops must not go on to the other patterns of the first one; each output leads somewhere, once.
     #[test]
-    fn stay_two() {
+    fn classifiers_that_drop_packets_stay_two() {
         for source in [
             "Idle -> a :: Classifier(0/01, -) -> b :: Classifier(1/03) -> A; a[1] -> B",
             "Idle -> a :: Classifier(0/01, -) -> b :: Classifier(1/03, -) => A, B; a[0] -> C; a[1] -> D",

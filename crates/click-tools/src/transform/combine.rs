@@ -316,9 +316,8 @@ mod tests {
         }
     }
 
-    /// What was combined once can be combined again, and taken apart in steps.
     #[test]
-    fn nested() {
+    fn combined_routers_combine_again_and_come_apart_in_steps() {
         let all = routers();
         let link = [(end(&all, 0, "t"), end(&all, 1, "f"))];
         let inner = combine(&all[..2], &link).unwrap();
@@ -368,7 +367,7 @@ mod tests {
     }
 
     #[test]
-    fn errors() {
+    fn errors_name_the_end_or_the_link_at_fault() {
         let all = routers();
         let (t, f) = (end(&all, 0, "t"), end(&all, 1, "f"));
         assert_eq!(combine(&all, &[(t, f), (f, t)]).unwrap_err(), t);

@@ -396,7 +396,7 @@ mod tests {
 
     /// The Idle of a switch that has nothing to lead there stays, as it does in Click.
     #[test]
-    fn switches() {
+    fn static_switches_become_direct_connections() {
         check(
             "InfiniteSource -> a :: StaticSwitch(-1) -> ToDump(a); InfiniteSource -> b :: StaticSwitch(1); b => ToDump(b), ToDump(c);
              x, y :: Queue; InfiniteSource -> x; InfiniteSource -> y; x, y => s :: StaticPullSwitch(/* first */ 0) -> ToDump(d);
@@ -427,7 +427,7 @@ mod tests {
 
     /// A chain of several, with several before the first or after the last.
     #[test]
-    fn nulls() {
+    fn chains_of_nulls_go() {
         check(
             "InfiniteSource, InfiniteSource => [0, 0] n :: Null -> Null -> ToDump(a);
              InfiniteSource -> q :: Queue -> m :: Null; m -> ToDevice(a); m -> ToDevice(b);
@@ -451,7 +451,7 @@ mod tests {
     }
 
     #[test]
-    fn ports() {
+    fn ports_without_traffic_go() {
         check(
             "InfiniteSource -> t :: Tee; t [0] -> Discard; t [1] -> ToDump(a); t [2] -> ToDump(b);
              InfiniteSource -> Tee(2) => Discard, q :: Queue; Idle -> r :: Queue;
@@ -507,7 +507,7 @@ mod tests {
 
     /// What others mention may be asked what it saw, and what has no ports in use says something to others.
     #[test]
-    fn information() {
+    fn elements_that_others_mention_stay() {
         check(
             "AddressInfo(x 1.2.3.4); g :: { FromDump(a) -> c :: Counter -> Discard; Script(print c.count) };
              FromDump(b) -> Counter -> Discard",

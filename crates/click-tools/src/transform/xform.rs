@@ -390,9 +390,8 @@ mod tests {
         expected.assert_eq(&changed.map_or_else(|name| name, |graph| lang::flatten(&graph)));
     }
 
-    /// The examples of Click's manual page.
     #[test]
-    fn manual() {
+    fn examples_of_clicks_manual_page_are_transformed() {
         check(
             "elementclass QueuePattern { input -> Queue -> output; }
              elementclass QueuePattern_Replacement { input -> Queue -> Shaper(200) -> output; }",
@@ -445,9 +444,8 @@ mod tests {
         );
     }
 
-    /// Ports, connections and arguments have to be as in the pattern.
     #[test]
-    fn what_matches() {
+    fn a_match_has_the_patterns_ports_connections_and_arguments() {
         let text = "elementclass P { input -> A($x, 2) -> b :: B($x) [1] -> output; b -> [1] output }
                     elementclass P_Replacement { input -> output; D($x, $y) -> [1] output }";
         for (source, matches) in [

@@ -56,7 +56,7 @@ mod tests {
 
     /// Rates as people write them, and what is none.
     #[test]
-    fn rates() {
+    fn rates_and_counts_are_read_as_people_write_them() {
         let read = ["10G", "2.5Gbps", "800M", "64000"].map(|text| rate(text).expect(text));
         assert_eq!(read, [10_000_000_000, 2_500_000_000, 800_000_000, 64_000]);
         assert!(["", "G", "-1G", "0", "0.5", "1e99", "ten", "1µ"].iter().all(|text| rate(text).is_err()));

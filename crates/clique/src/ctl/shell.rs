@@ -219,7 +219,7 @@ mod tests {
 
     /// Values keep their blanks; numbers of readings are bounded.
     #[test]
-    fn lines() {
+    fn a_line_is_read_as_a_command() {
         let Ok(Some(Action::Write { handler, value, .. })) = parse("write a.b x  \"y z\"") else {
             panic!("not a write")
         };

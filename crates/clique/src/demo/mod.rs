@@ -120,7 +120,7 @@ fn demonstrate(args: &Args, known: &Classes) -> Result<bool, String> {
     Ok(good)
 }
 
-/// Prints a line. That nobody reads it is no reason to stop.
+/// Prints a line. The demonstration goes on when standard output has no reader any more.
 fn say(line: &str) {
     let _ = console::print(&format!("{line}\n"));
 }

@@ -1,4 +1,4 @@
-//! Reads a route file, with a progress bar where somebody is watching.
+//! Reads a route file, with a progress bar on a terminal.
 
 use super::Trouble;
 use crate::console::reason;

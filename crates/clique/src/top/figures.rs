@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn figures() {
+    fn figures_sizes_and_times_are_written_short() {
         let said = [0.0, 7.0, 0.25, 12.34, 999.4, 999.6, 1234.0, 99_960.0, 12_345_678.0].map(short);
         assert_eq!(said, ["0", "7", "0.25", "12.3", "999", "1.00k", "1.23k", "100k", "12.3M"]);
         assert_eq!([512.0, 2048.0, 70_000_000.0].map(bytes), ["512 B", "2.00 KiB", "66.8 MiB"]);

@@ -148,7 +148,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn texts_fit() {
+    fn texts_and_bars_fit_their_width() {
         assert_eq!(fitted("abc", 5, Holds::Words), "abc  ");
         assert_eq!(fitted("abc", 5, Holds::Numbers), "  abc");
         assert_eq!(fitted("abcdef", 4, Holds::Names), "abc…");

@@ -116,7 +116,7 @@ pub(crate) fn run(args: &Args) -> Status {
     } else if !std::io::stdout().is_terminal() {
         Err("standard output is no terminal; use --once or --json".to_owned())
     } else {
-        // That nobody listens is better said before the screen is cleared.
+        // An operator reads better that no router listens before the screen is cleared.
         args.address.connect().and_then(|_| terminal::run(args.address.clone(), choices(args)))
     };
     match done {

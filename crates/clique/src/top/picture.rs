@@ -230,7 +230,7 @@ fn picture_is_up_to_date() {
 
 /// On a small screen there is one panel, and nothing is lost at the right: the important columns are all there.
 #[test]
-fn small_screen() {
+fn a_small_screen_shows_one_panel_with_the_important_columns() {
     let text = text(&screen(80, 24, &example(), &mut shown()));
     for expected in
         ["from_eth0", "packets/s", "drops/s", "8.12k", "clique 0.1.0  /run/clique.sock", "q quit", "every 1s"]
@@ -242,7 +242,7 @@ fn small_screen() {
 
 /// Each panel, every size, with nothing to show and with something: nothing panics.
 #[test]
-fn all_sizes() {
+fn no_size_of_screen_panics() {
     for view in [example(), View::default()] {
         for (width, height) in [(1, 1), (3, 2), (10, 5), (40, 10), (80, 24), (119, 60), (120, 30), (250, 70)]
         {

@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn rates() {
+    fn a_counter_that_began_anew_has_no_rate() {
         let [before, now] =
             ["a{x=\"1\"} 10\nb 9\n", "a{x=\"1\"} 30\na{x=\"2\"} 4\nb 8\n"].map(Samples::parse);
         let readings = Readings { now: &now, before: Some(&before), seconds: 2.0 };

@@ -240,7 +240,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rooms() {
+    fn sections_share_the_height() {
         assert_eq!(heights(&[10, 3, 30], 30), [10, 4, 16]);
         assert_eq!(heights(&[6, 6], 30), [6, 24]);
         assert_eq!(heights(&[9, 9, 9], 12), [4, 4, 4]);

@@ -25,7 +25,7 @@ impl Source {
     /// Asks for metrics.
     ///
     /// # Errors
-    /// Why there are none: nobody listens, the connection is lost, or who answers knows no metrics.
+    /// Why there are none: no router listens, the connection is lost, or the program that answers knows no metrics.
     pub(super) fn read(&mut self) -> Result<Reading, String> {
         let mut client = match self.client.take() {
             Some(client) => client,

@@ -56,7 +56,7 @@ mod tests {
 
     /// Figures of a program that was started later are compared with nothing, and a configuration that took another's place is noticed.
     #[test]
-    fn other_routers() {
+    fn another_program_or_configuration_is_noticed() {
         let (mut watch, at) = (Watch::default(), Instant::now());
         let mut read = |second: u64, start: f64, swaps: u32, packets: u32| {
             let text = format!(

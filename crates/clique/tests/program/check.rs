@@ -4,7 +4,7 @@ use crate::{clique, program, without_reasons};
 use expect_test::expect;
 
 #[test]
-fn placement() {
+fn check_shows_the_worker_of_each_element() {
     let config = "s :: InfiniteSource -> c :: Counter -> d :: Discard; InfiniteSource -> [0]c";
     expect![[r#"
         exit status: 0
@@ -126,7 +126,7 @@ fn report_as_json() {
 
 /// There are no packages; a configuration that requires one runs all the same.
 #[test]
-fn packages() {
+fn a_required_package_is_warned_of_only() {
     let config = "require(package fancy); Idle -> Discard";
     let found = clique(&["check", "-e", config]);
     assert!(found.starts_with("exit status: 0\n"), "{found}");
@@ -142,7 +142,7 @@ fn packages() {
 
 /// A class that only Click or FastClick has is not merely unknown.
 #[test]
-fn remedies() {
+fn a_class_that_only_click_has_comes_with_advice() {
     for config in ["FromBPF(0) -> Discard", "d :: FromBPF(0) -> Discard"] {
         let found = clique(&["check", "-e", config]);
         assert!(found.starts_with("exit status: 1\n") && found.contains("FromDump"), "{found}");
@@ -152,7 +152,7 @@ fn remedies() {
 
 /// Whatever a file has in it: errors, in bounded time and memory, and nothing that a terminal would obey.
 #[test]
-fn absurd_files() {
+fn absurd_files_are_errors_in_bounded_time() {
     let dir = tempfile::tempdir().unwrap();
     let bytes: Vec<u8> = (0..20_000u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
     std::fs::write(dir.path().join("noise"), bytes).unwrap();
@@ -171,7 +171,7 @@ fn absurd_files() {
 }
 
 #[test]
-fn missing_file() {
+fn a_missing_file_is_an_error() {
     expect![[r#"
         exit status: 1
         --- output
@@ -210,9 +210,8 @@ fn nothing_is_created() {
     assert!(dir.path().join("new.pcap").exists());
 }
 
-/// The configurations that come with the program are good.
 #[test]
-fn examples() {
+fn the_shipped_configurations_are_good() {
     let directory = concat!(env!("CARGO_MANIFEST_DIR"), "/../../conf");
     let mut files = 0;
     for file in std::fs::read_dir(directory).unwrap() {

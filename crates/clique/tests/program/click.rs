@@ -75,9 +75,8 @@ fn arguments_for_dpdk() {
     assert!(!run(&["-j2"]).contains("DPDK"));
 }
 
-/// Every name for the driver leads there.
 #[test]
-fn names() {
+fn every_name_for_the_driver_leads_there() {
     let expected = "exit status: 0\n--- output\n4\n";
     assert_eq!(clique(&["click", "-e", COUNTS, "N=4", "-h", "c.count"]), expected);
     assert_eq!(clique_with(COUNTS, &["click", "N=4", "-h", "c.count"]), expected);
@@ -88,7 +87,7 @@ fn names() {
 
 /// The last line is said only if the text itself is good.
 #[test]
-fn errors() {
+fn errors_are_told_as_by_click() {
     check(
         click(&["-e", "InfiniteSource -> Disacrd(\n"]),
         expect![[r#"
@@ -149,7 +148,7 @@ fn errors() {
 }
 
 #[test]
-fn command_line() {
+fn mistakes_on_the_command_line_are_named() {
     check(
         click(&["--thr=x"]),
         expect![[r#"
@@ -236,7 +235,7 @@ fn connections_from_outside() {
 }
 
 #[test]
-fn global_handlers() {
+fn global_handlers_print_as_in_click() {
     check(
         click(&["-qe", "require(package x) Idle -> Discard", "-h", "driver", "-h", "packages", "-h", "list"]),
         expect![[r#"
@@ -290,7 +289,7 @@ fn global_handlers() {
 
 /// Who requires a compact configuration gets it flat.
 #[test]
-fn compact_config() {
+fn a_required_compact_configuration_is_flat() {
     let config = |text: &str| click(&["-qe", text, "-h", "config"]);
     assert_eq!(config("a  ::  Idle;"), "exit status: 0\n--- output\na  ::  Idle;\n");
     assert_eq!(
@@ -315,9 +314,8 @@ fn handlers_of_kinds() {
     assert_eq!(read("IPRouter.table"), error);
 }
 
-/// The exit handler may have a parameter.
 #[test]
-fn exit_handlers() {
+fn an_exit_handler_may_have_a_parameter() {
     let exit =
         |handler: &str| click(&["-qe", "s :: Script(TYPE PASSIVE, return $(add $args 1))", "-x", handler]);
     assert_eq!(exit("s.run 6"), "exit status: 7\n");

@@ -18,7 +18,7 @@ fn plan_of_four() {
 
 /// Figure 3 as JSON and as a picture; a server that is too slow is an error with a reason.
 #[test]
-fn figure_3() {
+fn figure_3_is_printed_as_json_and_as_a_picture() {
     let folder = tempfile::tempdir().expect("a directory");
     let file = folder.path().join("figure3.svg");
     let file = file.to_str().expect("UTF-8");
@@ -101,7 +101,7 @@ fn sim_with_a_matrix() {
 
 /// Order, compared; a strict cluster never reorders.
 #[test]
-fn reordering() {
+fn a_strict_cluster_never_reorders() {
     let text = clique(&["cluster", "reordering", "--milliseconds", "20"]);
     let line = |name: &str| {
         text.lines().find(|line| line.starts_with(name)).unwrap_or_else(|| panic!("{name}: {text}"))

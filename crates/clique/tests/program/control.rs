@@ -31,7 +31,7 @@ impl Running {
             .spawn()
             .expect("the program can be started");
         let start = Instant::now();
-        // The file is there a moment before somebody listens.
+        // The file is there a moment before the router listens.
         while UnixStream::connect(&socket).is_err() {
             assert!(start.elapsed() < PATIENCE, "the socket does not come");
             assert!(child.try_wait().expect("awaited").is_none(), "the router has ended");
@@ -89,7 +89,7 @@ const QUEUED: &str = "InfiniteSource(LIMIT 500, BURST 7) -> q :: Queue(1000) -> 
 /// Packets that wait in a queue are there after a swap, on one worker, on two, and in simulated time; a configuration that
 /// is wrong changes nothing, and its writer is told why.
 #[test]
-fn hot_swap() {
+fn packets_in_a_queue_survive_a_hot_swap() {
     for options in [&["-R"][..], &["-R", "-j", "2"], &["-R", "--simtime"]] {
         let router = Running::start("run", QUEUED, options);
         let start = Instant::now();
@@ -172,8 +172,8 @@ fn hotconfig_by_scripts_in_real_time() {
     assert_eq!(said[1], expected);
 }
 
-/// Whoever pulls packets through a script does not wait for a configuration that the script writes; what is wrong is
-/// said all the same. Who called a script through a socket waits for it.
+/// An element that pulls packets through a script does not wait for a configuration that the script writes; what is wrong is
+/// said all the same. A client that called a script through a socket waits for it.
 #[test]
 fn who_waits_for_hotconfig() {
     let config = "InfiniteSource(LIMIT 1) -> Queue -> Script(writeq hotconfig \"Idle -> Bad\", print \"pulled $?\", return 0)
@@ -339,9 +339,8 @@ fn scripts_that_wait_come_to_their_end() {
     assert_eq!(router.end().status.code(), Some(0));
 }
 
-/// Each command of `clique ctl`, as text and as JSON.
 #[test]
-fn ctl() {
+fn each_command_of_ctl_answers_in_text_and_json() {
     let config = "InfiniteSource(LIMIT 3) -> c :: Counter -> q :: Queue(5) -> Idle";
     let router = Running::start("run", config, &["-R"]);
     let ctl = |arguments: &[&str]| {
@@ -387,7 +386,7 @@ fn ctl() {
     assert!(crate::clique(&["ctl", "list"]).contains("<--port <PORT>|--unix-socket <FILE>>"));
 }
 
-/// What prints until somebody has seen enough ends when nobody reads any more.
+/// A command that prints until its reader has seen enough ends when the reader goes.
 #[test]
 fn readers_that_go() {
     let router = Running::start("run", "RatedSource(RATE 1000) -> c :: Counter -> Discard", &[]);
@@ -419,7 +418,7 @@ fn readers_that_go() {
 
 /// A TCP port, here one that the system chooses.
 #[test]
-fn ports() {
+fn the_system_may_choose_the_tcp_port() {
     for (command, port) in [("run", "--port=0"), ("click", "-p0")] {
         let handler = "click_driver@@ControlSocket.port";
         let said = crate::clique(&[command, "-q", port, "-h", handler, "-e", "Idle -> Discard"]);

@@ -4,7 +4,7 @@ use crate::program;
 
 /// A small table, a second, two workers: everything that is checked agrees, and the report says what it should.
 #[test]
-fn report() {
+fn a_small_demo_agrees_and_reports() {
     let directory = tempfile::tempdir().expect("a directory");
     let table = directory.path().join("table");
     let mut prefixes: String = (1..200).map(|n| format!("{n}.0.0.0/8\n{n}.{n}.0.0/16\n")).collect();
@@ -38,9 +38,8 @@ fn report() {
     assert!(number("checked") > 0.0, "{report}");
 }
 
-/// A table that is not there is an error, not a crash.
 #[test]
-fn wrong_table() {
+fn a_missing_table_is_an_error_not_a_crash() {
     let said = crate::clique(&["demo", "--table", "/nowhere/table"]);
     assert!(said.starts_with("exit status: 1\n--- messages\nclique demo: "), "{said}");
 }

@@ -171,9 +171,8 @@ fn histogram(name: &str, family: &Family) -> Result<(), String> {
     Ok(())
 }
 
-/// The reader refuses what it should.
 #[test]
-fn strictness() {
+fn the_reader_refuses_what_it_should() {
     let head = "# HELP a_total h\n# TYPE a_total counter\n";
     assert!(read(&format!("{head}a_total{{x=\"q\\\"\\n\\\\\"}} 1\n")).is_ok());
     for wrong in [

@@ -71,7 +71,7 @@ fn assert_grown(before: &Families, after: &Families) {
 
 /// While packets flow on two workers, counters only grow; every text is as the format wants it.
 #[test]
-fn counters_grow() {
+fn counters_only_grow_while_packets_flow() {
     let (router, _directory, socket) = start(BUSY, &["-j", "2"]);
     let start = Instant::now();
     let mut before = scrape(&socket);
@@ -108,9 +108,8 @@ fn counters_grow() {
     router.end();
 }
 
-/// What handlers say of a router at rest is what metrics say.
 #[test]
-fn handlers_agree() {
+fn handlers_of_a_router_at_rest_agree_with_metrics() {
     let config = "
         StaticThreadSched(a 0, b 1);
         a :: RatedSource(RATE 10000, LIMIT 700) -> c :: Counter -> q :: Queue(100) -> Idle;
@@ -147,9 +146,9 @@ fn handlers_agree() {
     router.end();
 }
 
-/// OpenMetrics for whoever accepts it; other requests get what they deserve.
+/// A client that accepts OpenMetrics gets it; a request that cannot be served gets its status.
 #[test]
-fn requests() {
+fn each_request_gets_its_format_or_its_status() {
     let (router, _directory, socket) = start("Idle -> Discard", &[]);
     let ask = |text: &str| request(&socket, &format!("{text}\r\nConnection: close\r\n\r\n"));
     let (head, body) =
@@ -208,7 +207,7 @@ fn top(router: &Running, options: &[&str]) -> String {
 
 /// Tables for people, once; objects for programs.
 #[test]
-fn top_prints() {
+fn top_prints_tables_or_objects() {
     let router = Running::start("run", BUSY, &["-j", "2"]);
     let text = top(&router, &["--once"]);
     for expected in ["Workers\n", "Elements\n", "Queues\n", "Drops\n", "RCU\n", "one/two/c", "queue full"] {
@@ -234,9 +233,9 @@ fn top_prints() {
     router.end();
 }
 
-/// Nobody there is an error; a terminal is needed for the screen.
+/// Without a router there is an error; the screen needs a terminal.
 #[test]
-fn top_complains() {
+fn top_needs_a_router_and_a_terminal() {
     let said = crate::clique(&["top", "-u", "/nowhere/at/all", "--once"]);
     assert!(said.starts_with("exit status: 3") && said.contains("no router listens there"), "{said}");
     let said = crate::clique(&["top", "-u", "/nowhere/at/all"]);

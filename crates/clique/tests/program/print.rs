@@ -8,7 +8,7 @@ const COMPOUND: &str =
     "elementclass Twice { $n | input -> X($n) -> X($n) -> output } a :: A -> Twice(3) -> B;";
 
 #[test]
-fn flatten() {
+fn flatten_resolves_compound_elements() {
     expect![[r#"
         exit status: 0
         --- output
@@ -25,7 +25,7 @@ fn flatten() {
 }
 
 #[test]
-fn pretty() {
+fn pretty_writes_the_text_in_one_style() {
     let once = clique_with("a::A->  b ::B ;// done\n", &["pretty"]);
     expect![[r#"
         exit status: 0
@@ -36,7 +36,7 @@ fn pretty() {
 }
 
 #[test]
-fn graphs() {
+fn graph_prints_dot_json_and_svg() {
     expect![[r#"
         exit status: 0
         --- output

@@ -84,7 +84,7 @@ fn errors_name_file_line_and_remedy() {
 }
 
 #[test]
-fn lookup() {
+fn lookup_tells_the_prefix_and_its_next_hops() {
     let folder = folder();
     let arguments =
         ["routes", "lookup", "kernel", "10.1.2.3", "10.2.0.0", "10.66.1.1", "9.9.9.9", "2001:db9::"];
@@ -107,7 +107,7 @@ fn lookup() {
 }
 
 #[test]
-fn diff() {
+fn diff_lists_what_is_removed_added_and_changed() {
     let folder = folder();
     expect![[r#"
         exit status: 0
@@ -129,7 +129,7 @@ fn diff() {
 
 /// The shipped table: its size is known, and so is the file's, but not how many bytes the tables take.
 #[test]
-fn stats() {
+fn stats_count_prefixes_and_updates() {
     let table = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data/internet-prefixes.txt.xz");
     let text = clique(&["routes", "stats", table.to_str().expect("UTF-8")]);
     assert!(text.contains("IPv4: 901899 prefixes, 0 to nowhere; 1 next hops; table "), "{text}");
@@ -143,7 +143,7 @@ fn stats() {
 
 /// Real updates over a table of which they change a part.
 #[test]
-fn replay() {
+fn replayed_updates_agree_with_a_slow_table() {
     let folder = folder();
     let updates = Path::new(env!("CARGO_MANIFEST_DIR")).join("../lpm/tests/data/rrc15-20100227.1610.gz");
     let updates = updates.to_str().expect("UTF-8");

@@ -46,7 +46,7 @@ fn several_handlers_are_printed_with_names() {
     );
 }
 
-/// Whoever reads a capture from standard output finds its header first, also if the script that steers the driver prints at once.
+/// The reader of a capture from standard output finds its header first, also if the script that steers the driver prints at once.
 #[test]
 fn header_before_all() {
     for options in [&["run", "--simtime"][..], &["run"]] {
@@ -149,7 +149,7 @@ fn handlers_that_cannot_be_read() {
 }
 
 #[test]
-fn standard_input() {
+fn a_configuration_is_read_from_standard_input() {
     let expected = "exit status: 0\n--- output\n5\n";
     assert_eq!(clique_with(COUNTS, &["run", "-h", "c.count"]), expected);
     assert_eq!(clique_with(COUNTS, &["run", "-", "-h", "c.count"]), expected);
@@ -170,7 +170,7 @@ fn standard_input() {
 }
 
 #[test]
-fn missing_file() {
+fn a_missing_file_is_an_error() {
     check(
         clique(&["run", "no/such.click"]),
         expect![[r#"
@@ -241,7 +241,7 @@ fn errors_show_the_place() {
 }
 
 #[test]
-fn parameters() {
+fn parameters_replace_values_and_unknown_ones_are_warned_of() {
     let config = "define($LIMIT 3); InfiniteSource(LIMIT $LIMIT, STOP true) -> d :: Discard";
     let run =
         |parameters: &[&str]| clique(&[&["run", "-e", config, "-h", "d.count"][..], parameters].concat());
@@ -265,7 +265,7 @@ fn parameters() {
 }
 
 #[test]
-fn required_libraries() {
+fn required_libraries_are_found_in_the_path() {
     let dir = tempfile::tempdir().unwrap();
     std::fs::create_dir_all(dir.path().join("lib/conf")).unwrap();
     std::fs::write(dir.path().join("lib/conf/end.click"), "elementclass End { input -> Discard }").unwrap();
@@ -289,7 +289,7 @@ fn bad_command_lines() {
 }
 
 #[test]
-fn flat_configuration() {
+fn the_flat_configuration_is_written_to_a_file() {
     let dir = tempfile::tempdir().unwrap();
     let config = "elementclass E { input -> Counter -> Discard } InfiniteSource -> e :: E";
     assert_eq!(clique_in(dir.path(), &["run", "-q", "-o", "flat", "-e", config]), "exit status: 0\n");
@@ -316,7 +316,7 @@ fn flat_configuration() {
 
 /// A number, a boolean, or neither.
 #[test]
-fn exit_handler() {
+fn an_exit_handlers_value_is_the_status() {
     for (handler, status) in [("c.count", 5), ("c.class", 3), ("s.active", 0), ("x.y", 3)] {
         let found = clique(&["run", "-e", COUNTS, "-x", handler]);
         assert!(found.starts_with(&format!("exit status: {status}\n")), "{handler}: {found}");
@@ -338,7 +338,7 @@ fn nothing_to_run() {
 }
 
 #[test]
-fn time() {
+fn the_times_of_a_run_are_printed() {
     check(
         clique(&["run", "-t", "-e", COUNTS]).replace(char::is_numeric, "N"),
         expect![[r#"
@@ -398,7 +398,7 @@ fn diagnostics_as_json() {
 
 /// Output that cannot be written is an error; a reader that has seen enough is none.
 #[test]
-fn output_that_nobody_takes() {
+fn output_that_cannot_be_written_is_an_error() {
     let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
     let output = program(&["run", "-e", COUNTS, "-h", "c.count"]).stdout(full).output().unwrap();
     check(
@@ -470,7 +470,7 @@ fn signals_stop_the_router() {
 
 /// A terminal that is closed stops the router in order, unless the program was started to go on without it, as by nohup(1).
 #[test]
-fn hangup() {
+fn a_hangup_stops_the_router_unless_ignored() {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
     let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:\t")).unwrap();
     if u64::from_str_radix(ignored, 16).unwrap() & 1 == 0 {
@@ -502,9 +502,9 @@ fn ended(child: &mut Child) -> std::process::ExitStatus {
     panic!("the program does not end");
 }
 
-/// When nobody reads what a router prints it stops, but not if it has a control socket, or if only its messages are unread.
+/// A router whose output has no reader stops, but not if it has a control socket, or if only its messages are unread.
 #[test]
-fn output_that_nobody_reads() {
+fn a_router_stops_when_its_output_has_no_reader() {
     let socket = "; ControlSocket(TCP, 0)";
     for (more, both, goes_on) in [("", true, false), ("", false, true), (socket, true, true)] {
         let config = format!("RatedSource(RATE 1000) -> Print(x) -> Discard{more}");

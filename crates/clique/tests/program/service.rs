@@ -27,7 +27,7 @@ fn messages(output: &Output) -> String {
 /// The unit's commands start a router, which says when it is ready; reload its file while it runs, or leave it as it
 /// is if the file is wrong; and stop it in order.
 #[test]
-fn unit() {
+fn the_units_commands_start_reload_and_stop_a_router() {
     let directory = tempfile::tempdir().expect("a directory");
     let config = directory.path().join("here.click");
     let write = |text: &str| std::fs::write(&config, text).expect("written");

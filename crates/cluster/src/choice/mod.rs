@@ -377,7 +377,7 @@ impl Chooser {
     }
 
     /// How much may wait for a link that the ways of flowlets lead into. In a mesh, as much as fits: the second link of a way has
-    /// a single packet's share of each node at most. In a fly ways of other nodes' flows cross further on, where nobody here sees
+    /// a single packet's share of each node at most. In a fly ways of other nodes' flows cross further on, where this node does not see
     /// how much waits, so that a flow which fills its own link is spread before it fills those.
     #[inline]
     fn room_bytes(&self) -> u32 {

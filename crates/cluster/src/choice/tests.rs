@@ -24,7 +24,7 @@ fn share(decisions: &[Decision], path: Path) -> f64 {
 /// What is no more than R/N goes straight; of more, R/N does, and the rest is spread evenly over all others, the egress
 /// among them.
 #[test]
-fn direct_share() {
+fn direct_vlb_sends_its_share_straight_and_spreads_the_rest() {
     let mut c = chooser(4, |s| s.order = Order::None);
     assert_eq!(share(&send(&mut c, 25, 2), Path::Direct), 1.0);
     let mut c = chooser(4, |s| s.order = Order::None);
@@ -38,7 +38,7 @@ fn direct_share() {
 
 /// Valiant's way is chosen evenly among all nodes; two of them mean straight.
 #[test]
-fn valiant_share() {
+fn valiants_way_is_chosen_evenly_among_all_nodes() {
     let mut c = chooser(8, |s| (s.order, s.scheme) = (Order::None, Scheme::Valiant));
     let all = send(&mut c, 90, 2);
     assert!((share(&all, Path::Direct) - 0.25).abs() < 0.02);
@@ -94,7 +94,7 @@ fn quiet_flows_wait() {
 
 /// Numbers of a bucket follow each other, whatever ways the packets take.
 #[test]
-fn numbers_follow() {
+fn numbers_of_a_bucket_follow_each_other() {
     let mut c = chooser(4, |s| s.order = Order::Sequence);
     let mut last = None;
     for now in 0..100_000 {
@@ -143,7 +143,7 @@ fn numbers_in_a_fly() {
 proptest! {
     /// Whatever is known of the others, a way that is chosen exists, and one is found if there is any.
     #[test]
-    fn ways_exist(
+    fn a_way_that_is_chosen_exists_and_one_is_found_if_there_is_any(
         up in proptest::collection::vec(any::<(bool, bool, u16)>(), 3..12),
         order in 0usize..5, scheme in 0usize..3, flow: u64,
     ) {
@@ -170,9 +170,8 @@ proptest! {
         }
     }
 
-    /// The same seed gives the same ways.
     #[test]
-    fn repeatable(seed: u64, order in 0usize..5) {
+    fn the_same_seed_gives_the_same_ways(seed: u64, order in 0usize..5) {
         let order = [Order::None, Order::Pinned, Order::Flowlet, Order::Quiet, Order::Sequence][order];
         let run = || {
             let mut c = chooser(5, |s| (s.order, s.seed) = (order, seed));

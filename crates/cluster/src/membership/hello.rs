@@ -51,7 +51,7 @@ pub enum Phase {
     Active,
     /// It forwards what already goes through it, but wants nothing new.
     Draining,
-    /// It forwards what still comes, but nobody should send anything by way of it.
+    /// It forwards what still comes, but no node should send anything by way of it.
     Leaving,
     /// It is gone.
     Left,
@@ -138,7 +138,7 @@ impl Hello {
         HEAD + ENTRY * heard + terminals.map_or(0, of_fly) + CODE
     }
 
-    /// Reads bytes that may come from anybody.
+    /// Reads bytes that may come from any sender.
     ///
     /// # Errors
     /// They are not the hello of a node that knows the key.
@@ -215,7 +215,7 @@ mod tests {
     proptest! {
         /// What is written is read; with another key, or one bit changed anywhere, nothing is.
         #[test]
-        fn round_trip(hello in hello(), bit: usize) {
+        fn a_hello_is_read_with_the_right_key_and_unchanged_only(hello in hello(), bit: usize) {
             let (key, other) = (Key::new(b"a key"), Key::new(b"another"));
             let mut bytes = hello.encode(&key);
             prop_assert_eq!(Hello::decode(&bytes, &key), Ok(hello));
@@ -228,7 +228,7 @@ mod tests {
 
         /// Any bytes can be read, also with a right code.
         #[test]
-        fn total(mut bytes in proptest::collection::vec(any::<u8>(), 0..90)) {
+        fn any_bytes_can_be_read_as_a_hello(mut bytes in proptest::collection::vec(any::<u8>(), 0..90)) {
             let key = Key::new(b"");
             prop_assert!(Hello::decode(&bytes, &key).is_err());
             if let Some(head) = bytes.first_chunk_mut() {

@@ -49,7 +49,7 @@ impl Horizon {
     }
 
     /// What a node sees whose links lead to what is given, a place for each. `is_whole`: if it is a terminal, whether it reaches all
-    /// that anybody reaches.
+    /// that any node reaches.
     pub(super) fn of(topology: &Topology, me: NodeId, links: &[Link<'_>], is_whole: bool) -> Horizon {
         let mut horizon = Horizon::new(topology.terminals());
         let is_terminal = topology.is_terminal(me);
@@ -205,7 +205,7 @@ mod tests {
     proptest! {
         /// What is written is read, with any number of terminals.
         #[test]
-        fn round_trip(terminals in proptest::collection::vec((0usize..4, any::<bool>(), any::<bool>()), 0..40)) {
+        fn a_horizon_is_read_back_as_it_was_written(terminals in proptest::collection::vec((0usize..4, any::<bool>(), any::<bool>()), 0..40)) {
             let standings = terminals.iter().map(|(standing, ..)| STANDINGS[*standing]).collect();
             let reached = terminals.iter().map(|&(_, by_any, by_all)| Reached { by_any, by_all }).collect();
             let horizon = Horizon { standings, reached };
@@ -218,9 +218,8 @@ mod tests {
             prop_assert_eq!(Horizon::decode(&bytes), None);
         }
 
-        /// Any bytes can be read.
         #[test]
-        fn total(bytes in proptest::collection::vec(any::<u8>(), 0..20), terminals in 0u8..40) {
+        fn any_bytes_can_be_read_as_a_horizon(bytes in proptest::collection::vec(any::<u8>(), 0..20), terminals in 0u8..40) {
             let _ = Horizon::decode(&bytes);
             let _ = Horizon::decode(&[&[0, terminals], &bytes[..]].concat());
         }

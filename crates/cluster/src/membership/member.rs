@@ -152,7 +152,7 @@ pub struct Member {
     timing: Timing,
     roster_version: u64,
     neighbours: BTreeMap<NodeId, Neighbour>,
-    /// The latest life of each node that took part, as far as anybody speaks of it.
+    /// The latest life of each node that took part, as far as peers speak of it.
     lives: BTreeMap<NodeId, u64>,
     phase: Phase,
     /// It was the roster that said that this node shall leave.
@@ -160,7 +160,7 @@ pub struct Member {
     since_ns: u64,
     /// The others have had time to hear of the phase.
     is_announced: bool,
-    /// When somebody last spoke of another node of my number.
+    /// When a peer last spoke of another node of my number.
     rival_ns: Option<u64>,
     /// When something last passed through.
     passed_ns: u64,
@@ -253,7 +253,7 @@ impl Member {
         self.phase
     }
 
-    /// Whether packets may come in at its external ports: it takes part, and has told everybody so.
+    /// Whether packets may come in at its external ports: it takes part, and has told all peers so.
     pub fn is_active(&self) -> bool {
         self.phase == Phase::Active && self.is_announced
     }
@@ -358,7 +358,7 @@ impl Member {
     }
 
     /// In a fly: whether others may send by way of this terminal, since it does not lack any that others reach. Terminals do not learn of a
-    /// failure all at the same time: whoever lacks one for a moment lacks nothing.
+    /// failure all at the same time: a terminal that lacks one for a moment lacks nothing.
     fn is_stopover(&self) -> bool {
         let long = |since: u64| self.ticked_ns.saturating_sub(since) >= self.timing.hold_ns;
         !self.lacking_ns.is_some_and(long)
@@ -428,9 +428,9 @@ impl Member {
         self.lacking_ns = lacks.then(|| self.lacking_ns.unwrap_or(now_ns));
     }
 
-    /// If this node itself did not run, on a processor that others wanted, then what came meanwhile waits at its devices: nobody
+    /// If this node itself did not run, on a processor that others wanted, then what came meanwhile waits at its devices: no peer
     /// was silent. Of such a time no more counts as silence than two hellos are apart, so that there is a chance to hear before
-    /// anybody is given up. A pause puts off by no more than itself that a failure is noticed. As time in which this node listened, or told
+    /// a peer is given up. A pause puts off by no more than itself that a failure is noticed. As time in which this node listened, or told
     /// others of its phase, or did not reach a terminal, it counts for one hello.
     fn forgive_pause(&mut self, now_ns: u64) {
         let gap = now_ns.saturating_sub(std::mem::replace(&mut self.ticked_ns, now_ns));
@@ -455,7 +455,7 @@ impl Member {
         now_ns.saturating_sub(self.passed_ns) >= self.timing.quiet_ns
     }
 
-    /// More than half of the others hear this node, and for a while nobody has heard another of its number.
+    /// More than half of the others hear this node, and for a while no peer has heard another of its number.
     fn may_join(&self, now_ns: u64) -> bool {
         let rival = self.rival_ns.is_some_and(|at| now_ns.saturating_sub(at) < self.timing.listen_ns);
         let hearing = self.neighbours.values().filter(|n| n.heard_ns.is_some() && n.hears_me).count();
@@ -556,7 +556,7 @@ impl Member {
         Ok(())
     }
 
-    /// Somebody speaks of a life of a node.
+    /// A peer speaks of a life of a node.
     fn note_life(&mut self, node: NodeId, incarnation: u64) {
         let known = self.lives.entry(node).or_default();
         if node != self.me && incarnation > *known {

@@ -7,7 +7,7 @@
 //! - A link is *up* when both ends say that they hear each other. A node that falls silent is down after the hold
 //!   time. Time in which the listener itself did not run does not count, since what arrived meanwhile is still to be
 //!   read.
-//! - A node *listens* before it takes part: it is *active* once most others hear it and nobody hears another node
+//! - A node *listens* before it takes part: it is *active* once most others hear it and none hears another node
 //!   with its number. So a second node that was given the same number by mistake stays out.
 //! - A node that *drains* still forwards, but gets nothing new; when nothing has come for a while, it has *left*.
 //! - Hellos are authenticated with a key that all nodes share, and numbered, so that old ones cannot be replayed.

@@ -148,7 +148,7 @@ mod tests {
 
     /// A roster is read and written, and every mistake in another is told with its line.
     #[test]
-    fn parsing() {
+    fn a_roster_is_read_and_written_and_mistakes_named() {
         let roster = Roster::parse(GOOD).expect("good");
         assert_eq!((roster.nodes[&7].ports, roster.nodes[&7].drain), (300, true));
         assert_eq!(Roster::parse(&roster.render()), Ok(roster));

@@ -247,9 +247,8 @@ mod tests {
         }
     }
 
-    /// What cannot be built is an error with a reason.
     #[test]
-    fn impossible() {
+    fn what_cannot_be_built_is_an_error_with_a_reason() {
         let mut inputs = inputs(&CONFIGURATIONS[0], 64);
         inputs.server.slots = 1;
         assert!(plan(&inputs).expect_err("no sockets").contains("too few sockets"));

@@ -252,7 +252,7 @@ mod tests {
 
     /// The paper's figures where they can be had from its inputs.
     #[test]
-    fn figure_3() {
+    fn figure_3_has_the_papers_numbers() {
         let rows = figure3();
         let servers = |index: usize| rows.iter().map(|row| row.points[index].servers).collect::<Vec<_>>();
         assert_eq!(
@@ -287,7 +287,7 @@ mod tests {
 
     /// RB4: four servers, links of 5 Gbps.
     #[test]
-    fn rb4() {
+    fn rb4_has_six_links_of_five_gbps() {
         let plan = paper_plan(&CONFIGURATIONS[0], 4);
         let links = plan.links.expect("links");
         assert_eq!((plan.terminals, links.count, links.rate), (4, 6, 5e9));

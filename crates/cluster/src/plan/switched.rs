@@ -51,7 +51,7 @@ mod tests {
 
     /// One switch while its ports suffice; then three stages, then five.
     #[test]
-    fn stages() {
+    fn a_network_of_switches_has_one_three_or_five_stages() {
         assert_eq!(clos(48, 48), 1.0);
         // 4 edge switches; 31 networks of 4 ports, 12 of them in a switch.
         assert_eq!(clos(64, 48), 7.0);

@@ -46,7 +46,7 @@ mod tests {
     proptest! {
         /// They carry what links of the path choice carry, to the nanosecond.
         #[test]
-        fn as_backlogs(rate in 1_000_000u64..400_000_000_000, steps in proptest::collection::vec((0u64..9_000, 64u32..9_000), 1..80)) {
+        fn lines_carry_what_links_of_the_path_choice_carry(rate in 1_000_000u64..400_000_000_000, steps in proptest::collection::vec((0u64..9_000, 64u32..9_000), 1..80)) {
             let (mut lines, mut backlog, mut now) = (Lines::new(3, rate), Backlog::new(rate), 0);
             for (pause, bytes) in steps {
                 now += pause;

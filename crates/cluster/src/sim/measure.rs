@@ -188,7 +188,7 @@ mod tests {
 
     /// Percentiles are right to an eighth, and never above the largest value.
     #[test]
-    fn percentiles() {
+    fn percentiles_are_right_to_an_eighth() {
         let mut histogram = Histogram::default();
         (1..=10_000).for_each(|value| histogram.add(value));
         for percent in [1.0, 50.0, 99.0, 99.9] {
@@ -198,9 +198,8 @@ mod tests {
         assert_eq!(histogram.percentile(100.0), 10_000);
     }
 
-    /// Shares.
     #[test]
-    fn fairness() {
+    fn fairness_is_one_for_equal_shares() {
         assert_eq!(jain([2.0, 2.0].into_iter()), 1.0);
         assert_eq!(jain([2.0, 0.0].into_iter()), 0.5);
     }

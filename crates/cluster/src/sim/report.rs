@@ -16,7 +16,7 @@ pub struct Drops {
     pub port_full: u64,
     /// A processor was behind.
     pub processor: u64,
-    /// Something was broken that nobody knew of yet.
+    /// A link or node was broken and its peers did not know yet.
     pub broken: u64,
     /// No hops were left.
     pub hops: u64,

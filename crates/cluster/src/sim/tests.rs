@@ -94,7 +94,7 @@ fn order_is_kept() {
 
 /// A node that dies takes down with it what is on its way there until others know; then only what was for itself.
 #[test]
-fn failures() {
+fn a_dead_node_takes_less_down_once_others_know() {
     let mut config =
         small(Topology::Mesh { nodes: 6 }, Matrix::Permutation, 0.5).with(Scheme::Direct, Order::None);
     config.failures = vec![Failure { part: Part::Link(0, 1), from_ns: 0, until_ns: 1 << 40 }];
@@ -130,9 +130,8 @@ fn failures_in_a_fly() {
     }
 }
 
-/// A slow processor is what limits then.
 #[test]
-fn processors_limit() {
+fn a_slow_processor_limits_the_rate() {
     let mut config = small(Topology::Mesh { nodes: 4 }, Matrix::Uniform, 0.9);
     // 8 us for a packet of 8 us in, and one out.
     config.service = Service { ingress_ns: 8_000, intermediate_ns: 8_000, egress_ns: 8_000 };
@@ -140,9 +139,8 @@ fn processors_limit() {
     assert!(report.drops.processor > 0 && report.of_theory < 0.7, "{report:?}");
 }
 
-/// The same seed gives the same run, another seed another.
 #[test]
-fn repeatable() {
+fn the_same_seed_gives_the_same_run_another_seed_another() {
     let mut config = small(Topology::torus(9, 2), Matrix::Uniform, 0.5);
     config.duration_ns = 11_000_000;
     let first = done(&config);

@@ -77,7 +77,7 @@ mod tests {
 
     /// A few flows have most of the packets; times ascend; the rate is what was asked for; the seed repeats it.
     #[test]
-    fn heavy_tails() {
+    fn a_few_flows_have_most_of_the_packets() {
         let settings = Settings { duration_ns: 200_000_000, rate: 1_000_000_000, seed: 3 };
         let trace = make(&settings);
         assert!(trace == make(&settings) && trace.is_sorted_by_key(|a| a.at_ns));

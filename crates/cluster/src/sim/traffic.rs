@@ -168,7 +168,7 @@ impl Destinations {
     }
 }
 
-/// A random permutation in which nobody keeps his place.
+/// A random permutation in which no node keeps its place.
 fn derangement(count: usize, rng: &mut Rng) -> Vec<NodeId> {
     let mut order: Vec<NodeId> = (0..count as NodeId).collect();
     rng.shuffle(&mut order);
@@ -234,7 +234,7 @@ mod tests {
 
     /// What theory allows: everything if admissible; a port's worth at a hot spot; a link's worth along one path.
     #[test]
-    fn theory() {
+    fn the_admissible_load_is_what_theory_allows() {
         let topology = Topology::Mesh { nodes: 8 };
         let of = |matrix| Destinations::new(&matrix, &topology, 1).expect("sound");
         assert_eq!(of(Matrix::Permutation).admissible(1e10, 1.0, f64::INFINITY), 1.0);

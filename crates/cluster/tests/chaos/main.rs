@@ -88,9 +88,8 @@ fn no_story_of_a_fly_breaks_an_invariant() {
     no_story_breaks_an_invariant(Shape::Fly, 8);
 }
 
-/// The same seed tells the same story.
 #[test]
-fn stories_repeat() {
+fn the_same_seed_tells_the_same_story() {
     for shape in [Shape::Mesh, Shape::Fly] {
         let (one, other) = (World::run(shape, 7), World::run(shape, 7));
         assert_eq!((one.delivered, one.story, one.drops), (other.delivered, other.story, other.drops));

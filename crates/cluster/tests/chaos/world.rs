@@ -306,7 +306,7 @@ impl World {
 
     fn partition(&mut self, at: u64, lasts: u64) {
         let border = self.rng.usize(1..self.nodes);
-        // In a fly anybody may be on either side: numbers there go by level.
+        // In a fly any node may be on either side: numbers there go by level.
         let (unit, is_fly) = (self.rng.usize(1..self.nodes), self.is_fly());
         let place = |node: usize| if is_fly { node * unit % self.nodes } else { node };
         let cables: Vec<(usize, usize)> = (0..self.nodes)

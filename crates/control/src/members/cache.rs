@@ -63,7 +63,7 @@ mod tests {
 
     /// What was written is read, by others too; what cannot be written leaves what was there.
     #[test]
-    fn keeps() {
+    fn a_failed_write_leaves_what_was_written_before() {
         let folder = tempfile::tempdir().expect("a folder");
         let file = folder.path().join("roster");
         let mut cache = Cache::new(&file);

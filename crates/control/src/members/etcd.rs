@@ -145,7 +145,7 @@ impl Watch {
             let result = &answer["result"];
             if result.is_null() || result["canceled"] == true {
                 let why = result["cancel_reason"].as_str().map(str::to_owned);
-                // Changes before the compaction are gone; whoever reads the key again knows what they led to.
+                // Changes before the compaction are gone; a client that reads the key again knows what they led to.
                 return Err(why.unwrap_or_else(|| format!("the watch has ended: {line}")));
             }
             for event in result["events"].as_array().into_iter().flatten() {
@@ -166,7 +166,7 @@ mod tests {
 
     /// Numbers and texts as the gateway writes them.
     #[test]
-    fn values() {
+    fn values_are_read_and_written_as_the_gateway_does() {
         assert_eq!(number(&json!("7587899083959520518")), 7_587_899_083_959_520_518);
         assert_eq!([number(&json!(5)), number(&Value::Null), number(&json!("x"))], [5, 0, 0]);
         assert_eq!(

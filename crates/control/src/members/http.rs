@@ -170,7 +170,7 @@ impl Answer {
                             return Err("no size of a chunk".to_owned());
                         }
                         httparse::Status::Partial => return Ok(()),
-                        // Trailers may follow; nobody asks for them.
+                        // Trailers may follow; the caller does not ask for them.
                         httparse::Status::Complete((_, 0)) => self.framing = Framing::Ended,
                         httparse::Status::Complete((len, size)) => {
                             self.raw.drain(..len);
@@ -273,7 +273,7 @@ mod tests {
 
     /// Bodies of known length, in chunks that do not come as they were cut, until the end.
     #[test]
-    fn framings() {
+    fn bodies_are_read_in_each_framing() {
         let found = |pieces| served(pieces).expect("an answer");
         assert_eq!(
             found(&[b"HTTP/1.1 200 OK\r\nContent-Le", b"ngth: 4\r\n\r\nab", b"cd"]),
@@ -290,9 +290,8 @@ mod tests {
         assert_eq!(found(&[b"HTTP/1.0 200 OK\r\n\r\nto the ", b"end"]), (200, "to the end".into()));
     }
 
-    /// What breaks off, or is no HTTP, is an error and nothing worse.
     #[test]
-    fn broken_answers() {
+    fn what_breaks_off_or_is_no_http_is_an_error() {
         let wrong = |pieces, what: &str| {
             let error = served(pieces).expect_err("no answer");
             assert!(error.contains(what), "{error}");
@@ -308,9 +307,8 @@ mod tests {
         wrong(&[b""], "no answer");
     }
 
-    /// Nobody listens there.
     #[test]
-    fn nobody_there() {
+    fn without_a_server_there_is_an_error() {
         let port =
             TcpListener::bind("127.0.0.1:0").and_then(|free| free.local_addr()).expect("a port").port();
         assert!(post(&format!("127.0.0.1:{port}"), "/", None, "").is_err());

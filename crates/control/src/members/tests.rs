@@ -86,7 +86,7 @@ impl Etcd {
         let _ = write!(socket, "HTTP/1.1 {status} x\r\nContent-Length: {length}\r\n\r\n{answer}");
     }
 
-    /// Somebody changes the roster.
+    /// The operator changes the roster.
     fn put_roster(&self, text: &str) {
         let mut store = self.store.lock().expect("whole");
         store.revision += 1;
@@ -187,7 +187,7 @@ fn number(stats: &str, name: &str) -> u64 {
 
 /// The roster is that of etcd, also when it changes; what is refused is counted; the node is told of, as long as it is there.
 #[test]
-fn follows() {
+fn the_roster_follows_etcd() {
     let etcd = Etcd::start();
     etcd.put_roster(ONE);
     with_node(&format!("SERVER 127.0.0.1:{}", etcd.port), |handle| {
@@ -235,17 +235,17 @@ fn starts_from_what_was_kept() {
         etcd.put_roster("version 1\nnode 0 a ports 1\n");
         until(handle, "etcd.stats", has("refused 1"));
     });
-    let nobody = TcpListener::bind("127.0.0.1:0").and_then(|free| free.local_addr()).expect("a port").port();
-    with_node(&format!("SERVER 127.0.0.1:{nobody}, CACHE {cache}"), |handle| {
+    let closed = TcpListener::bind("127.0.0.1:0").and_then(|free| free.local_addr()).expect("a port").port();
+    with_node(&format!("SERVER 127.0.0.1:{closed}, CACHE {cache}"), |handle| {
         until(handle, "vlb.roster", |text| text == TWO);
         until(handle, "etcd.error", has("refused"));
         assert_eq!(read(handle, "etcd.connected"), "false");
     });
 }
 
-/// Name and password come from a file; a wrong one is not let in, and nobody is shown it.
+/// Name and password come from a file; etcd refuses a wrong one, and no message shows it.
 #[test]
-fn credentials() {
+fn credentials_come_from_a_file_and_are_not_shown() {
     let (etcd, folder) = (Etcd::start(), tempfile::tempdir().expect("a folder"));
     etcd.put_roster(ONE);
     etcd.store.lock().expect("whole").password = Some("open:sesame".to_owned());
@@ -260,9 +260,8 @@ fn credentials() {
     });
 }
 
-/// Mistakes in the configuration.
 #[test]
-fn mistakes() {
+fn mistakes_in_the_configuration_are_refused() {
     let wrong = |arguments: &str| {
         let config = format!("v :: VLBNode(0, 1, KEY k); Idle -> v -> Discard; EtcdRoster({arguments});");
         let parsed = lang::parse(&config, "config", &[]);

@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn prometheus() {
+    fn prometheus_text_has_types_escapes_and_buckets() {
         let expected = r#"# HELP a_total Some "things" \\ more\nor less.
 # TYPE a_total counter
 a_total 7
@@ -200,7 +200,7 @@ c_seconds_count{w="0"} 6
     }
 
     #[test]
-    fn open_metrics() {
+    fn open_metrics_text_ends_with_eof_and_names_families() {
         let text = example(Format::OpenMetrics);
         let heads: Vec<&str> = text.lines().filter(|line| line.starts_with('#')).collect();
         assert_eq!(

@@ -1,6 +1,6 @@
 //! What an operator's instruments want to know, as a text.
 //!
-//! It is collected when somebody asks: from the workers by a survey ([`router::Surveyor`]), from RCU and the pools of packets by
+//! It is collected when a client asks: from the workers by a survey ([`router::Surveyor`]), from RCU and the pools of packets by
 //! reading counters. Elements say themselves what their handlers measure ([`router::metric`]); nothing here knows a class.
 
 mod exposition;
@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 /// How long workers may take to answer.
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// How often workers are asked, at most: whoever asks more often waits, so that they are not kept from their packets.
+/// How often workers are asked, at most: a client that asks more often waits, so that they are not kept from their packets.
 const PAUSE: Duration = Duration::from_millis(20);
 
 /// Collects metrics for those who ask at one place.

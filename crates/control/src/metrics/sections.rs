@@ -179,7 +179,7 @@ pub(super) fn rcu(out: &mut Exposition, stats: &Stats) {
     for (reader, waited) in stalled {
         family.sample(&[("reader", reader)], waited.as_secs_f64());
     }
-    let help = "From the start of a grace period until somebody noticed its end.";
+    let help = "From the start of a grace period until a thread noticed its end.";
     let mut periods = out.family("clique_rcu_grace_period_seconds", Kind::Histogram, help);
     let latency = &stats.latency;
     let (mut from, mut buckets) = (0, Vec::new());

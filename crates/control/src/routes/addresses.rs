@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 /// What the kernel reports: interfaces, addresses of both families (`RTMGRP_LINK`, `RTMGRP_IPV4_IFADDR`, `RTMGRP_IPV6_IFADDR`).
 const GROUPS: u32 = 1 | 0x10 | 0x100;
-/// Bytes of a message, more than which nobody looks at.
+/// Bytes of a message that are read; its reader needs no more.
 const CHUNK: usize = 1 << 12;
 /// Changes come in groups: it has to be quiet for so long.
 const QUIET: Timespec = Timespec { tv_sec: 0, tv_nsec: 200_000_000 };

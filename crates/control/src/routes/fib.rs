@@ -1,4 +1,4 @@
-//! From the routes that somebody else decides on to those that packets are forwarded by.
+//! From the routes that a routing suite or the kernel decides on to those that packets are forwarded by.
 //!
 //! [`Fib`] knows every route and next-hop group it was told of, and the way that it gave out for each destination. What
 //! changes is collected, and [`Fib::changes`] gives out what the difference is: as lines for the `ctrl` handler of a
@@ -331,7 +331,7 @@ mod tests {
         fib.take(route("2001:db8::/32", 0, Way::Hops(vec![hop("fe80::1", 2)])));
         fib.take(route("10.1.0.0/16", 0, Way::Blackhole));
         fib.take(route("10.2.0.0/16", 0, Way::Prohibit)); // no port for these
-        fib.take(route("10.4.0.0/16", 0, Way::Local)); // nor for these, which are somebody else's business
+        fib.take(route("10.4.0.0/16", 0, Way::Local)); // nor for these, which the host delivers itself
         fib.take(route("10.3.0.0/16", 0, Way::Hops(vec![hop("192.0.2.1", 5), hop("", 2)])));
         assert_eq!(
             changes(&mut fib),
@@ -372,7 +372,7 @@ mod tests {
 
     /// Of a destination's routes the one with the smallest metric counts; the next one takes over.
     #[test]
-    fn metrics() {
+    fn the_route_with_the_smallest_metric_counts() {
         let mut fib = Fib::new(true);
         fib.take(route("0.0.0.0/0", 200, Way::Hops(vec![hop("192.0.2.2", 2)])));
         fib.take(route("0.0.0.0/0", 100, Way::Hops(vec![hop("192.0.2.1", 1)])));
@@ -381,9 +381,8 @@ mod tests {
         assert_eq!(changes(&mut fib), "set 0.0.0.0/0 192.0.2.2 2\n");
     }
 
-    /// All routes of a group change with it.
     #[test]
-    fn groups() {
+    fn routes_change_with_their_group() {
         let mut fib = Fib::new(false);
         fib.take(Message::AddGroup(8, Group::One(hop("192.0.2.1", 1))));
         fib.take(Message::AddGroup(9, Group::One(hop("192.0.2.9", 2))));

@@ -90,7 +90,7 @@ impl Shared {
         self.target.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Routes are for somebody else from now on.
+    /// Routes are for another target from now on.
     pub(super) fn retarget(&self, target: Target) {
         *self.target.lock().unwrap_or_else(PoisonError::into_inner) = Arc::new(target);
     }

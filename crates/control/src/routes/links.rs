@@ -11,7 +11,7 @@ use std::path::Path;
 
 /// What the kernel reports: interfaces (`RTMGRP_LINK`).
 const GROUPS: u32 = 1;
-/// Bytes of a message, more than which nobody looks at.
+/// Bytes of a message that are read; its reader needs no more.
 const CHUNK: usize = 1 << 12;
 
 /// Hears of links, and remembers which were up.
@@ -84,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn carriers() {
+    fn a_link_without_a_readable_carrier_is_down() {
         let dir = tempfile::tempdir().expect("a directory");
         assert!(has_link(dir.path()), "no carrier is known of");
         for (text, link) in [("1\n", true), ("0\n", false)] {

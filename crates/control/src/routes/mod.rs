@@ -1,4 +1,4 @@
-//! Routes, and neighbours, that somebody else knows of: zebra, or the kernel.
+//! Routes, and neighbours, that zebra or the kernel knows of.
 //!
 //! [`netlink`] reads messages, [`fib`] keeps what they said, [`install`] tells lookup elements of the changes. A thread for
 //! each source waits for messages ([`crate::feed`]); packets never wait for it, and while a source is away the routes stay.

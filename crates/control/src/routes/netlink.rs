@@ -247,7 +247,7 @@ fn route(body: &[u8]) -> Option<Route> {
         (0 | 1, Some(group), _) => Way::Group(group),
         (0 | 1, None, Some(hops)) => Way::Hops(hops),
         (0 | 1, None, None) => Way::Hops(vec![next_hop(attributes())]),
-        // Broadcast and anycast addresses of this machine: nobody forwards what is sent there.
+        // Broadcast and anycast addresses of this machine: a router does not forward what is sent there.
         (2..=4, ..) => Way::Local,
         (6, ..) => Way::Blackhole,
         (7, ..) => Way::Unreachable,
@@ -519,7 +519,7 @@ mod tests {
     }
 
     #[test]
-    fn neighbours() {
+    fn each_neighbour_state_has_its_standing() {
         let of = |address: &str, standing| Neighbour {
             address: address.parse().expect("an address"),
             interface: 3,

@@ -125,9 +125,8 @@ fn a_panic_is_survived() {
     });
 }
 
-/// What is not FPM ends the connection, not the server.
 #[test]
-fn nonsense() {
+fn what_is_not_fpm_ends_the_connection_not_the_server() {
     with(FPM, |handle| {
         let mut stranger = connect(handle);
         stranger.write_all(b"GET / HTTP/1.1\r\n\r\n").expect("the router reads");

@@ -25,7 +25,7 @@
 //!
 //! Commands are carried out in the order in which they arrive on a connection, by threads of their own; packets do not
 //! wait for them. There may be 64 connections at a time. One more takes the place of the one whose client has sent no whole command
-//! for the longest time, or, where all of them watch, of the one that began so first: idle clients lock nobody out. Only while 64
+//! for the longest time, or, where all of them watch, of the one that began so first: idle clients lock no other out. Only while 64
 //! commands are under way is a connection refused. A connection that sends a request of HTTP is closed: a web page could have a
 //! browser send it, with commands in it.
 //!

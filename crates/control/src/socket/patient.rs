@@ -71,9 +71,9 @@ mod tests {
     use std::os::fd::OwnedFd;
     use std::os::unix::net::UnixStream;
 
-    /// Neither somebody who sends a byte now and then nor somebody who does not read is waited for longer than was granted.
+    /// Neither a peer that sends a byte now and then nor one that does not read is waited for longer than was granted.
     #[test]
-    fn deadlines_hold() {
+    fn a_slow_peer_is_waited_for_no_longer_than_was_granted() {
         let (ours, theirs) = UnixStream::pair().expect("sockets");
         let ours = File::from(OwnedFd::from(ours));
         let patient = Patient::new(&ours, Duration::from_millis(200));
@@ -87,7 +87,7 @@ mod tests {
         let error = (&patient).read_to_end(&mut Vec::new()).expect_err("no end comes");
         assert_eq!(error.kind(), io::ErrorKind::TimedOut);
         patient.grant(Duration::from_millis(200));
-        let error = (&patient).write_all(&[0; 1 << 22]).expect_err("nobody reads");
+        let error = (&patient).write_all(&[0; 1 << 22]).expect_err("the peer does not read");
         assert_eq!(error.kind(), io::ErrorKind::TimedOut);
         assert!(began.elapsed() < Duration::from_secs(20));
         drop(ours);

@@ -49,7 +49,7 @@ struct Request {
     host: String,
     /// The kinds of answer that are understood.
     accept: String,
-    /// Whether a web page of somebody else sends it.
+    /// Whether a web page of another site sends it.
     foreign: bool,
     body: String,
     /// Whether another request may follow.
@@ -110,7 +110,7 @@ impl Service<'_> {
     }
 }
 
-/// Answers somebody who asks for metrics.
+/// Answers a client that asks for metrics.
 fn metrics(shared: &Shared, request: &Request) -> (Answer, &'static str) {
     if !["GET", "HEAD"].contains(&request.method.as_str()) {
         return ((405, "Unsupported method".to_owned()), PLAIN);
@@ -166,7 +166,7 @@ impl Request {
                 "accept" => accept = value.to_owned(),
                 "host" => host = value.to_owned(),
                 "origin" => origin = Some(value.to_owned()),
-                // Somebody who waits for leave to send the body gets the final answer only; what they send is read.
+                // A client that waits for leave to send the body gets the final answer only; what it sends is read.
                 _ => {}
             }
         }
@@ -185,7 +185,7 @@ fn body_length(value: &str) -> Option<usize> {
     value.parse().ok().filter(|_| is_number)
 }
 
-/// Whether a name that a client asks for cannot be somebody else's: an address, or this machine's own name for itself.
+/// Whether a name that a client asks for cannot be another site's: an address, or this machine's own name for itself.
 fn is_local(host: &str) -> bool {
     let name = host.rsplit_once(':').filter(|(_, port)| port.bytes().all(|byte| byte.is_ascii_digit()));
     let name = name.map_or(host, |(name, _)| name);
@@ -279,7 +279,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn paths() {
+    fn a_path_names_element_handler_and_argument() {
         let is_element = |name: &str| ["a", "a/b", "a/b/c"].contains(&name);
         for (path, expected) in [
             ("", ("", "", "")),

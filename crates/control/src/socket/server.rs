@@ -101,7 +101,7 @@ fn listen(ip: IpAddr, ports: &RangeInclusive<u16>) -> std::io::Result<TcpListene
 fn bind_unix(path: &Path) -> std::io::Result<UnixListener> {
     let bound = UnixListener::bind(path);
     let taken = bound.as_ref().is_err_and(|error| error.kind() == std::io::ErrorKind::AddrInUse);
-    // Files of other kinds refuse connections, too, and are somebody's data.
+    // Files of other kinds refuse connections, too, and are a user's data.
     let is_socket = std::fs::symlink_metadata(path).is_ok_and(|found| found.file_type().is_socket());
     let refused = |error: std::io::Error| error.kind() == std::io::ErrorKind::ConnectionRefused;
     if taken && is_socket && UnixStream::connect(path).is_err_and(refused) {
@@ -124,7 +124,7 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// Listens, and serves whoever connects.
+    /// Listens, and serves each client that connects.
     ///
     /// # Errors
     /// What cannot be done, and why.

@@ -96,7 +96,7 @@ fn watched(line: &str) -> Option<Vec<String>> {
     watches.then(|| words.map(str::to_owned).collect())
 }
 
-/// How often somebody who watches looks whether it is to go on.
+/// How often the thread of a client that watches looks whether it is to go on.
 const LOOK_AROUND: Duration = Duration::from_millis(100);
 
 /// Reports events until the client sends something or the server is closed.

@@ -110,7 +110,7 @@ const TCP: &str = "cs :: ControlSocket(TCP, 0); s :: Sample";
 
 /// Every verb and code, in simulated and in real time.
 #[test]
-fn verbs() {
+fn each_verb_answers_with_its_code() {
     let cases = [
         ("read s.value\n", "200 Read handler 's.value' OK\nDATA 6\nfirst\n"),
         ("GET 2.name", "200 Read handler '2.name' OK\nDATA 1\ns"),
@@ -180,7 +180,7 @@ fn verbs() {
 }
 
 #[test]
-fn read_only() {
+fn a_read_only_socket_refuses_writes() {
     with("cs :: ControlSocket(TCP, 0, READONLY true); s :: Sample", Clock::real(), |port| {
         assert_eq!(
             talk(port, "write s.value x\ncheckwrite s.value"),
@@ -192,7 +192,7 @@ fn read_only() {
 
 /// With a proxy, clients reach nothing but that element, which is asked for whatever they name.
 #[test]
-fn proxies() {
+fn with_a_proxy_clients_reach_that_element_only() {
     with("cs :: ControlSocket(TCP, 0, PROXY p); p :: Anything; s :: Sample", Clock::real(), |port| {
         let cases = [
             ("read s.value\n", "200 Read handler 's.value' OK\nDATA 10\n<s.value >"),
@@ -247,7 +247,7 @@ fn stopping_through_a_unix_socket() {
     assert!(!path.exists());
 }
 
-/// A socket that a killed program left behind is taken over; a file that is no socket is somebody's data, and stays.
+/// A socket that a killed program left behind is taken over; a file that is no socket is a user's data, and stays.
 #[test]
 fn only_sockets_are_taken_over() {
     let directory = tempfile::tempdir().expect("a directory");
@@ -277,9 +277,8 @@ fn browsers_give_no_commands() {
     }
 }
 
-/// What goes in by the client of this crate comes out as it was, whatever it is.
 #[test]
-fn client() {
+fn any_text_goes_through_the_client_unchanged() {
     with(TCP, Clock::real(), |port| {
         let mut client = Client::tcp("127.0.0.1", port).expect("a connection");
         let bytes = lang::bytes::to_text((0..=255).collect::<Vec<u8>>());
@@ -343,9 +342,8 @@ fn connections_survive_a_swap() {
     assert!(!path.exists() && !other.exists());
 }
 
-/// Who is connected hears what elements say.
 #[test]
-fn chatter() {
+fn a_connected_client_hears_what_elements_say() {
     with("cs :: ChatterSocket(TCP, 0); s :: Sample", Clock::real(), |port| {
         let mut stream = TcpStream::connect(("127.0.0.1", port)).expect("a connection");
         let mut heard = |expected: &str| {
@@ -360,9 +358,8 @@ fn chatter() {
     });
 }
 
-/// Who listens on a channel hears what is said there, and nothing else.
 #[test]
-fn channels() {
+fn a_client_hears_its_channel_and_no_other() {
     with("cs :: ChatterSocket(TCP, 0, CHANNEL here, GREETING false); s :: Sample", Clock::real(), |port| {
         let mut stream = TcpStream::connect(("127.0.0.1", port)).expect("a connection");
         let (mut heard, mut said) = (Vec::new(), String::new());
@@ -382,7 +379,7 @@ fn channels() {
 
 /// Who watches hears of events with the topics it named, as lines, until it sends something; then commands are taken again.
 #[test]
-fn events() {
+fn a_watcher_hears_its_topics_until_it_sends_something() {
     with("cs :: ControlSocket(TCP, 0); s :: Sample", Clock::real(), |port| {
         let connect = || Client::tcp("127.0.0.1", port).expect("a connection");
         let (mut all, mut some, mut other) = (connect(), connect(), connect());
@@ -399,7 +396,7 @@ fn events() {
     });
 }
 
-/// Idle clients lock nobody out: one more takes the place of the one that was idle longest, neither of one that has just said something nor of
+/// Idle clients lock no other out: one more takes the place of the one that was idle longest, neither of one that has just said something nor of
 /// one that watches, though they were there before, nor of one whose command is under way.
 #[test]
 fn idle_clients_make_room() {
@@ -456,7 +453,7 @@ fn request(port: u16, text: &str) -> (String, String) {
 
 /// What is asked by HTTP: values of handlers, arguments and all; writing only where it is allowed.
 #[test]
-fn http() {
+fn http_reads_values_and_writes_where_allowed() {
     let cases = [
         ("GET /s/value HTTP/1.1\nHost: localhost\n\n", "200", "first\n"),
         ("GET /s/echo/a%20b/c HTTP/1.0\n\n", "200", "<a b/c>"),
@@ -513,9 +510,9 @@ fn request_raw(port: u16, text: &str) -> String {
 }
 
 /// Metrics are told at `/metrics`, whatever happens to other clients: those that send nothing, or too much, or never read, take no
-/// place from one who asks, and nobody writes.
+/// place from one that asks, and no client writes.
 #[test]
-fn metrics() {
+fn metrics_are_served_whatever_other_clients_do() {
     with("cs :: MetricsSocket(TCP, 0); s :: Sample", Clock::real(), |port| {
         let scrape = || request_raw(port, "GET /metrics HTTP/1.1\nHost: localhost\nConnection: close\n\n");
         assert!(scrape().contains("\nclique_elements 2\n"));

@@ -89,7 +89,7 @@ impl Error {
         &self.kind
     }
 
-    /// Name of the capture, as given by whoever opened it.
+    /// Name of the capture, as given by the caller that opened it.
     pub fn file(&self) -> &str {
         &self.file
     }

@@ -330,7 +330,7 @@ impl Writer {
 
 impl Drop for Writer {
     fn drop(&mut self) {
-        // There is nobody left to tell; who wants to know calls `close`.
+        // A destructor has no caller to tell; a caller that wants to know calls `close`.
         let _ = self.finish();
     }
 }

@@ -114,7 +114,7 @@ fn rules(rules: &[Rule], data: [i16; 2], pass: i32) -> Vec<u64> {
     code
 }
 
-/// Instructions that go on for frames of a rule, and jump to where nobody has said yet for others. Registers: 4 a place
+/// Instructions that go on for frames of a rule, and jump for others to a place that is filled in later. Registers: 4 a place
 /// in the frame, 5 a value, 7 the end of what is looked at.
 fn test(rule: &Rule) -> Vec<u64> {
     let bounds = |place, end| {
@@ -239,7 +239,7 @@ impl Argument {
     /// # Safety
     /// As [`Argument::call`].
     unsafe fn open(&self, command: c_long) -> io::Result<OwnedFd> {
-        // SAFETY: the caller answers for the pointers; the descriptor was just made and is nobody else's.
+        // SAFETY: the caller answers for the pointers; the descriptor was just made and has no other owner.
         unsafe { Ok(OwnedFd::from_raw_fd(self.call(command)?)) }
     }
 }

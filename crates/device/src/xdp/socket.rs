@@ -64,7 +64,7 @@ struct Socket {
     zero_copy: bool,
     /// Buffers that wait for frames.
     waiting: usize,
-    /// The halves that nobody has: rx and fill ring; tx and completion ring with buffers to copy to.
+    /// The halves that no element has: rx and fill ring; tx and completion ring with buffers to copy to.
     rx: Mutex<Option<Rings>>,
     tx: Mutex<Option<(Rings, Vec<Packet>)>>,
 }
@@ -100,7 +100,7 @@ fn share(ring: u32, window: usize, taken: usize) -> usize {
     (window.saturating_sub(taken) / 4).min(ring as usize)
 }
 
-/// The program on an interface, put there by whoever asks first.
+/// The program on an interface, put there for the caller that asks first.
 fn grip(interface: &str, index: i32, left: &[Rule]) -> Result<Arc<Grip>, Trouble> {
     let mut grips = lock(&GRIPS);
     let known = grips.get_or_insert_default();
@@ -258,7 +258,7 @@ impl Drop for Socket {
     }
 }
 
-/// How often, and with which pause, a queue is asked for that somebody has.
+/// How often, and with which pause, a queue is asked for that another element has.
 const TRIES: u32 = 20;
 const PAUSE: Duration = Duration::from_millis(25);
 
@@ -285,7 +285,7 @@ pub struct XdpRx {
     _promiscuous: Option<OwnedFd>,
 }
 
-/// Somebody in this process has this half of the queue already.
+/// Another element in this process has this half of the queue already.
 fn in_use(interface: &str, queue: u32) -> Trouble {
     let hint = "another element has it; QUEUE chooses one";
     Trouble::new(interface, &format!("using queue {queue}"), io::ErrorKind::ResourceBusy.into(), Some(hint))
@@ -575,7 +575,7 @@ impl XdpTx {
         self.flush(0)
     }
 
-    /// Whether the kernel was left with frames that nobody will tell it of unless more are sent or [`XdpTx::go_on`] is called.
+    /// Whether the kernel was left with frames that it is not told of unless more are sent or [`XdpTx::go_on`] is called.
     pub fn has_unsent(&self) -> bool {
         self.unsent
     }
@@ -599,7 +599,7 @@ mod tests {
 
     /// Sixteen queues of a window find buffers, and leave some.
     #[test]
-    fn everybody_gets_some() {
+    fn each_queue_gets_some() {
         let mut taken = 0;
         let first: Vec<usize> = (0..16)
             .map(|_| {

@@ -566,7 +566,7 @@ mod tests {
             ),
             (
                 "TCP, 127.0.0.1, 1, CLIENT true",
-                "127.0.0.1:1: connect: Connection refused; nobody listens there",
+                "127.0.0.1:1: connect: Connection refused; no program listens there",
             ),
             ("UNIX, /nowhere/socket", "/nowhere/socket: bind: No such file or directory; there is no such"),
         ] {

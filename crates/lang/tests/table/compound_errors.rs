@@ -4,7 +4,7 @@ use crate::check;
 use expect_test::expect;
 
 #[test]
-fn pseudoelements_misused() {
+fn misused_pseudoelements_are_errors() {
     check(
         "x :: { -> output -> Foo -> input; input[2] -> [1] output }; elementclass E { Idle -> [1] output }",
         expect![[r#"
@@ -93,7 +93,7 @@ elementclass Y { $a | || $b, __REST__ $c | -> }
 }
 
 #[test]
-fn bad_parameters() {
+fn bad_parameters_are_errors() {
     check(
         "elementclass X { $a, $a, K $b, K $c, $d, __REST__ $e, $f | }
 elementclass Y { $a $b | } elementclass Z { $a, }
@@ -115,7 +115,7 @@ define(x 1, $y, $z 1, $z 2, $a! 3)",
 }
 
 #[test]
-fn bad_extension() {
+fn bad_extensions_are_errors() {
     check(
         "x :: { ... }; elementclass A { ... || } y :: { -> || ... || -> }; elementclass B { || ... };",
         expect![[r#"

@@ -5,7 +5,7 @@ use clique_lang as lang;
 use expect_test::expect;
 
 #[test]
-fn compound_parameters() {
+fn parameters_are_replaced_in_a_compound() {
     check(
         r##"elementclass X { $a, KW $b, __REST__ $r | input -> Queue($a, $b, "$r", '$a') -> output }
 Idle -> X(1, KW 2, 3, "four, five") -> Discard"##,
@@ -52,7 +52,7 @@ fn handler_calls_stay() {
 
 /// With variables kept, what stands outside of compound elements is as it was written.
 #[test]
-fn kept_variables() {
+fn kept_variables_stay_as_they_were_written() {
     let text = "define($a 1, $b \"$a\") Foo($a, ${b}, \"$a\", ${c-$a}, ${a-3}); elementclass X { $x | Bar($x) } X($b)";
     let options = lang::Options {
         params: &[("a".to_owned(), "7".to_owned())],
@@ -73,7 +73,7 @@ fn kept_variables() {
 }
 
 #[test]
-fn overloading() {
+fn the_overload_that_fits_the_arguments_is_chosen() {
     check(
         "elementclass Q { -> Queue -> || $c | -> Queue($c) -> || $c, $d | -> Queue($c) -> Shaper($d) -> }
 Idle -> Q -> Q(1) -> Q(1, 2) -> Discard; Idle -> Q(1, 2, 3) -> Discard",
@@ -105,7 +105,7 @@ Idle -> Q -> Q(1) -> Q(1, 2) -> Discard; Idle -> Q(1, 2, 3) -> Discard",
 }
 
 #[test]
-fn extension() {
+fn a_class_extends_the_one_that_it_hides() {
     check(
         "elementclass Queue { $c, $r | -> Queue($c) -> Shaper($r) -> || ... } Idle -> Queue(1, 2) -> Queue(3) -> Discard",
         expect![[r#"
@@ -169,7 +169,7 @@ fn scopes_of_classes() {
 }
 
 #[test]
-fn nested_compounds() {
+fn nested_compounds_are_resolved() {
     check(
         "o :: { i :: { -> x :: X -> } -> y :: Y; input -> i; y -> output; -> Foo -> } Idle -> o -> Discard; o/z :: Z",
         expect![[r#"

@@ -4,7 +4,7 @@ use crate::check;
 use expect_test::expect;
 
 #[test]
-fn port_lists() {
+fn lists_of_ports_connect_pairwise() {
     check(
         "c :: Classifier(1, 2, -); a, b :: Null; c [0,1] => a, b; c[2] -> Discard; Idle -> c; x :: Tee; a -> x; b -> x; x [0, 1] => [1, 0] y :: Foo",
         expect![[r#"
@@ -89,7 +89,7 @@ fn double_arrow_counts_up_missing_ports() {
 }
 
 #[test]
-fn groups() {
+fn groups_in_parentheses_connect_port_by_port() {
     check(
         "x :: X => (input -> output; [1] -> Paint(1) -> output) -> y :: Y; a :: A => ( [0] -> [0]; [1] -> [1] ) => ( [0]->[0]; [1]->[1] ) -> y",
         expect![[r#"
@@ -125,7 +125,7 @@ fn groups_see_the_scope_around_them() {
 }
 
 #[test]
-fn duplicate_connections() {
+fn duplicate_connections_count_once() {
     check(
         "a :: A; b :: B; a -> b; a -> b; a -> (->; ->) -> b",
         expect![[r#"
@@ -138,7 +138,7 @@ fn duplicate_connections() {
 }
 
 #[test]
-fn flat_cycles() {
+fn cycles_are_written_flat() {
     check(
         "a :: A -> b :: B -> c :: C -> a; c -> c; c [1] -> [1] a",
         expect![[r#"
@@ -156,7 +156,7 @@ fn flat_cycles() {
 }
 
 #[test]
-fn context_arrows() {
+fn context_arrows_become_dispatchers() {
     check(
         "a :: A; c :: C; x :: { input -> B ~> output }; Idle -> a ~> b :: B; a ~udp> c; a ~/ip> d :: D; a ~> c; a[1] ~> c; c -> x -> b; q ~ r",
         expect![[r#"

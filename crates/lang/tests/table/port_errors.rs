@@ -4,7 +4,7 @@ use crate::check;
 use expect_test::expect;
 
 #[test]
-fn mismatched_connections() {
+fn mismatched_connections_are_errors() {
     check(
         "a, b, c :: A; a, b -> b, c; a, b => a, b, c; a [0,] => [0,] b; a [0,1,] => [0] b; [1] a -> b [1]; a[,] -> b",
         expect![[r#"
@@ -69,7 +69,7 @@ fn implicit_ports_in_a_chain() {
 }
 
 #[test]
-fn huge_ports() {
+fn ports_beyond_the_limit_are_errors() {
     check(
         "a :: A[70000]; a [65535] -> Discard; x :: { input [65000] -> Discard }; a [99999999999] -> [0x10] Discard; a[010] -> Discard",
         expect![[r#"

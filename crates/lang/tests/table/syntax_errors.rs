@@ -39,7 +39,7 @@ fn syntax_errors_are_all_reported() {
 }
 
 #[test]
-fn unclosed() {
+fn each_bracket_left_open_is_an_error() {
     check(
         "x :: { y :: { ( a",
         expect![[r#"
@@ -53,7 +53,7 @@ fn unclosed() {
 }
 
 #[test]
-fn redeclarations() {
+fn a_redeclaration_names_the_first_declaration() {
     check(
         "a :: A;
 a :: B;
@@ -121,7 +121,7 @@ fn class_as_a_name() {
 }
 
 #[test]
-fn bad_requirements() {
+fn bad_requirements_are_errors() {
     check(
         "require; require(package); require(a b c); require(library nowhere.click); require(library)",
         expect![[r#"

@@ -4,7 +4,7 @@ use crate::check;
 use expect_test::expect;
 
 #[test]
-fn requirements() {
+fn requirements_are_kept_in_order() {
     check(
         r##"require(foo, package bar, compact_config, package "a b"); provide(baz)
 a :: A"##,
@@ -32,7 +32,7 @@ fn quotes_and_comments_in_configuration_strings() {
 }
 
 #[test]
-fn line_directives() {
+fn line_directives_move_landmarks() {
     check(
         r##"a :: A;
 #line 100 "other.click"

@@ -12,7 +12,7 @@ const CHUNK: usize = 1 << 10;
 /// A node.
 pub(super) type Node<const SLOTS: usize> = [AtomicU32; SLOTS];
 
-/// The nodes. Anybody may read them; one writer at a time may store.
+/// The nodes. Any thread may read them; one writer at a time may store.
 pub(super) struct Slab<const SLOTS: usize> {
     /// Filled from the front. A chunk is published by its `OnceLock`, hence before anything that refers to it.
     chunks: Box<[OnceLock<Box<[Node<SLOTS>]>>]>,
@@ -50,14 +50,14 @@ impl<const SLOTS: usize> Slab<SLOTS> {
         self.chunks.get(at as usize / CHUNK)?.get()?.get(at as usize % CHUNK)
     }
 
-    /// A node that nobody sees, all of whose slots have this entry; `None` at the limit.
+    /// A node that no reader sees, all of whose slots have this entry; `None` at the limit.
     pub(super) fn take(&self, pool: &mut Pool, entry: u32) -> Option<u32> {
         let at = pool.take();
         let chunk = self.chunks.get(at as usize / CHUNK)?;
         let empty = || std::array::from_fn(|_| AtomicU32::new(0));
         let nodes = chunk.get_or_init(|| (0..CHUNK).map(|_| empty()).collect());
         for slot in &nodes[at as usize % CHUNK] {
-            // Relaxed: whoever publishes the node releases.
+            // Relaxed: the updater that publishes the node releases.
             slot.store(entry, Ordering::Relaxed);
         }
         Some(at)

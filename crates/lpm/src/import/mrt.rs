@@ -435,7 +435,7 @@ mod tests {
 
     /// One route a record, or many, with a length that is right or, in the oldest files, 4 too small.
     #[test]
-    fn old_dumps() {
+    fn old_dumps_are_read_with_one_route_a_record_or_many() {
         let route = |net: u8, hops: u8| {
             let path = [&[2, hops][..], &vec![1; 2 * usize::from(hops)]].concat();
             let attributes = [&[0x40, 2, path.len() as u8][..], &path, &[0x40, 3, 4, 1, 1, 1, hops]].concat();

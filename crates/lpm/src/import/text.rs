@@ -448,7 +448,7 @@ mod tests {
     }
 
     #[test]
-    fn plain_lists() {
+    fn a_plain_list_has_prefixes_next_hops_and_ports() {
         let text = "# routes\n10.0.0.0/8\n\n192.0.2.0/255.255.255.0 10.0.0.1 2 # a comment\r\n2001:db8::/32 - 3\n1.2.3.4 4\n
             2001:db8::/48 fe80::1 5\n0/0\n10.1/16 4";
         let expected = [

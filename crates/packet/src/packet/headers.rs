@@ -196,7 +196,7 @@ impl Packet {
         if self.has_network_of::<N>() { self.network() } else { None }
     }
 
-    /// The same as an array of `W` bytes, and how many of them are the packet's, at least `least`: for whoever would
+    /// The same as an array of `W` bytes, and how many of them are the packet's, at least `least`: for a caller that would
     /// ask with each look whether the packet is as long. It may be longer than `W`; if it is shorter, the rest is
     /// whatever the buffer has there. `None` if the packet has fewer than `least` bytes there, or the buffer fewer
     /// than `W`.

@@ -110,7 +110,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tags() {
+    fn a_tag_is_cut_out_with_its_attributes() {
         let (before, found) = cut("a<b <~ Name a=1 B='<~x>' c = \"&quot;&#65;&z\" link /--> behind");
         let (tag, behind) = found.unwrap();
         assert_eq!((before, tag.name.as_str(), behind), ("a<b ", "name", " behind"));

@@ -386,7 +386,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn natural_order() {
+    fn names_are_sorted_by_the_numbers_in_them() {
         let mut names = ["c@10", "C@9", "b", "c@09", "c", "10", "9", "a/b", "a"];
         names.sort_by(|a, b| natural(a, b));
         assert_eq!(names, ["9", "10", "a", "a/b", "b", "c", "C@9", "c@09", "c@10"]);

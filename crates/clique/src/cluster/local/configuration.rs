@@ -57,9 +57,8 @@ mod tests {
     use super::*;
     use router::Classes;
 
-    /// It is one that can be run, for any number of nodes.
     #[test]
-    fn is_sound() {
+    fn a_configuration_for_any_number_of_nodes_is_sound() {
         let known = Classes::new(elements::classes().iter().chain(control::CLASSES.iter().copied()));
         for (node, nodes, fly) in [
             (0, 1, None),

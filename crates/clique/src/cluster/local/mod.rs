@@ -156,7 +156,7 @@ fn live(place: &Place, wish: &Wish, over: &AtomicBool, running: &mut Vec<Child>)
     Ok(status)
 }
 
-/// A key that nobody else reads.
+/// Writes a key that no other user can read.
 fn write_key(file: &Path) -> Result<(), String> {
     let write = || {
         let mut key = [0; 32];

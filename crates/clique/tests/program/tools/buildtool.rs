@@ -8,7 +8,7 @@ use std::path::Path;
 
 /// Scripts ask which element classes and features there are, and look at the status.
 #[test]
-fn provides() {
+fn provides_answers_by_its_status() {
     let status = |arguments: &[&str]| {
         let found = clique(&[&["click-buildtool", "provides"], arguments].concat());
         assert!(!found.contains("---"), "{arguments:?}: {found}");
@@ -106,7 +106,7 @@ fn provides_from_files() {
 
 /// What else click-buildtool can do: little.
 #[test]
-fn buildtool() {
+fn buildtool_tells_its_prefix_and_builds_nothing() {
     let prefix = clique(&["click-buildtool", "prefix"]);
     let program = Path::new(env!("CARGO_BIN_EXE_clique"));
     let above = program.parent().and_then(Path::parent).unwrap();

@@ -5,7 +5,7 @@ use crate::clique;
 use expect_test::expect;
 
 #[test]
-fn check_says() {
+fn check_says_whether_a_configuration_is_good() {
     check(
         clique(&["click-check", "-e", "Idle -> Discard"]),
         expect![[r#"
@@ -78,9 +78,8 @@ fn check_says() {
     );
 }
 
-/// What is wrong with ports is said in the words of Click's tool.
 #[test]
-fn ports() {
+fn mistakes_with_ports_are_told_in_clicks_words() {
     let config = "c :: Counter; Idle -> c;\nc -> Discard; c -> Discard; c [1] -> d :: Discard;
         Idle -> Queue -> Queue -> Discard; q :: Queue; i :: Idle -> [1] u :: Union -> [2] s :: RoundRobinSched -> q;
         q -> p :: Print -> [1] t :: Tee; p -> Discard; r :: RoundRobinSwitch => n :: Nonesuch, Unqueue -> Unqueue -> Discard;

@@ -6,7 +6,7 @@ use expect_test::expect;
 
 /// Directives, definitions, declarations, connections: as Click's tools write them.
 #[test]
-fn flatten() {
+fn every_statement_is_written_as_by_clicks_tools() {
     check(
         clique(&[
             "click-flatten",
@@ -33,7 +33,7 @@ fn flatten() {
 
 /// Variables stay, unless the text would mean something else then when it is read again.
 #[test]
-fn variables() {
+fn variables_stay_where_they_mean_the_same() {
     check(
         clique(&["click-flatten", "-e", CONFIG]),
         expect![[r#"
@@ -110,7 +110,7 @@ fn variables_in_quotes() {
 }
 
 #[test]
-fn lists() {
+fn classes_and_names_are_listed() {
     check(
         clique(&["click-flatten", "-c", "-e", CONFIG]),
         expect![[r#"

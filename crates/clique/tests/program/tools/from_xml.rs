@@ -12,7 +12,7 @@ fn output(arguments: &[&str]) -> String {
 }
 
 #[test]
-fn compound_elements() {
+fn compound_elements_are_read_back() {
     check(
         clique(&["xml2click", "-e", &output(&["click2xml", "-e", SMALL])]),
         expect![[r##"
@@ -47,7 +47,7 @@ fn compound_elements() {
 
 /// There and back it is the same configuration, whatever its classes are called.
 #[test]
-fn back_again() {
+fn a_configuration_is_the_same_there_and_back() {
     let flat = |text: &str| {
         let lines = output(&["click-flatten", "--expand-vars", "-e", text]);
         let lines: Vec<&str> = lines.lines().filter(|line| !line.starts_with('#')).collect();

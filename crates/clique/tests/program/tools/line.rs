@@ -22,7 +22,7 @@ fn input_and_output() {
 }
 
 #[test]
-fn errors() {
+fn mistakes_on_the_command_line_are_named() {
     fails(clique(&["click-flatten", "-e", "a ->"]), "config:1: syntax error near ''");
     check(
         clique(&["click-flatten", "-e", ""]),
@@ -48,7 +48,7 @@ fn errors() {
 
 /// The other files of an archive stay in it, unless only the configuration is asked for.
 #[test]
-fn archives() {
+fn the_other_files_of_an_archive_stay_in_it() {
     let dir = tempfile::tempdir().unwrap();
     let member = |name: &str, data: &str| {
         let pad = if data.len() % 2 == 1 { "\n" } else { "" };

@@ -45,7 +45,7 @@ const SMALL: &str = "// Two <ways>\nelementclass X { $n | -> Counter -> Strip($n
 
 /// The links' names lead to the tools, too.
 #[test]
-fn names() {
+fn each_tool_answers_to_its_name() {
     let dir = tempfile::tempdir().unwrap();
     for tool in [
         "click-flatten",

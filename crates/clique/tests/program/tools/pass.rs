@@ -5,7 +5,7 @@ use crate::{clique, clique_in};
 use expect_test::expect;
 
 #[test]
-fn align() {
+fn align_adds_elements_and_tells_of_them() {
     check(
         clique(&["click-align", "-V", "-e", "FromDump(x) -> CheckIPHeader -> Discard"]),
         expect![[r#"
@@ -43,7 +43,7 @@ fn align() {
 
 /// What Click's compilers have made of a configuration is undone; what else is in the archive stays.
 #[test]
-fn reverse() {
+fn what_clicks_compilers_made_is_undone() {
     let dir = tempfile::tempdir().unwrap();
     let member = |(name, data): &(&str, &str)| {
         let long = format!("{name}{data}");
@@ -105,7 +105,7 @@ fn reverse() {
 
 /// What makes nothing but speed passes a configuration through; what makes C++ or needs the kernel's module says so.
 #[test]
-fn compilers() {
+fn compilers_pass_a_configuration_through_or_say_why_not() {
     check(
         clique(&["click-fastclassifier", "-u", "-e", "Idle -> Classifier(12/0800) -> Discard"]),
         expect![[r#"

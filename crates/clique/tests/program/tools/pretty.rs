@@ -5,7 +5,7 @@ use crate::{clique, clique_in};
 use expect_test::expect;
 
 #[test]
-fn pretty() {
+fn a_page_shows_the_configuration_with_links() {
     check(
         clique(&["click-pretty", "-u", "http://doc/%s.html", "-e", SMALL]),
         expect![[r##"
@@ -70,7 +70,7 @@ fn pretty() {
 
 /// What is wrong with a text is marked in it, and the page is printed all the same; what is wrong with ports is said.
 #[test]
-fn errors() {
+fn mistakes_are_marked_in_the_page() {
     let config =
         "// One\nelementclass X { $a | input -> Y $b -> output\n}\nX(1) -> a :: Idle\n -> [x] a\n -> \"";
     check(
@@ -110,7 +110,7 @@ fn errors() {
 
 /// Names lead to what they mean: in compound elements, of classes that mean others, without names.
 #[test]
-fn links() {
+fn names_link_to_what_they_mean() {
     let config = "elementclass A { a :: Null, b :: Null; input -> a -> b -> output }\n\
         elementclass B A; elementclass A { input -> output || ... }\n\
         x, y :: B(/* c\nd */); x -> y -> ({ -> }) -> z :: { elementclass C { -> Null -> } -> C -> }";
@@ -144,7 +144,7 @@ fn links() {
 
 /// A page of a template of one's own: with tags of all kinds.
 #[test]
-fn templates() {
+fn a_template_is_filled_in() {
     let dir = tempfile::tempdir().unwrap();
     let template = r#"<~config><~Title />: <~elements column='1/2' sep='; '
       entry='<~name link=yes> <~type>(<~config limit=5>) <~ninputs>/<~noutputs english><~inputs sep="|"><~outputs>
@@ -206,9 +206,8 @@ fn templates() {
     misused(&["click-pretty", "--package-docs", "x"], "'--package-docs' option must contain an equals sign");
 }
 
-/// In a graph a template says what stands for an element.
 #[test]
-fn labels() {
+fn a_template_labels_the_elements_of_a_graph() {
     let labelled =
         |form: &str| clique(&["click-pretty", form, "-T", "<~name>(<~config>)", "-e", "a :: Idle(1)"]);
     assert!(labelled("--dot").contains("  \"a\" [label=\"a(1)\"];\n"));
@@ -217,7 +216,7 @@ fn labels() {
 }
 
 #[test]
-fn graphs() {
+fn a_graph_is_printed_in_each_format() {
     let config = "elementclass X { -> } a :: Idle -> X -> q :: Queue -> [1] b :: Y [1] -> Discard; Info(1)";
     for form in ["--dot", "--gml", "--graphml"] {
         let found = clique(&["click-pretty", form, "-e", config]);

@@ -5,7 +5,7 @@ use crate::{clique, clique_in};
 use expect_test::expect;
 
 #[test]
-fn undead() {
+fn dead_elements_go_and_are_told_of() {
     let config = "define($W 1) InfiniteSource(LIMIT 5) -> ss :: StaticSwitch($W) -> Discard; ss [1] -> Queue -> Null -> rr :: PrioSched; \
         Idle -> Queue -> [1] rr -> ToDump($W.pcap); r :: RandomSource(64) -> Counter -> Discard";
     check(
@@ -173,7 +173,7 @@ fn undead_changes_no_output() {
 
 /// Classes that are not known and ports that do not fit are told of, and the rest is done.
 #[test]
-fn unfit() {
+fn what_is_unknown_or_unfit_is_told_of_and_the_rest_done() {
     let config = "InfiniteSource -> a :: Nonesuch -> Null -> ToDump(x); Idle -> b :: Nonesuch -> Discard; c :: Counter -> Discard";
     check(
         clique(&["click-undead", "-e", config]),

@@ -5,7 +5,7 @@ use crate::clique_in;
 use expect_test::expect;
 
 #[test]
-fn xform() {
+fn patterns_of_a_file_are_replaced() {
     let dir = tempfile::tempdir().unwrap();
     let write = |name: &str, text: &str| std::fs::write(dir.path().join(name), text).unwrap();
     write("c.click", "define($N 4)\nIdle -> Meter(1000) -> q :: Queue($N) -> Discard");

@@ -5,7 +5,7 @@ use crate::clique;
 use expect_test::expect;
 
 #[test]
-fn xml() {
+fn a_configuration_is_written_as_xml() {
     check(
         clique(&["click2xml", "-F", "-e", SMALL]),
         expect![[r#"
@@ -47,7 +47,7 @@ fn xml() {
 
 /// Classes stand before the elements of their scope; an overloading stands before what it overloads.
 #[test]
-fn compound_elements() {
+fn classes_stand_before_the_elements_of_their_scope() {
     check(
         clique(&["click2xml", "-e", SMALL]),
         expect![[r#"
@@ -125,7 +125,7 @@ fn compound_elements() {
 
 /// Without compound elements, connections have the order in which Click's tools keep them, and variables stay.
 #[test]
-fn flat() {
+fn flat_xml_keeps_clicks_order_and_the_variables() {
     misused(&["click2xml", "--userlevel", "-b"], "driver specified twice");
     let config = "define($N 3) s :: Idle -> x :: { -> p :: Strip($N) -> } -> d :: Discard; w :: Idle -> d";
     check(

@@ -42,7 +42,7 @@ fn links_come_and_go() {
     assert!(nodes[0].view().direct(1) && nodes[2].view().via(0, 1));
 }
 
-/// A node that did not run for a while gives up nobody for that, if it hears them then; and one that is dead all the same within
+/// A node that did not run for a while gives up no peer for that, if it hears them then; and one that is dead all the same within
 /// the hold time of its own running.
 #[test]
 fn pauses_are_no_silence() {
@@ -185,9 +185,9 @@ fn joining_takes_a_majority() {
     assert!(nodes[2].is_active());
 }
 
-/// Draining: nothing new, then nothing at all, then gone; at once nobody sends there any more.
+/// Draining: nothing new, then nothing at all, then gone; at once no peer sends there any more.
 #[test]
-fn draining() {
+fn a_draining_node_is_sent_less_and_less_then_leaves() {
     let mut nodes = three();
     nodes[1].drain(300 * MS);
     talk(&mut nodes, 300 * MS, 330 * MS, &[]);

@@ -127,7 +127,7 @@ impl Fly {
     }
 }
 
-/// Nodes between terminals that die are gone round, whichever and whoever is meant; a terminal that dies is no stopover any more.
+/// Nodes between terminals that die are gone round, whichever dies and whatever the destination; a terminal that dies is no stopover any more.
 #[test]
 fn dead_nodes_are_gone_round() {
     for dead in 0..12 {
@@ -224,7 +224,7 @@ fn nodes_between_drain() {
 
 /// A terminal that drains is no stopover for new flows, and what ends there still arrives.
 #[test]
-fn terminals_drain() {
+fn a_draining_terminal_is_no_stopover_and_still_an_egress() {
     let mut fly = Fly::new(4, 2);
     let now = fly.now;
     fly.members[3].drain(now);
@@ -263,7 +263,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
     /// Whatever is dead or cut, once nodes know, no packet is sent where it would be lost, or comes to a node twice in a half of its
-    /// way; and who has a way straight or by somebody who has all ways has one.
+    /// way; and a node that has a way straight or by a node that has all ways has one.
     #[test]
     fn no_way_leads_nowhere(
         size in 3usize..10, fanout in 2usize..4,
