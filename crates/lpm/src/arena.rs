@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::machine::{Region, Spot};
+use crate::machine::region::{Region, Spot};
 
 /// Node memory is counted in chunks of this many words: 512 KiB.
 const CHUNK_WORDS: usize = 1 << 16;

@@ -5,7 +5,8 @@ use std::marker::PhantomData;
 use std::sync::atomic::Ordering;
 
 use crate::arena::{Arena, Block};
-use crate::machine::{Processor, Spot};
+use crate::machine::processor::Processor;
+use crate::machine::region::Spot;
 use crate::prefix::Key;
 
 /// Set in an entry that refers to a block or a page: then its last two bits are the [`Width`] of the block's entries, or
@@ -381,7 +382,7 @@ mod tests {
         let mut addrs: Vec<K> = Vec::new();
         updater.rib.for_each(&mut |prefix, _| addrs.extend([prefix.addr(), prefix.last()]));
         let want: Vec<u32> = addrs.iter().map(|&addr| updater.rib.longest(addr).unwrap().1).collect();
-        let kinds = machine::Processor::all();
+        let kinds = Processor::all();
         for (kind, processor) in kinds.into_iter().enumerate() {
             fib.processor = processor;
             for size in (1..=70).chain([addrs.len()]) {

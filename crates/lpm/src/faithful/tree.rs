@@ -29,7 +29,7 @@ use super::book::{Book, Piece};
 use super::shape::Shape;
 use super::slab::{Pool, Slab};
 use crate::fib::{CHILD, leaf};
-use crate::machine::Region;
+use crate::machine::region::Region;
 use crate::prefix::Prefix4;
 use crate::table::TableError;
 

@@ -6,14 +6,12 @@
 mod ipv4;
 #[cfg(target_arch = "x86_64")]
 mod ipv6;
-mod processor;
-mod region;
-
-pub(crate) use processor::Processor;
-pub(crate) use region::{Region, Spot};
+pub(crate) mod processor;
+pub(crate) mod region;
 
 use crate::fib::Fib;
 use crate::prefix::Key;
+use processor::Processor;
 
 /// [`Fib::find`].
 #[inline]
