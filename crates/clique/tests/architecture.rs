@@ -101,7 +101,7 @@ const SAFE: &[&str] = &["wire", "lang", "cluster", "router", "click-tools", "ele
 const CIRCLE_MAX: usize = 4;
 
 /// Crates that still have a larger circle.
-const LARGER: &[&str] = &["elements-analysis", "elements-devices", "elements-wifi", "click-tools", "clique"];
+const LARGER: &[&str] = &[];
 
 fn packages() -> Vec<serde_json::Value> {
     let output = Command::new(env!("CARGO"))

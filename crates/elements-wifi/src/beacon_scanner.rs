@@ -192,7 +192,9 @@ impl Simple for BeaconScanner {
         if self.channel < 0 {
             return Verdict::Pass;
         }
-        let Ok(header) = Header::new_checked(packet.data()) else { return Verdict::Drop(super::NO_HEADER) };
+        let Ok(header) = Header::new_checked(packet.data()) else {
+            return Verdict::Drop(super::reasons::NO_HEADER);
+        };
         let wanted = matches!(header.subtype(), management::BEACON | management::PROBE_RESPONSE);
         if header.kind() != kind::MANAGEMENT || !wanted {
             return Verdict::Drop("no beacon");

@@ -23,7 +23,8 @@
 //! # See also
 //! ExtraDecap, RadiotapEncap, SetTXRate
 
-use super::{NO_ROOM, extra};
+use super::extra;
+use super::reasons::NO_ROOM;
 use packet::Packet;
 use router::{Class, Config, ConfigError, Cx, Element, Handlers, PerPacket, Simple, Verdict};
 

@@ -29,6 +29,7 @@ mod radiotap_decap;
 mod radiotap_encap;
 mod rate_control;
 mod rates;
+mod reasons;
 mod responder;
 mod rx_stats;
 mod set_no_ack;
@@ -87,11 +88,6 @@ pub const CLASSES: &[&Class] = &[
     &wifi_seq::CLASS,
     &wireless_info::CLASS,
 ];
-
-/// Why packets are dropped that end before a frame's header does.
-const NO_HEADER: &str = "no IEEE 802.11 header";
-/// Why packets are dropped whose buffers are full.
-const NO_ROOM: &str = "no headroom";
 
 /// The classes, by family.
 pub const FAMILIES: &[&[&Class]] = &[CLASSES];

@@ -3,7 +3,7 @@
 //! Elements of information are in the order of the standard, of identifiers for the most part, since there are
 //! stations that look no further once one is out of order.
 
-use super::NO_HEADER;
+use super::reasons::NO_HEADER;
 use wire::MacAddr;
 use wire::ieee80211::{self, Ends, HEADER_LEN, Header, capability, element, kind, management};
 

@@ -25,9 +25,9 @@
 //! # See also
 //! Prism2Decap, RadiotapEncap, ExtraEncap
 
-use super::NO_ROOM;
 use super::extra::{self, Extra};
 use super::prism2_decap::{ITEM, ITEMS, LEN, MESSAGE};
+use super::reasons::NO_ROOM;
 use packet::Packet;
 use router::{Class, Config, ConfigError, Cx, Element, Handlers, PerPacket, Simple, Verdict};
 

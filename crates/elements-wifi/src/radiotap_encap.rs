@@ -23,8 +23,8 @@
 //! # See also
 //! RadiotapDecap, SetTXRate, SetRTS, SetNoAck, WifiSeq, ExtraEncap
 
-use super::NO_ROOM;
 use super::extra::{self, Extra, flag};
+use super::reasons::NO_ROOM;
 use packet::Packet;
 use router::{Class, Config, ConfigError, Cx, Element, PerPacket, Simple, Verdict};
 use wire::radiotap::field;

@@ -29,7 +29,7 @@
 //! # See also
 //! WepEncap, WifiDecap
 
-use super::NO_HEADER;
+use super::reasons::NO_HEADER;
 use super::wep::{HEAD, Key, TAIL};
 use packet::Packet;
 use router::{Bytes, Class, Config, ConfigError, Cx, Element, Handlers, PerPacket, Simple, Verdict};

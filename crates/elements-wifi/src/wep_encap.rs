@@ -32,8 +32,8 @@
 //! # See also
 //! WepDecap, WifiEncap
 
+use super::reasons::{NO_HEADER, NO_ROOM};
 use super::wep::{self, HEAD, Key, TAIL};
-use super::{NO_HEADER, NO_ROOM};
 use packet::Packet;
 use router::{Bytes, Class, Config, ConfigError, Cx, Element, Handlers, PerPacket, Simple, Verdict};
 use wire::ieee80211::{Header, authentication, flag, kind, management};

@@ -27,7 +27,8 @@
 //! # See also
 //! WifiEncap, RadiotapDecap, EtherEncap
 
-use super::{NO_HEADER, extra};
+use super::extra;
+use super::reasons::NO_HEADER;
 use elements_shared::ether_header::encapsulate;
 use packet::Packet;
 use router::{Class, Config, ConfigError, Cx, Element, Handlers, PerPacket, Simple, Verdict};
@@ -85,7 +86,7 @@ impl Simple for WifiDecap {
         }
         let _ = packet.pull(len);
         if !encapsulate(packet, &ethernet::header(ends.dst, ends.src, kind)) {
-            return Verdict::Drop(super::NO_ROOM); // it is where the headers were
+            return Verdict::Drop(super::reasons::NO_ROOM); // it is where the headers were
         }
         Verdict::Pass
     }

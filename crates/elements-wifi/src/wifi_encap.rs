@@ -29,8 +29,8 @@
 //! # See also
 //! WifiDecap, WirelessInfo, RadiotapEncap, ExtraEncap
 
+use super::reasons::{NO_HEADER, NO_ROOM};
 use super::wireless_info::Network;
-use super::{NO_HEADER, NO_ROOM};
 use packet::Packet;
 use router::{Class, Config, ConfigError, Cx, Element, ElementName, Handlers, PerPacket, Simple, Verdict};
 use std::sync::Arc;

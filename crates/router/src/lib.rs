@@ -119,7 +119,6 @@ mod running {
 #[doc(hidden)]
 pub mod manual;
 
-
 pub use calls::computation as control;
 pub use handlers::metric;
 

@@ -17,40 +17,19 @@ mod pass;
 mod pretty;
 mod refuse;
 mod reverse;
+mod tool;
 mod uncombine;
 mod undead;
 mod xform;
 mod xml;
 
-use crate::clp::Spec;
 use crate::host::Host;
-use line::{Id, Line};
+use line::Line;
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 use std::process::ExitCode;
-
-/// A tool.
-pub struct Tool {
-    name: &'static str,
-    /// What the short usage message says after the name.
-    usage: &'static str,
-    /// What it does.
-    about: &'static str,
-    /// The options that others do not have, a line each.
-    help: &'static str,
-    options: &'static [Spec<Id>],
-    run: fn(&Line<'_>) -> Result<(), End>,
-}
-
-/// Why a tool ends early.
-enum End {
-    /// Only a text was asked for.
-    Printed(String),
-    /// The command line is wrong.
-    Usage(String),
-    /// Something else is wrong, and was said.
-    Failed,
-}
+use tool::End;
+pub use tool::Tool;
 
 const TOOLS: &[&Tool] = &[
     &flatten::TOOL,
@@ -70,18 +49,6 @@ const TOOLS: &[&Tool] = &[
     &refuse::INSTALL,
     &refuse::UNINSTALL,
 ];
-
-/// Where tools read from and write to, for their help.
-const FILE_HELP: &str = "  -f, --file FILE               Read the configuration from FILE.
-  -e, --expression EXPR         Take EXPR itself as the configuration.
-  -o, --output FILE             Write to FILE instead of standard output.
-  -C, --clickpath PATH          Search PATH for libraries, not $CLICKPATH.
-";
-
-/// What all tools have, for their help.
-const COMMON_HELP: &str = "      --help                    Print this help.
-  -v, --version                 Print the version.
-";
 
 /// The tool of this name, which may be that of a link to the program.
 pub fn find(name: &OsStr) -> Option<&'static Tool> {
@@ -104,17 +71,4 @@ pub fn run(tool: &Tool, arguments: impl IntoIterator<Item = OsString>, host: &dy
         Err(End::Failed) => false,
     };
     if succeeds { ExitCode::SUCCESS } else { ExitCode::FAILURE }
-}
-
-impl Tool {
-    fn long_help(&self) -> String {
-        let Tool { name, usage, about, help, options, .. } = self;
-        let files = if options.iter().any(|option| option.is(Id::File)) { FILE_HELP } else { "" };
-        format!("Usage: {name} {usage}\n\n{about}\n{help}{files}{COMMON_HELP}")
-    }
-
-    fn version(&self) -> String {
-        let (name, version) = (self.name, env!("CARGO_PKG_VERSION"));
-        format!("{name} (Clique {version}, compatible with Click) 2.1\n")
-    }
 }

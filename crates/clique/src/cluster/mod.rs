@@ -3,6 +3,7 @@
 mod local;
 mod nodes;
 mod order;
+mod output;
 mod plan;
 mod reordering;
 mod sim;
@@ -10,10 +11,7 @@ mod units;
 mod up;
 mod wiring;
 
-use crate::console;
-use crate::status::Status;
 use router::Classes;
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// Arguments of `clique cluster`.
@@ -64,24 +62,4 @@ pub(crate) fn run(args: &Args, known: &Classes) -> ExitCode {
         What::Reordering(args) => reordering::run(args),
     };
     status.into()
-}
-
-/// The socket of a cluster in one process, if none is named: where only its user can make one, if there is such a place.
-fn default_socket() -> PathBuf {
-    let own = std::env::var_os("XDG_RUNTIME_DIR").filter(|directory| !directory.is_empty());
-    own.map_or_else(std::env::temp_dir, PathBuf::from).join("clique-cluster.sock")
-}
-
-/// Prints a result as JSON.
-fn json(value: &impl serde::Serialize) -> Status {
-    match serde_json::to_string_pretty(value) {
-        Ok(text) => console::write_result(None, &(text + "\n")),
-        Err(error) => complain("", &error.to_string(), Status::Failure),
-    }
-}
-
-/// Says what went wrong.
-fn complain(command: &str, error: &str, status: Status) -> Status {
-    console::complain(&format!("clique cluster {command}: {error}\n"));
-    status
 }

@@ -1,7 +1,7 @@
 //! `clique cluster status`, `drain` and `down`.
 
 use super::local::{self, Place};
-use super::{complain, default_socket, json};
+use super::output::{complain, default_socket, json};
 use crate::console;
 use crate::ctl::{connect, data};
 use crate::status::Status;

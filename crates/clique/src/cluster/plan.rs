@@ -1,7 +1,7 @@
 //! `clique cluster plan`.
 
+use super::output::{complain, json};
 use super::units::{amount, count, nic, rate, rate_text};
-use super::{complain, json};
 use crate::console;
 use crate::status::Status;
 use cluster::chart::sheet;

@@ -1,7 +1,7 @@
 //! `clique cluster reordering`: the paper's experiment on order.
 
+use super::output::{complain, json};
 use super::units::{amount, count, rate};
-use super::{complain, json};
 use crate::console;
 use crate::status::Status;
 use cluster::choice::{Order, Scheme};

@@ -1,7 +1,7 @@
 //! `clique cluster sim`.
 
+use super::output::{complain, json};
 use super::units::{amount, count, rate, rate_text};
-use super::{complain, json};
 use crate::console;
 use crate::status::Status;
 use clap::ValueEnum;

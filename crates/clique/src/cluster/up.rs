@@ -2,8 +2,8 @@
 
 use super::local::{self, Place, Wish};
 use super::order::Order;
+use super::output::{complain, default_socket, json};
 use super::wiring::Wiring;
-use super::{complain, default_socket, json};
 use crate::status::Status;
 use crate::{console, run};
 use clap::Parser;

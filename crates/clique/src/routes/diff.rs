@@ -1,7 +1,7 @@
 //! `clique routes diff`.
 
-use super::Trouble;
 use super::file::{self, hops_json};
+use super::trouble::Trouble;
 use crate::console;
 use crate::report;
 use crate::status::Status;

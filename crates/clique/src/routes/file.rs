@@ -1,6 +1,6 @@
 //! Reads a route file, with a progress bar on a terminal.
 
-use super::Trouble;
+use super::trouble::Trouble;
 use crate::console::reason;
 use crate::status::Status;
 use indicatif::{ProgressBar, ProgressStyle};

@@ -1,7 +1,7 @@
 //! `clique routes import`.
 
-use super::Trouble;
 use super::file::{self, route_json};
+use super::trouble::Trouble;
 use crate::console;
 use crate::ctl;
 use crate::report;

@@ -7,10 +7,12 @@ mod import;
 mod lookup;
 mod replay;
 mod stats;
+mod trouble;
 
 use crate::console;
 use crate::status::Status;
 use clap::Subcommand;
+use trouble::Trouble;
 
 const EXIT_STATUS: &str = "Exit status: 0 fine, 1 wrong or unreadable file, 2 wrong command line, 3 failure to write or to reach the router.";
 
@@ -64,6 +66,3 @@ pub(crate) fn run(args: &Args) -> Status {
         status
     })
 }
-
-/// How the program ends, and why.
-struct Trouble(Status, String);

@@ -1,7 +1,7 @@
 //! `clique routes replay`.
 
-use super::Trouble;
 use super::file;
+use super::trouble::Trouble;
 use crate::console;
 use crate::status::Status;
 use clap::ValueHint;

@@ -1,7 +1,7 @@
 //! `clique routes stats`.
 
-use super::Trouble;
 use super::file::{self, RouteFile};
+use super::trouble::Trouble;
 use crate::console;
 use crate::report;
 use crate::status::Status;

@@ -1,6 +1,6 @@
 //! Dates for people.
 
-use super::NS_PER_S;
+pub(super) const NS_PER_S: i64 = 1_000_000_000;
 
 const DAYS: [&str; 7] = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"];
 const MONTHS: [&str; 12] =

@@ -1,6 +1,6 @@
 //! The table of fields.
 
-use super::NS_PER_S;
+use super::date::NS_PER_S;
 use super::form::{Form, Value};
 use super::maker::Maker;
 use super::options::Which;

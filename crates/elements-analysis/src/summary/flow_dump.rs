@@ -1,8 +1,8 @@
 //! The summary of one flow, in a file of its own.
 
-use super::MINOR_VERSION;
 use super::form::{Form, Value, print_time};
 use super::options::{self, Which};
+use super::version::MINOR_VERSION;
 use packet::Packet;
 use std::fmt::Write as _;
 use std::fs::File;

@@ -1,6 +1,6 @@
 //! The forms that fields have in text and in binary records.
 
-use super::NS_PER_S;
+use super::date::NS_PER_S;
 use super::options::{self, Which};
 use std::fmt::Write;
 use wire::describe;

@@ -22,6 +22,7 @@ mod text_lines;
 mod to_ip_flow_dumps;
 mod to_ip_summary_dump;
 mod to_min_dump;
+mod version;
 mod view;
 
 use router::Class;
@@ -36,7 +37,3 @@ pub const CLASSES: &[&Class] = &[
     &to_ip_summary_dump::CLASS,
     &to_min_dump::CLASS,
 ];
-
-/// The version of the format that is written: 1.3. Up to 1.0 fragment offsets counted in units of eight bytes.
-const MINOR_VERSION: u32 = 3;
-const NS_PER_S: i64 = 1_000_000_000;

@@ -1,10 +1,10 @@
 //! Reads a summary file: lines that describe it, and records.
 
-use super::MINOR_VERSION;
 use super::fields::{self, Field};
 use super::form::{Context, Value};
 use super::maker::{Defaults, FlowId, Maker};
 use super::record_source::Records;
+use super::version::MINOR_VERSION;
 use router::Cx;
 use std::io::{self, BufRead, Read};
 

@@ -97,7 +97,7 @@ impl Lines {
     /// Flags, numbers and options of a TCP segment; returns the bytes of its data.
     fn tcp(&mut self, maker: &mut Maker, told: &str, src: End, dst: End) -> Option<u32> {
         let (flags, mut rest) = told.split_once(' ').unwrap_or((told, ""));
-        let context = Context { minor_version: super::MINOR_VERSION, icmp_type: None };
+        let context = Context { minor_version: super::version::MINOR_VERSION, icmp_type: None };
         let flags = match flags {
             "." => ACK,
             _ => Form::TcpFlags.parse(flags, context).as_ref().map_or(0, Value::number),

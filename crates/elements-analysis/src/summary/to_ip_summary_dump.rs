@@ -54,10 +54,10 @@
 //! # See also
 //! FromIPSummaryDump, ToDump
 
-use super::MINOR_VERSION;
 use super::date;
 use super::fields::{self, Field};
 use super::form::{Form, print_time};
+use super::version::MINOR_VERSION;
 use super::view::{Manner, Stamp, View};
 use elements_shared::pulling::Way;
 use elements_shared::writing::Output;

@@ -309,7 +309,7 @@ pub(super) fn method(
     sniffer: bool,
     busy_poll: u32,
 ) -> Result<Method, ConfigError> {
-    match super::method(config, name).as_str() {
+    match super::method::method(config, name).as_str() {
         "LINUX" | "PCAP" => Ok(Method::Packet(options, (!sniffer).then_some(left))),
         "XDP" => Ok(Method::Xdp(xdp::Options { promiscuous: options.promiscuous, left, busy_poll })),
         _ => Err("bad METHOD".into()),

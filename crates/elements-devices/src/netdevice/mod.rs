@@ -11,6 +11,7 @@ mod host_port;
 mod kernel_tap;
 mod kernel_tun;
 mod mcast_socket;
+mod method;
 mod raw_socket;
 mod socket;
 mod sockets;
@@ -20,7 +21,7 @@ mod to_host;
 mod to_host_sniffers;
 
 pub use hardware::DpdkPorts;
-use router::{Class, Config};
+use router::Class;
 
 /// The classes of this family.
 pub const CLASSES: &[&Class] = &[
@@ -49,12 +50,3 @@ pub const CLASSES: &[&Class] = &[
     &to_host::CLASS,
     &to_host_sniffers::CLASS,
 ];
-
-/// The method that serves for the one of this name: netmap and DPDK take interfaces from the kernel, which keeps them here.
-fn method(config: &mut Config<'_>, name: String) -> String {
-    if !matches!(name.as_str(), "NETMAP" | "DPDK") {
-        return name;
-    }
-    config.warn(format!("METHOD {name}: the interface stays the kernel's; using METHOD LINUX"));
-    "LINUX".to_owned()
-}

@@ -106,7 +106,7 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     if burst == 0 {
         return Err("bad BURST".into());
     }
-    let method = super::method(config, method);
+    let method = super::method::method(config, method);
     make(config, interface, &method, Wishes { queue, burst, debug, hardware: None })
 }
 

@@ -99,7 +99,7 @@ fn create(config: &mut Config<'_>, port_name: &'static str) -> Result<Box<dyn El
     hardware::check_mode(port_name, &mode)?;
     let mut hardware = Hardware::of(config, &port);
     hardware.may_be_missing = missing;
-    let method = super::method(config, method);
+    let method = super::method::method(config, method);
     // Of a packet socket the kernel chooses the queue.
     let queue = u32::try_from(queue).ok().filter(|_| method == "XDP");
     let interface = hardware.interface().to_owned();

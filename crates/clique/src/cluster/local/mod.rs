@@ -8,8 +8,8 @@ mod configuration;
 mod network;
 mod trial;
 
-use super::json;
 use super::order::Order;
+use super::output::json;
 use super::wiring::Wiring;
 use crate::console;
 use crate::ctl::{connect, data};
