@@ -1,10 +1,10 @@
 //! The thesis' grace periods: a flag for each thread, and a fuzzy barrier (Venkatesh, "Read-Copy Update Framework
 //! for Userlevel Click", Algorithm 2 and Listings 10 and 11).
 //!
-//! Each thread has a *local epoch*, one or zero. After each task it sets its own to zero and checks whether everybody's
-//! is zero; a thread that is blocked counts as zero. If all are, there is a *boundary*: the thread that noticed takes a
-//! lock that others only try to take (so nobody waits: the barrier is fuzzy), reclaims what was retired before the last
-//! boundary, and sets all local epochs to one. (In the code `passed` says that the local epoch is zero.)
+//! Each thread has a *local epoch*, one or zero. After each task it sets its own to zero and checks whether every
+//! thread's is zero; a thread that is blocked counts as zero. If all are, there is a *boundary*: the thread that
+//! noticed takes a lock that others only try to take (so none waits: the barrier is fuzzy), reclaims what was retired
+//! before the last boundary, and sets all local epochs to one. (In the code `passed` says that the local epoch is zero.)
 //!
 //! *Invariant:* a section that is running when X is unlinked is over at the second boundary after that. At the first
 //! boundary the thread's local epoch may be zero from before its section; but that boundary sets it to one, and only
@@ -97,7 +97,7 @@ impl Default for ClickEpoch {
 }
 
 impl Shared {
-    /// Reclaims if there is a boundary and nobody else is about to. Never waits.
+    /// Reclaims if there is a boundary and no other thread is about to. Never waits.
     fn try_reclaim(&self) {
         let hooks = match self.hooks.try_lock() {
             Ok(hooks) => hooks,

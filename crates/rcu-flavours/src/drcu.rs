@@ -1,9 +1,9 @@
 //! The dummy RCU: a reader-writer lock used the other way round (AP-RCU §V).
 //!
 //! Readers *and* updaters hold the read side. The write side is only acquired and released, to wait for a grace
-//! period. This has RCU's interface and none of its merits: readers wait for whoever waits for readers.
+//! period. This has RCU's interface and none of its merits: readers wait for threads that wait for readers.
 //!
-//! *Grace period:* whoever gets the write side knows that everybody who held the read side has released it (and
+//! *Grace period:* a thread that gets the write side knows that all that held the read side have released it (and
 //! acquires what those releases published). A later section takes the lock after the write side was released, which
 //! publishes what was unlinked before, so it does not find that.
 //!

@@ -63,7 +63,7 @@ pub unsafe trait Thread: Send + 'static {
         self.quiescent();
     }
 
-    /// True if somebody waits for this thread's next quiescent state and would like it soon.
+    /// True if another thread waits for this thread's next quiescent state and would like it soon.
     fn asked(&self) -> bool {
         false
     }
@@ -72,7 +72,7 @@ pub unsafe trait Thread: Send + 'static {
     fn synchronize(&mut self);
 
     /// Has `garbage`, which has been unlinked, reclaimed when every section that was under way is over: later
-    /// by somebody, or, in flavours without callbacks, now by this thread, after waiting.
+    /// by some thread, or, in flavours without callbacks, now by this thread, after waiting.
     fn retire(&mut self, garbage: Garbage) {
         self.synchronize();
         drop(garbage);

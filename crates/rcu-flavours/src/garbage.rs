@@ -22,7 +22,7 @@ impl Garbage {
     /// A value to drop that others still look at.
     ///
     /// # Safety
-    /// `value` came from [`Box::into_raw`], and whoever has it made into garbage is the only one to do so.
+    /// `value` came from [`Box::into_raw`], and the caller is the only one that makes it into garbage.
     pub unsafe fn from_raw<T: Send + 'static>(value: *mut T) -> Self {
         // SAFETY: a box is never null.
         let data = unsafe { NonNull::new_unchecked(value) }.cast();

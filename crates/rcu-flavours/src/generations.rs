@@ -61,7 +61,7 @@ mod tests {
 
     use super::*;
 
-    /// Whoever pushes and takes at whatever boundaries, nothing is handed out before it has waited for two.
+    /// Whatever is pushed and taken at whatever boundaries, nothing is handed out before it has waited for two.
     #[test]
     fn nothing_is_ready_before_two_boundaries() {
         let ready = Arc::new(Mutex::new(Vec::new()));

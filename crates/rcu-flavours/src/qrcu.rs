@@ -7,26 +7,25 @@
 //! one from the previous counter, and waits until that is zero.
 //!
 //! *Invariant:* a counter is zero only when it is not current and no reader counted by it is left; from then on
-//! until it is made current again, nobody enters by it.
+//! until it is made current again, no reader enters by it.
 //!
 //! *Orderings:*
-//! 1. A reader leaves by a *release* decrement; whoever waits loads the counter with *acquire*. The counter changes
+//! 1. A reader leaves by a *release* decrement; the waiter loads the counter with *acquire*. The counter changes
 //!    by read-modify-writes only, so a load of zero acquires all decrements.
 //! 2. A reader increments, *fences* (SeqCst), then reads; an updater unlinks, *fences*, then looks at the
 //!    counters. Either the updater finds the reader counted, or the reader finds the update.
-//! 3. Whoever reads a new `phase` (*acquire*) sees that counter non-zero (*release*), so entering does not spin.
+//! 3. A reader that reads a new `phase` (*acquire*) sees that counter non-zero (*release*), so entering does not spin.
 //!
 //! *Grace period:* let R be a reader that found X before X was unlinked. By 2 its increment comes before every look
-//! that the updater takes. On the slow path the counter that is not current is zero, since whoever switched last
-//! waited for that under the same lock. So R is in the current counter, and the updater waits until that has drained.
+//! that the updater takes. On the slow path the counter that is not current is zero, since the updater that switched
+//! last waited for that under the same lock. So R is in the current counter, and the updater waits until that has drained.
 //! (If it shows no more than the extra one, R has left.) Readers that enter by the new current counter increment it
 //! after the updater, so their fence comes after the updater's, and they do not find X.
 //!
-//! There is a fast path for when nobody reads: the sum of the counters is one. They cannot be loaded atomically
+//! There is a fast path for when no thread reads: the sum of the counters is one. They cannot be loaded atomically
 //! together, so the updater adds them up twice. Say R is in counter `k` meanwhile. A load of `k` says at least two,
-//! or else somebody has
-//! switched away from `k`; then, by 1, later loads of the other say at least one, and nobody switches back before R
-//! leaves. So at most the first sum can be one, if `k` was loaded last.
+//! or else another updater has switched away from `k`; then, by 1, later loads of the other say at least one, and no
+//! updater switches back before R leaves. So at most the first sum can be one, if `k` was loaded last.
 //!
 //! *Publication:* acquire and release of the structure's own links.
 

@@ -1,6 +1,6 @@
 //! A reader-writer lock: sections that read share it, one that updates has it alone.
 //!
-//! *Grace period:* an update section excludes every other, so when it ends nobody is in a section that found
+//! *Grace period:* an update section excludes every other, so when it ends no thread is in a section that found
 //! what it unlinked; later sections take the lock after it, which acquires what its release published, and do not
 //! find it. Nothing is deferred.
 //!

@@ -22,7 +22,7 @@ use crate::{
     generations::Generations,
 };
 
-/// Reclaims by the clock, whether anybody still reads or not. For benchmarks.
+/// Reclaims by the clock, whether a thread still reads or not. For benchmarks.
 #[derive(Clone, Debug)]
 pub struct Timed {
     shared: Arc<Shared>,
@@ -63,7 +63,7 @@ impl Timed {
         this
     }
 
-    /// A new instance whose intervals are over when somebody calls [`tick`](Self::tick).
+    /// A new instance whose intervals are over when a thread calls [`tick`](Self::tick).
     ///
     /// # Safety
     /// No section begins before a tick and ends after the next, or using what it found after it was reclaimed is harmless.
@@ -93,7 +93,7 @@ impl Shared {
     }
 }
 
-// SAFETY: whoever made the instance promised that sections are short.
+// SAFETY: the caller that made the instance promised that sections are short.
 unsafe impl Flavour for Timed {
     const NAME: &'static str = "timed";
     type Thread = TimedThread;

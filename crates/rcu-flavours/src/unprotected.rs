@@ -24,7 +24,7 @@ impl Unprotected {
     }
 }
 
-// SAFETY: whoever made the instance promised that there is nothing to protect from.
+// SAFETY: the caller that made the instance promised that there is nothing to protect from.
 unsafe impl Flavour for Unprotected {
     const NAME: &'static str = "none";
     type Thread = UnprotectedThread;

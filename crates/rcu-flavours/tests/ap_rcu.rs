@@ -19,7 +19,7 @@ fn instance_with(change: impl FnOnce(&mut ApRcuConfig)) -> ApRcu {
     ApRcu::with_config(config)
 }
 
-/// The detector does nothing while nobody waits.
+/// The detector does nothing while no thread waits.
 #[test]
 fn detects_on_demand_only() {
     let instance = instance_with(|_| ());
@@ -118,7 +118,7 @@ fn blocking_callbacks_delay_no_others() {
     assert_eq!(ran.load(Relaxed), 3);
 }
 
-/// Who waits for others' grace periods gets them, and asks for one when nobody else does.
+/// A thread that waits for others' grace periods gets them, and asks for one when no other thread does.
 #[test]
 fn shares_grace_periods() {
     let instance = instance_with(|_| ());

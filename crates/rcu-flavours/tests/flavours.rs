@@ -290,7 +290,7 @@ fn without_protection_the_stress_fails() {
     assert!(by_retiring(&none) > 0);
 }
 
-/// By the clock, what is retired in an interval is reclaimed when the next is over, whoever reads.
+/// By the clock, what is retired in an interval is reclaimed when the next is over, whether threads read or not.
 #[test]
 fn timed_reclaims_when_the_next_interval_is_over() {
     // SAFETY: what is retired is a number.
@@ -342,5 +342,5 @@ fn a_reclaim_hook_fires_at_boundaries_while_scheduled() {
     assert!(reclaimed.load(Relaxed));
     other.offline();
     (0..2).for_each(|_| thread.quiescent());
-    assert!(!reclaimed.load(Relaxed), "a blocked thread holds nobody up");
+    assert!(!reclaimed.load(Relaxed), "a blocked thread holds up no boundary");
 }

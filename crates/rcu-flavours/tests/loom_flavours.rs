@@ -149,7 +149,7 @@ fn two_updaters<F: Flavour>(bound: usize, make: fn() -> F) {
     });
 }
 
-/// Somebody else notices boundaries, too, while an updater retires something.
+/// Another thread notices boundaries, too, while an updater retires something.
 fn helped<F: Flavour>(bound: usize, make: fn() -> F, help: fn(&F, &mut F::Thread)) {
     check(bound, move || {
         let (world, flavour) = (World::new(), make());

@@ -1,7 +1,7 @@
 //! The structures, in every interleaving (within a preemption bound) of small programs over some of the flavours.
 //!
 //! Values are loom cells that are read when found and written when dropped, so that a value that is dropped while, or
-//! before, somebody reads it is reported as a race.
+//! before, a thread reads it is reported as a race.
 //!
 //! What `mutants.sh` takes away, what is broken then, and which test notices:
 //!
@@ -41,7 +41,7 @@ impl Value {
     /// Loom does not take making a cell for a write to it, so this writes.
     fn new(value: u64) -> Self {
         let this = Self(UnsafeCell::new(0));
-        // SAFETY: nobody else's yet.
+        // SAFETY: no other thread has it yet.
         this.0.with_mut(|at| unsafe { *at = value });
         this
     }
@@ -114,7 +114,7 @@ mod models {
         let table = HashTable::new(1, flavour);
         let insert = |mut session: HashSession<Value, F>, value| {
             let won = session.insert(1, Value::new(value)).is_ok();
-            let found = session.get(1, Value::get).expect("somebody inserted it");
+            let found = session.get(1, Value::get).expect("one of the two inserted it");
             assert!(if won { found == value } else { found != value });
             won
         };
@@ -131,7 +131,7 @@ mod models {
         let mut theirs = session(&table);
         let other = thread::spawn(move || {
             let removed = theirs.remove(1);
-            let _ = theirs.get(1, |_| unreachable!("nobody adds it again"));
+            let _ = theirs.get(1, |_| unreachable!("no thread adds it again"));
             removed
         });
         let mut mine = session(&table);

@@ -1,7 +1,7 @@
 //! Callbacks that may block: a few threads of their own.
 //!
 //! The reclaimer hands such a callback over by pushing it onto a list. That never waits, however many callbacks
-//! are stuck, so a full pool delays nobody else. The list needs no bound of its own, because a callback stays
+//! are stuck, so a full pool delays no other thread. The list needs no bound of its own, because a callback stays
 //! charged to the domain's limit until it has run. Threads are started when there is something to run and end when
 //! there is not: for a callback that may block for milliseconds, starting a thread costs little.
 

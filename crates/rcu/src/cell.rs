@@ -10,8 +10,8 @@ use crate::{
 
 /// A place for at most one value that readers see without waiting and updaters replace.
 ///
-/// A reference to the value borrows both the turn and the cell. So whoever owns the cell exclusively (to drop
-/// it, or by `&mut`) knows that no reader holds the present value, and may free it at once; former values
+/// A reference to the value borrows both the turn and the cell. So an owner that has the cell exclusively (to
+/// drop it, or by `&mut`) knows that no reader holds the present value, and may free it at once; former values
 /// were handed to the domain when they were replaced. A cell inside an RCU-protected value needs no special
 /// care: it is dropped with that value, after the grace period.
 pub struct OptionCell<T: Send + Sync + 'static> {
@@ -60,7 +60,7 @@ impl<T: Send + Sync + 'static> OptionCell<T> {
     ) -> Result<(), Backpressure<Option<Box<T>>>> {
         // Room first: once the value is unlinked there is no way back.
         let Some(room) = updater.reserve(bytes) else { return Err(Backpressure::new(new)) };
-        // Release publishes the new value; acquire lets whoever drops the old one see it as its updater left it.
+        // Release publishes the new value; acquire shows the thread that drops the old one what its updater left.
         let old = self.place.swap(into_raw(new), ordering!("publish_release", AcqRel));
         // SAFETY: the old value was this cell's alone and is now unreachable for new turns.
         if let Some(old) = unsafe { from_raw(old) } {
@@ -78,7 +78,7 @@ impl<T: Send + Sync + 'static> OptionCell<T> {
 
 impl<T: Send + Sync + 'static> Drop for OptionCell<T> {
     fn drop(&mut self) {
-        // SAFETY: nobody else has the cell, so nobody holds its present value (see the type).
+        // SAFETY: this call has the cell alone, so no reader or updater holds its present value (see the type).
         drop(unsafe { from_raw(self.place.load(Ordering::Acquire)) });
     }
 }

@@ -12,7 +12,7 @@ pub struct Config {
     pub limit_bytes: usize,
     /// After how long a grace period that is not over counts as stalled. Default one second.
     pub stall_limit: Duration,
-    /// Whether the first [`Updater`](crate::Updater) starts a thread that reclaims. Without it, somebody calls
+    /// Whether the first [`Updater`](crate::Updater) starts a thread that reclaims. Without it, the program calls
     /// [`Domain::reclaim`](crate::Domain::reclaim) or [`Domain::barrier`](crate::Domain::barrier). Default true; models
     /// have no such thread.
     pub background: bool,

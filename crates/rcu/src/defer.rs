@@ -49,7 +49,7 @@ impl<T> std::fmt::Display for Backpressure<T> {
 
 impl<T> std::error::Error for Backpressure<T> {}
 
-/// Whoever replaces values holds one of these: one for each updating thread, or for each lock that updaters take.
+/// The right to replace values. A program holds one for each updating thread, or for each lock that updaters take.
 ///
 /// The callbacks of one updater run in the order in which they were queued. Dropping the updater leaves its
 /// callbacks queued. It takes room from the domain's limit in pieces, as long as half of the limit is free, so that
@@ -181,7 +181,7 @@ impl Updater {
     }
 }
 
-/// Whoever takes care of what was replaced: `&`[`Updater`] or `&mut` [`LocalUpdater`](crate::LocalUpdater). Not for others to implement.
+/// Takes care of what was replaced: `&`[`Updater`] or `&mut` [`LocalUpdater`](crate::LocalUpdater). Sealed.
 pub trait Defer: private::Sealed {
     #[doc(hidden)]
     type Room: DeferRoom;

@@ -59,7 +59,7 @@ impl Domain {
     }
 
     fn common(&self) -> MutexGuard<'_, Updater> {
-        // Nobody else's code runs under this lock.
+        // No caller's code runs under this lock.
         self.common.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -151,7 +151,7 @@ impl Domain {
         self.shared.wait(token);
     }
 
-    /// [`synchronize`](Self::synchronize) in company: waits up to `max_wait` for somebody else to start a grace
+    /// [`synchronize`](Self::synchronize) in company: waits up to `max_wait` for another thread to start a grace
     /// period that will do, and only then starts one.
     ///
     /// For updates that can wait: any number of threads that call this within `max_wait` of each other, or of
@@ -209,7 +209,7 @@ impl Domain {
         *self.shared.hook.lock().unwrap_or_else(PoisonError::into_inner) = std::sync::Arc::new(hook);
     }
 
-    /// Counters and present state. Reports stalls that nobody waits for, too.
+    /// Counters and present state. Reports stalls that no thread waits for, too.
     pub fn stats(&self) -> Stats {
         self.shared.stats()
     }

@@ -31,9 +31,9 @@ impl Shared {
         Period { token: Token::of(epoch), since }
     }
 
-    /// The next grace period that anybody starts, for everything unlinked so far by this thread.
+    /// The next grace period that any thread starts, for everything unlinked so far by this thread.
     ///
-    /// Whoever starts it knows nothing of what this thread unlinked. But the write below, though it changes
+    /// The thread that starts it knows nothing of what this thread unlinked. But the write below, though it changes
     /// nothing, stands before the start in the order of the epoch's writes, and being a read-modify-write the
     /// start prolongs its release sequence: a scan that acquires the epoch comes after the fence here (rule 3),
     /// and a reader that acquires it finds what was unlinked here (rule 2), as if this thread had started it.
@@ -45,7 +45,7 @@ impl Shared {
         Token::of(self.epoch.fetch_add(0, Ordering::Release) + 1)
     }
 
-    /// Starts the grace period that was joined, unless somebody has.
+    /// Starts the grace period that was joined, unless another thread has.
     fn begin_joined(&self, token: Token) {
         let epoch = token.epoch();
         // The fence in `join` stands for the one in `begin`.
@@ -75,7 +75,7 @@ impl Shared {
 
     pub(crate) fn poll(&self, token: Token) -> bool {
         let epoch = token.epoch() - u64::from(cfg!(rcu_mutant = "one_step_early"));
-        // Acquire: whoever acts on the end of a grace period comes after the turns that it waited for.
+        // Acquire: the caller that acts on the end of a grace period comes after the turns that it waited for.
         self.over.load(ordering!("over_acquire", Acquire)) >= epoch || self.scan() >= epoch
     }
 

@@ -67,7 +67,7 @@ impl Shared {
     }
 
     /// Reports the readers that the oldest unfinished grace period has awaited beyond the stall limit, for the
-    /// case that nobody waits for it.
+    /// case that no thread waits for it.
     pub(crate) fn report_stalls(&self, over: u64) {
         if let Some((token, age)) = self.stalled_period(over) {
             self.late(token).for_each(|slot| self.report_stall(slot, age));

@@ -48,7 +48,7 @@
 //! | updater | reuse something itself, without waiting | [`Domain::start`], later [`Domain::poll`] |
 //! | updater | wait | [`Domain::synchronize`]; if it reads, too, [`Reader::synchronize`] |
 //! | updater | wait, at little cost for the readers | [`Domain::synchronize_shared`] |
-//! | whoever shuts down | everything reclaimed | [`Domain::barrier`] |
+//! | thread that shuts down | everything reclaimed | [`Domain::barrier`] |
 //!
 //! Three terms come from AP-RCU (Podzimek, Decky, Bulej, Tuma), which names them without defining them. Here they
 //! mean: a callback's *weight* is the number of bytes that stay occupied until it has run, and is charged against
@@ -62,20 +62,20 @@
 //! The *epoch* is a 64-bit number that only grows; starting a grace period increments it. Each reader has a
 //! *slot*, a padded word that says in which epoch the reader was last *quiescent* (held no reference), or that it
 //! is *offline* (holds none until further notice). The grace period that began epoch `t` is over when every slot
-//! says `t` or more, or offline. No thread is needed to advance anything: whoever asks scans the slots, and leaves
-//! the result in `over` for others.
+//! says `t` or more, or offline. No thread is needed to advance anything: a thread that asks scans the slots, and
+//! leaves the result in `over` for others.
 //!
 //! ## Who reads and writes what
 //!
 //! | state | written by | read by |
 //! |---|---|---|
-//! | `epoch` | whoever starts a grace period (`fetch_add`) | readers between turns, scans |
-//! | `over` | scans (`fetch_max`) | whoever asks |
+//! | `epoch` | each thread that starts a grace period (`fetch_add`) | readers between turns, scans |
+//! | `over` | scans (`fetch_max`) | any thread that asks |
 //! | `slot.seen` | its reader only | scans |
-//! | `entry.taken` | whoever registers (false to true), the owner (to false) | whoever registers |
-//! | list heads of slots and queues | whoever finds no free entry (prepends one) | scans |
+//! | `entry.taken` | any thread that registers (false to true), the owner (to false) | any thread that registers |
+//! | list heads of slots and queues | any thread that finds no free entry (prepends one) | scans |
 //! | a queue's tail: entries, their number | its updater | the reclaimer (the number, then what it covers) |
-//! | a queue's head, the mark, the waiting batch | whoever holds the reclaimer's lock | the same |
+//! | a queue's head, the mark, the waiting batch | the thread that holds the reclaimer's lock | the same |
 //! | a queue's spare segments | the reclaimer (adds one), the updater (takes all) | |
 //!
 //! A slot is *free*, *offline* or *online*. Registering makes a free slot offline, and the first turn makes it
@@ -92,7 +92,7 @@
 //!    read-modify-writes, so a later epoch carries the earlier ones' updates along. This is why `quiescent`
 //!    needs no fence: the number in the slot proves what its reader has seen.
 //! 3. **Unlinked before looking ↔ online before reading.** For a reader that comes online a number proves nothing,
-//!    since nobody waits for it yet. It stores `seen`, *fences* (SeqCst), then reads; the updater unlinks,
+//!    since no thread waits for it yet. It stores `seen`, *fences* (SeqCst), then reads; the updater unlinks,
 //!    *fences*, then starts the epoch whose scans load `seen`. The two fences have a total order. If the reader's
 //!    is first, those scans find it online; if the updater's is first, the reader finds the update. (Fences, not
 //!    SeqCst accesses: that is what the machine needs and what loom can check.) Scans by other threads come after
@@ -102,9 +102,9 @@
 //!    with *acquire*, marks it, and only then starts a grace period: so what an updater unlinked before queueing comes
 //!    before that start, and what the mark covers is complete. (Back again, emptied segments are *released* by the
 //!    reclaimer and *acquired* by the updater.)
-//! 6. **Unlinked → the next start, by anybody.** An updater that shares a grace period need not start one: it
+//! 6. **Unlinked → the next start, by any thread.** An updater that shares a grace period need not start one: it
 //!    fences, then writes `epoch` without changing it, and waits for the next number. Since all writes of `epoch`
-//!    are read-modify-writes, whoever starts that number carries this update along (2, 3).
+//!    are read-modify-writes, the thread that starts that number carries this update along (2, 3).
 //! 7. **Handed over → run elsewhere.** The list of callbacks that may block has a lock.
 //! 8. **Queued ↔ about to sleep.** An updater counts its callback, *fences*, then checks whether the reclaimer's
 //!    thread sleeps. The thread announces that it will sleep, *fences*, then checks the counts once more. One of
@@ -156,7 +156,7 @@
 //! ## Late readers
 //!
 //! A grace period waits for its slowest reader. In user space no reader can be forced out of a turn, since a
-//! preempted reader still holds its references. Instead, whoever waits sets [`Reader::asked`] after a millisecond,
+//! preempted reader still holds its references. Instead, the waiter sets [`Reader::asked`] after a millisecond,
 //! or when half of the memory is in use. Past the stall limit it names the reader in [`Stats`] and to a hook,
 //! which prints a line by default. [`Config::clock`] supplies the time for this.
 

@@ -69,7 +69,7 @@ impl<T: Send + Sync + 'static> List<T> {
         Iter { link: &self.head, _turn: turn }
     }
 
-    /// The right to change the list; waits for whoever has it. For control threads.
+    /// The right to change the list; waits for the thread that has it. For control threads.
     pub fn edit(&self) -> Edit<'_, T> {
         // A panic in a caller's closure leaves the list whole, since closures run between its single stores.
         let lock = self.editing.lock().unwrap_or_else(PoisonError::into_inner);
@@ -81,7 +81,7 @@ impl<T: Send + Sync + 'static> Drop for List<T> {
     fn drop(&mut self) {
         let mut at = self.head.load(Ordering::Acquire);
         while !at.is_null() {
-            // SAFETY: nobody else has the list, so nobody stands on a node; each came from a box.
+            // SAFETY: this call has the list alone, so no reader or editor stands on a node; each came from a box.
             at = unsafe { Box::from_raw(at) }.next.load(Ordering::Acquire);
         }
     }
@@ -199,7 +199,7 @@ struct Found<'e, T> {
 impl<T: Send + Sync + 'static> Found<'_, T> {
     /// Unlinks the node, puts one with the value `new` in its place, if any, and retires it.
     fn exchange(self, new: Option<T>, room: impl DeferRoom) {
-        // SAFETY: linked, and only this editor unlinks, so nobody else gives it up.
+        // SAFETY: linked, and only this editor unlinks, so no other thread gives it up.
         let old = unsafe { Box::from_raw(self.at) };
         let next = load(&old.next);
         publish(self.link, new.map_or(next, |value| node(value, next)));
@@ -229,7 +229,7 @@ fn publish<T>(link: &Link<T>, node: *mut Node<T>) {
 
 /// A hash table with a fixed number of chains, each a [`List`].
 ///
-/// Reading waits for nobody. Updates of keys in different chains do not wait for each other either.
+/// Readers never wait. Updates of keys in different chains do not wait for each other either.
 ///
 /// ```
 /// let domain = rcu::Domain::global();

@@ -14,7 +14,7 @@ impl Token {
     }
 }
 
-/// A grace period and when it began, for whoever waits for it.
+/// A grace period and when it began, for the thread that waits for it.
 #[derive(Clone, Copy)]
 pub(crate) struct Period {
     pub(crate) token: Token,

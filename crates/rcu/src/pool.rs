@@ -46,7 +46,7 @@ impl Pool {
     }
 
     pub(crate) fn lock(&self) -> MutexGuard<'_, Jobs> {
-        // Callbacks run without the lock, so whoever panicked with it left the list whole.
+        // Callbacks run without the lock, so a thread that panicked with it left the list whole.
         self.jobs.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

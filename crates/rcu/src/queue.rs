@@ -1,6 +1,6 @@
 //! Callbacks, and the queues that updaters put them into.
 //!
-//! A queue has one updater, which writes at its end, and one reader, which is whoever holds the reclaimer's lock.
+//! A queue has one updater, which writes at its end, and one reader, the thread that holds the reclaimer's lock.
 //! It is a list of segments of fixed size. The updater fills in an entry, then counts it; the reclaimer loads the
 //! count, and all entries that it covers are complete. So a callback needs no allocation, and no operation is ever
 //! retried. Segments that the reclaimer has emptied go back to the updater.
@@ -102,12 +102,12 @@ impl Segment {
     }
 
     fn next(&self) -> *mut Segment {
-        // SAFETY: written before whoever reads it was let know of the segment (see `Queue`).
+        // SAFETY: written before the thread that reads it was let know of the segment (see `Queue`).
         self.next.with(|next| unsafe { *next })
     }
 
     /// # Safety
-    /// Nobody else looks at the link.
+    /// No other thread looks at the link.
     unsafe fn set_next(&self, to: *mut Segment) {
         // SAFETY: as promised.
         self.next.with_mut(|next| unsafe { *next = to });
@@ -280,7 +280,7 @@ impl Queue {
                 None => 0,
             };
             if spares >= SPARES {
-                // SAFETY: from a box, empty, and nobody else's.
+                // SAFETY: from a box, empty, and this call's alone.
                 drop(unsafe { Box::from_raw(segment) });
                 return;
             }
@@ -300,7 +300,7 @@ impl Queue {
 
 impl Drop for Queue {
     fn drop(&mut self) {
-        // SAFETY: nobody else has the queue.
+        // SAFETY: this call has the queue alone.
         let free = self.tail.with(|tail| unsafe { (*tail).free });
         // SAFETY: as above.
         let used = self.taken.head.with(|head| unsafe { (*head).segment });

@@ -13,7 +13,7 @@ use crate::{
 /// A thread's right to read: made by [`Domain::register`](crate::Domain::register), moved to the thread that reads.
 ///
 /// A reader is *online* or *offline*. Online, it holds up every grace period that starts, until it passes
-/// through a [quiescent state](Self::quiescent). Offline it holds up nobody. It starts offline and goes
+/// through a [quiescent state](Self::quiescent). Offline it holds up no grace period. It starts offline and goes
 /// online with the first [`turn`](Self::turn).
 ///
 /// Dropping the reader unregisters it. Leaking an online one is safe, but nothing is reclaimed afterwards.
@@ -101,7 +101,7 @@ impl Reader {
     /// Costs one load and one compare, and a store if a grace period began since the last one.
     #[inline]
     pub fn quiescent(&mut self) {
-        // Acquire: whoever sees an epoch sees what was unlinked before that epoch began, so this reader
+        // Acquire: a reader that sees an epoch sees what was unlinked before that epoch began, so this reader
         // cannot find it again (rule 2 of the crate's proof).
         let now = self.shared.epoch.load(ordering!("quiescent_acquire", Acquire));
         if now != self.seen.get() {
@@ -120,7 +120,7 @@ impl Reader {
     /// Writes the slot.
     fn announce(&self, state: u64) {
         let slot = self.slot();
-        // Release: the turn's reads are over before anybody sees its end (rule 1).
+        // Release: the turn's reads are over before any thread sees its end (rule 1).
         slot.seen.store(state, ordering!("report_release", Release));
         self.seen.set(state);
         slot.owner.store(thread_id(), Ordering::Relaxed);
@@ -129,7 +129,7 @@ impl Reader {
         }
     }
 
-    /// True if somebody has waited long for this reader, or memory waits to be reclaimed: end the turn soon.
+    /// True if a thread has waited long for this reader, or memory waits to be reclaimed: end the turn soon.
     ///
     /// A worker with long turns tests this between work items. It costs one load of the reader's own line.
     #[inline]
@@ -142,7 +142,8 @@ impl Reader {
         self.seen.get() != OFFLINE
     }
 
-    /// Holds nobody up until the next [`turn`](Self::turn) or [`online`](Self::online): call it before sleeping.
+    /// Goes offline: this reader holds up no grace period until the next [`turn`](Self::turn) or
+    /// [`online`](Self::online). Call it before sleeping.
     pub fn offline(&mut self) {
         if self.is_online() {
             self.announce(OFFLINE);

@@ -48,7 +48,7 @@ impl Shared {
     fn mark_all(&self) -> bool {
         let mut any = false;
         for queue in self.queues.iter() {
-            // SAFETY: the lock is held by whoever has a `&mut Reclaimer`, that is, by this method's callers.
+            // SAFETY: a thread that has a `&mut Reclaimer` holds the lock, and this method's callers have one.
             any |= unsafe { queue.mark() };
         }
         any

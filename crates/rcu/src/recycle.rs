@@ -1,6 +1,6 @@
 //! Updaters that reuse the boxes of old values for new ones.
 //!
-//! After its grace period a box is as good as a new one: nobody holds a reference into it. So an updater keeps it
+//! After its grace period a box is as good as a new one: no thread holds a reference into it. So an updater keeps it
 //! instead of giving it to the allocator and asking for another. The soundness argument is that of
 //! [`LocalUpdater`](crate::LocalUpdater); but a box that were reused too early would show a reader another value,
 //! and not freed memory.
@@ -49,7 +49,7 @@ pub struct Recycler<T: Send + Sync + 'static> {
     updater: Updater,
 }
 
-/// A box that was unlinked, and that the recycler owns once nobody holds it any more.
+/// A box that was unlinked, and that the recycler owns once no thread holds a reference to it.
 struct Old<T>(NonNull<T>);
 
 // SAFETY: a box of something that is `Send`.
@@ -61,7 +61,7 @@ impl<T> Old<T> {
     /// # Safety
     /// Its grace period is over.
     unsafe fn into_box(self) -> Box<T> {
-        // SAFETY: from a box, unlinked once, and nobody holds it any more.
+        // SAFETY: from a box, unlinked once, and no thread holds a reference to it any more.
         unsafe { Box::from_raw(self.0.as_ptr()) }
     }
 }
@@ -96,7 +96,7 @@ impl<T: Send + Sync + 'static> Recycler<T> {
     fn allocate(&mut self, new: T) -> Result<NonNull<T>, Backpressure<T>> {
         let charge = Self::charge();
         if !self.updater.earn(charge) {
-            // Twice: what begins to wait now need not wait for anybody.
+            // Twice: what begins to wait now need not wait for any thread.
             for _ in 0..2 {
                 self.next_batch();
                 if let Some(old) = self.stages.ready.pop() {
@@ -115,7 +115,8 @@ impl<T: Send + Sync + 'static> Recycler<T> {
     fn refill(&mut self, Old(place): Old<T>, new: T) -> NonNull<T> {
         self.reused += 1;
         if needs_drop::<T>() {
-            // SAFETY: nobody holds it any more, and it is dropped here only. If that panics, the box is good all the same.
+            // SAFETY: no thread holds a reference to it any more, and it is dropped here only.
+            // If that panics, the box is good all the same.
             let outcome = catch_unwind(AssertUnwindSafe(|| unsafe { place.drop_in_place() }));
             if outcome.is_err() {
                 self.updater.shared.metrics.count_callbacks(0, 1);
@@ -143,7 +144,7 @@ impl<T: Send + Sync + 'static> Recycler<T> {
         waits
     }
 
-    /// Waits until nobody holds an old value of this recycler, and drops them all.
+    /// Waits until no thread holds an old value of this recycler, and drops them all.
     ///
     /// # Panics
     /// As [`Domain::synchronize`](crate::Domain::synchronize).
@@ -154,7 +155,7 @@ impl<T: Send + Sync + 'static> Recycler<T> {
         self.free(usize::MAX);
     }
 
-    /// Frees so many boxes that nobody holds any more.
+    /// Frees so many boxes that no thread holds any more.
     fn free(&mut self, count: usize) {
         let ready = &mut self.stages.ready;
         let (count, mut panicked) = (count.min(ready.len()), 0);

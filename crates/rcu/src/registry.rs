@@ -102,7 +102,7 @@ impl<T> Drop for Registry<T> {
     fn drop(&mut self) {
         let mut at = self.head.load(Ordering::Acquire);
         while !at.is_null() {
-            // SAFETY: the registry is going, so nobody walks it or owns an entry; each came from a box.
+            // SAFETY: the registry is going, so no thread walks it or owns an entry; each came from a box.
             at = unsafe { Box::from_raw(at) }.next;
         }
     }

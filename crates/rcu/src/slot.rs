@@ -7,7 +7,7 @@ use std::{
 
 use crate::sync::AtomicU64;
 
-/// What a slot says while its reader holds nobody up. Real epochs start at 1.
+/// What a slot says while its reader holds up no grace period. Real epochs start at 1.
 pub(crate) const OFFLINE: u64 = 0;
 
 /// What everybody may see of one reader.
@@ -16,7 +16,7 @@ pub(crate) struct Slot {
     /// The newest epoch in which the reader announced a quiescent state, or [`OFFLINE`]. Written by the
     /// reader only.
     pub(crate) seen: AtomicU64,
-    /// Somebody would like a quiescent state soon. Advice: it orders nothing.
+    /// A waiter or the reclaimer would like a quiescent state soon. Advice: it orders nothing.
     pub(crate) asked: unordered::AtomicBool,
     /// The epoch in which the reader was last reported as stalled, so that it is reported once.
     pub(crate) reported: unordered::AtomicU64,

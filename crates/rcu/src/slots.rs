@@ -98,9 +98,9 @@ impl<T: Send + Sync + 'static> Slots<T> {
         let cells: Box<[_]> = (0..length(segment)).map(|_| OptionCell::<T>::new(None)).collect();
         let first = Box::into_raw(cells).cast();
         let place = &self.segments[segment];
-        // Release publishes the cells; acquire shows those of whoever was quicker.
+        // Release publishes the cells; acquire shows those of a thread that was quicker.
         if place.compare_exchange(ptr::null_mut(), first, Ordering::AcqRel, Ordering::Acquire).is_err() {
-            // SAFETY: a boxed slice of this length that nobody has seen.
+            // SAFETY: a boxed slice of this length that no other thread has seen.
             drop(unsafe { Box::from_raw(ptr::slice_from_raw_parts_mut(first, length(segment))) });
         }
         self.segment(segment).expect("made by one of the two")
@@ -112,7 +112,7 @@ impl<T: Send + Sync + 'static> Drop for Slots<T> {
         for (segment, first) in self.segments.iter().enumerate() {
             let first = first.load(Ordering::Acquire);
             if !first.is_null() {
-                // SAFETY: a boxed slice of this length; nobody else has the table.
+                // SAFETY: a boxed slice of this length; this call has the table alone.
                 drop(unsafe { Box::from_raw(ptr::slice_from_raw_parts_mut(first, length(segment))) });
             }
         }

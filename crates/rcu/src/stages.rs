@@ -14,7 +14,7 @@ pub(crate) struct Stages<E> {
     /// What waits for that grace period.
     waiting: Vec<E>,
     period: Option<Period>,
-    /// What nobody holds any more, oldest last, if it is used up before the next becomes ready.
+    /// What no thread holds any more, oldest last, if it is used up before the next becomes ready.
     pub(crate) ready: Vec<E>,
 }
 

@@ -35,7 +35,7 @@ pub struct Stats {
     pub stalls: u64,
     /// Readers that keep a grace period waiting beyond the stall limit at this moment.
     pub stalled: Vec<Stall>,
-    /// From the start of a grace period until somebody noticed its end.
+    /// From the start of a grace period until a thread noticed its end.
     pub latency: Latency,
 }
 
@@ -190,7 +190,7 @@ impl Starts {
     pub(crate) fn age(&self, epoch: u64, now: u64) -> Option<u64> {
         let entry = self.entry(epoch).load(Relaxed);
         let age = now.wrapping_sub(entry) & TIME_MASK;
-        // Whoever asks may have read the clock before the start did: an age of nothing, not of years.
+        // The caller may have read the clock before the start did: an age of nothing, not of years.
         let age = if age > TIME_MASK / 2 { 0 } else { age };
         (entry >> TIME_BITS == epoch << TIME_BITS >> TIME_BITS).then_some(age)
     }
@@ -204,7 +204,7 @@ impl Starts {
 pub(crate) fn thread_id() -> u64 {
     static NEXT: AtomicU64 = AtomicU64::new(1);
     thread_local!(static ID: u64 = NEXT.fetch_add(1, Relaxed));
-    // A thread that is ending has no number any more; it is nobody in particular.
+    // A thread that is ending has no number any more; it shares one with all others that end.
     ID.try_with(|id| *id).unwrap_or(u64::MAX)
 }
 

@@ -82,8 +82,9 @@ pub fn fence_after_rmw() {
 
 /// Waits between two looks at a grace period: spins, then yields, then sleeps from 50 µs up to 1 ms.
 ///
-/// Readers wake nobody, because that would cost them a fence and a system call; so a waiter looks again. It spins for some
-/// ten microseconds, which is longer than most turns: on a busy machine a yield costs a time slice of somebody else's.
+/// Readers wake no waiter, because that would cost them a fence and a system call; so a waiter looks again. It spins
+/// for some ten microseconds, which is longer than most turns: on a busy machine a yield costs another
+/// thread's time slice.
 #[derive(Default)]
 pub struct Backoff {
     step: u32,

@@ -193,7 +193,7 @@ fn the_background_thread_reclaims_and_ends_with_its_domain() {
     let domain = unsafe { Domain::isolated(Config::default()) };
     for _ in 0..100 {
         let (send, receive) = mpsc::channel();
-        // Nobody else reclaims, so only a wake-up that is not lost brings this back.
+        // No other thread reclaims, so only a wake-up that is not lost brings this back.
         domain.call(0, move || send.send(thread::current().id()).unwrap()).unwrap();
         assert_ne!(receive.recv().unwrap(), thread::current().id());
     }

@@ -120,7 +120,7 @@ fn a_barrier_within_a_callback_is_an_error() {
         let complaint = receive.recv().unwrap().expect("a text");
         assert!(complaint.contains("would wait for itself"), "{complaint}");
     }
-    // Another domain's barrier is nobody's business but its own.
+    // A callback may wait for another domain's barrier.
     let (other, theirs) = (Arc::new(self::domain(Config::default())), send);
     domain
         .call(0, move || {

@@ -137,7 +137,7 @@ fn threads_that_wait_in_company_share_a_grace_period() {
         while begun.load(Relaxed) < WAITERS as u64 {
             thread::yield_now();
         }
-        // Time stands still, so nobody's patience ends; all wait for somebody to start one.
+        // Time stands still, so no waiter's patience ends; each waits for another to start one.
         assert_eq!(domain.stats().grace_periods, 0);
         hand.advance(1);
     });

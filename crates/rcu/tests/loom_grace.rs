@@ -393,7 +393,7 @@ fn callbacks_of_two_updaters() {
     });
 }
 
-/// A cell publishes its value initialised, and what it drops nobody reads.
+/// A cell publishes its value initialised, and no reader reads what it drops.
 #[test]
 fn a_cell_publishes_and_retires() {
     /// Its content, where loom sees every access.
@@ -483,10 +483,10 @@ fn a_callback_queued_during_a_grace_period() {
     });
 }
 
-/// The domain goes while a reader is still reading elsewhere: whoever is last runs what is queued, once, when
-/// nobody reads any more.
+/// The domain goes while a reader is still reading elsewhere: the last of the two runs what is queued, once,
+/// when no reader reads any more.
 #[test]
-fn shutdown() {
+fn the_last_owner_runs_what_is_queued_once() {
     check(|| {
         // SAFETY: one domain a model.
         let domain = unsafe { Domain::isolated(Config::manual()) };

@@ -135,7 +135,7 @@ fn positions_and_keywords() {
 }
 
 #[test]
-fn types() {
+fn each_type_is_read_or_refused() {
     for (text, expected) in [
         ("u8, 0xFf", "255"),
         ("u8, 0b11", "3"),

@@ -88,7 +88,7 @@ fn words_from_a_pipe() {
         let handle = router.handle();
         let writer = std::thread::spawn(move || {
             for (word, runs) in [("one", "1"), ("two", "2"), ("three", "3")] {
-                input.write_all(word.as_bytes()).expect("somebody reads");
+                input.write_all(word.as_bytes()).expect("the router reads");
                 while handle.call(Call::read("r.runs", "")).as_deref() != Ok(runs) {}
             }
         });

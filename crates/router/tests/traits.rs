@@ -256,7 +256,7 @@ impl Element for Pump {
     }
 }
 
-/// A toy NAT: packets at input 0 get a port; replies at input 1 are sent back to whoever has that port. Both directions may
+/// A toy NAT: packets at input 0 get a port; replies at input 1 are sent back to the sender that has that port. Both directions may
 /// live on different workers; the table between them is read without locks.
 struct Nat {
     table: Arc<Table>,
@@ -611,7 +611,7 @@ fn a_translation_lives_on_two_workers() {
     }
 }
 
-/// Elements on two workers read each other's handlers, nested eleven deep, and nobody waits for ever; both at once.
+/// Elements on two workers read each other's handlers, nested eleven deep, and no worker waits for ever; both at once.
 #[test]
 fn mutual_calls_between_workers_do_not_deadlock() {
     let config =
@@ -654,7 +654,7 @@ fn errors_of_calls_have_kinds() {
         assert_eq!(error.kind, kind, "{call:?}: {error}");
     }
     router.run();
-    let late = router.handle().call(Call::read("t.count", "")).expect_err("nobody answers");
+    let late = router.handle().call(Call::read("t.count", "")).expect_err("no worker answers");
     assert_eq!(late, HandlerError::stopped());
 }
 

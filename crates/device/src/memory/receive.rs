@@ -15,8 +15,8 @@ pub struct RxQueue {
 }
 
 impl Interface {
-    /// Takes receive queue `queue`; `None` if there is none or somebody has it. Dropping it gives it back, and
-    /// whoever takes it next goes on where it stopped.
+    /// Takes receive queue `queue`; `None` if there is none or it is taken. Dropping it gives it back, and
+    /// the next owner goes on where it stopped.
     pub fn take_rx(self: &Arc<Self>, queue: usize) -> Option<RxQueue> {
         let feeder = lock(&self.rx.get(queue)?.waiting).take()?;
         Some(RxQueue { interface: Arc::clone(self), queue, feeder })

@@ -1,4 +1,4 @@
-//! The detector: announces boundaries while somebody waits for one, and sleeps otherwise.
+//! The detector: announces boundaries while a thread waits for one, and sleeps otherwise.
 
 use std::sync::PoisonError;
 #[cfg(not(loom))]
@@ -12,7 +12,7 @@ pub(super) struct Detector {
     /// Held while looking, so that boundaries are announced one after the other.
     looking: Mutex<()>,
     demand: Mutex<Demand>,
-    /// Somebody waits.
+    /// A thread waits.
     demanded: Condvar,
     /// There was a boundary.
     announced: Condvar,
@@ -20,7 +20,7 @@ pub(super) struct Detector {
 
 #[derive(Default)]
 pub(super) struct Demand {
-    /// The last boundary that somebody waits for.
+    /// The last boundary that a thread waits for.
     wanted: u64,
     pub(super) stopped: bool,
 }
@@ -71,7 +71,7 @@ impl Shared {
         drop(self.detector.announced.wait_timeout_while(self.demand(), patience, reached));
     }
 
-    /// Without a detector thread, whoever waits looks.
+    /// Without a detector thread, the waiter looks.
     fn detect_by_hand(&self, end: u64) {
         let mut backoff = Backoff::default();
         while !self.reached(end) {

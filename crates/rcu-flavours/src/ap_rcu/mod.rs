@@ -2,10 +2,10 @@
 //! Read-Copy-Update for UTS", §IV).
 //!
 //! A *detector* thread looks whether all readers have been quiescent since the last *boundary*; then it announces the
-//! next and wakes those who wait for it. It sleeps while nobody waits. Each *processor* has a queue of callbacks and a
+//! next and wakes those who wait for it. It sleeps while no thread waits. Each *processor* has a queue of callbacks and a
 //! *reclaimer* thread that runs them when they have waited for two boundaries; there are two generations of
 //! them. Callbacks that may block go to a pool. Readers keep a copy of the count of boundaries; when it is out of date,
-//! which it never is while nobody waits, they renew it and execute a fence.
+//! which it never is while no thread waits, they renew it and execute a fence.
 //!
 //! Differences that user space asks for: "processors" are groups of threads that register; a reader is a thread, quiescent
 //! when it says so, or offline, instead of when it was switched. The paper's detector forces a quiescent state by moving
@@ -76,7 +76,7 @@ pub struct ApRcuConfig {
     pub interval: Duration,
     /// How many callbacks that may block run at once. Default 4.
     pub pool_threads: usize,
-    /// Whether there are threads. Without them, whoever waits does their work. Default true; models have none.
+    /// Whether there are threads. Without them, the waiter does their work. Default true; models have none.
     pub background: bool,
 }
 

@@ -135,7 +135,7 @@ mod threads {
         }
 
         /// Hands a callback to the pool. The pool's list is not bounded by itself, since what waits is charged: so
-        /// handing over never fails, and a pool whose callbacks are stuck holds up nobody else.
+        /// handing over never fails, and a pool whose callbacks are stuck holds up no other thread.
         fn offload(self: &Arc<Self>, garbage: Garbage) {
             let mut jobs = self.pool.jobs();
             jobs.waiting.push_back(garbage);
@@ -170,7 +170,7 @@ mod threads {
                     queues = processor.filled.wait(queues).unwrap_or_else(PoisonError::into_inner);
                 }
                 if queues.stopped {
-                    // Nobody is left who reads: what waits is reclaimed when it is dropped with the instance.
+                    // No reader is left: what waits is reclaimed when it is dropped with the instance.
                     return;
                 }
                 drop(queues);

@@ -6,16 +6,16 @@
 //! behind an item that is being removed.
 //!
 //! *Invariants:*
-//! 1. An item is appended only at the last link of its chain, by a compare-and-swap from null. So whoever adds a key
-//!    that it did not find fails if anybody has appended anything since then, and at most one valid item has a given
-//!    key.
+//! 1. An item is appended only at the last link of its chain, by a compare-and-swap from null. So a thread that
+//!    adds a key that it did not find fails if any thread has appended anything since then, and at most one valid
+//!    item has a given key.
 //! 2. The link of an invalid item does not change any more.
 //! 3. An item is unlinked only when it is invalid, by a compare-and-swap of a valid link that points to it. Once
-//!    unlinked it is not linked again; whoever unlinked it retires it.
+//!    unlinked it is not linked again; the thread that unlinked it retires it.
 //! 4. A removal succeeds for the thread whose compare-and-swap invalidated the item, and for no other.
 //!
 //! *Why it needs grace periods:* a walk may stand on an item that is unlinked meanwhile, and a compare-and-swap
-//! compares addresses, which must not be reused while anybody compares them (the "ABA problem"). Walks and changes
+//! compares addresses, which must not be reused while any thread compares them (the "ABA problem"). Walks and changes
 //! are sections, so no item that one of them could meet is freed before it is over.
 //!
 //! *Orderings:* a link is written with release and read with acquire, so an item that is found is complete.
@@ -166,7 +166,7 @@ impl<V: Send + Sync + 'static, F: Flavour> HashSession<V, F> {
                 break false;
             }
             let release = ordering!("hash_publish", Release);
-            // If this fails, somebody has appended something, or has invalidated the last item.
+            // If this fails, another thread has appended something, or has invalidated the last item.
             if link.compare_exchange(item, new, release, Ordering::Relaxed).is_ok() {
                 break true;
             }
@@ -176,7 +176,7 @@ impl<V: Send + Sync + 'static, F: Flavour> HashSession<V, F> {
         if inserted {
             return Ok(());
         }
-        // SAFETY: nobody but this thread has seen it.
+        // SAFETY: no thread but this one has seen it.
         Err(unsafe { Box::from_raw(new) }.value)
     }
 
@@ -264,7 +264,7 @@ fn invalidate<V: Send + 'static>(bucket: &Link<V>, key: u64, unlinked: &mut Vec<
     true
 }
 
-/// False if somebody else was quicker.
+/// False if another thread was quicker.
 fn try_invalidate<V>(item: &Item<V>) -> bool {
     let mut next = item.next.load(Ordering::Acquire);
     while !is_invalid(next) {

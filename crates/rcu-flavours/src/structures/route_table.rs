@@ -12,8 +12,8 @@
 //! 2. A node is unlinked only when no prefix ends in it and none is below. It is freed after a grace period.
 //! 3. An index is used again only a grace period after no key says it (see the vector).
 //!
-//! *Orderings:* keys and links to nodes are published with *release* and read with *acquire*: whoever reads a link
-//! sees the node initialised, and whoever reads a key sees its route written.
+//! *Orderings:* keys and links to nodes are published with *release* and read with *acquire*: a reader of a link
+//! sees the node initialised, and a reader of a key sees its route written.
 //!
 //! *Updaters* exclude each other: by a lock, unless their sections do.
 
@@ -180,7 +180,8 @@ impl<const N: usize> Drop for Node<N> {
         for child in &self.children {
             let node = child.node.load(Ordering::Acquire);
             if !node.is_null() {
-                // SAFETY: a node that is retired has nothing below; so this is the whole trie, which is nobody else's.
+                // SAFETY: a node that is retired has nothing below; so this is the whole trie,
+                // which this call has alone.
                 drop(unsafe { Box::from_raw(node) });
             }
         }
@@ -300,7 +301,7 @@ impl<R: Copy + Send + Sync + 'static, F: Flavour> RouteSession<R, F> {
         let alone = (!F::EXCLUSIVE).then(lock);
         let section = self.thread.update();
         let key = table.root.find(Rest { bits: prefix, len });
-        // SAFETY: in use, since nobody else updates.
+        // SAFETY: in use, since no other thread updates.
         let route = (key != 0).then(|| unsafe { table.routes.get(key - 1) });
         drop((section, alone));
         route

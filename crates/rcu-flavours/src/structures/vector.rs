@@ -33,7 +33,7 @@ struct Array<T> {
     places: Box<[UnsafeCell<MaybeUninit<T>>]>,
 }
 
-// SAFETY: by the invariants, a place is not written while anybody reads it; what is shared is `T: Copy`.
+// SAFETY: by the invariants, a place is not written while any thread reads it; what is shared is `T: Copy`.
 unsafe impl<T: Send> Send for Array<T> {}
 // SAFETY: as above.
 unsafe impl<T: Send + Sync> Sync for Vector<T> {}
@@ -119,7 +119,7 @@ impl<T: Copy + Send + Sync + 'static> Vector<T> {
 fn grown<T: Copy>(places: &[UnsafeCell<MaybeUninit<T>>]) -> Array<T> {
     let array = Array::new(places.len() * 2);
     for (from, to) in places.iter().zip(&array.places) {
-        // SAFETY: the updater alone writes places, and it is here; the new array is nobody else's yet.
+        // SAFETY: the updater alone writes places, and it is here; no other thread has the new array yet.
         from.with(|from| to.with_mut(|to| unsafe { *to = *from }));
     }
     array
@@ -127,7 +127,7 @@ fn grown<T: Copy>(places: &[UnsafeCell<MaybeUninit<T>>]) -> Array<T> {
 
 impl<T> Drop for Vector<T> {
     fn drop(&mut self) {
-        // SAFETY: nobody else has the vector, so nobody reads its present array.
+        // SAFETY: this call has the vector alone, so no thread reads its present array.
         drop(unsafe { Box::from_raw(self.array.load(Ordering::Acquire)) });
     }
 }

@@ -17,7 +17,7 @@ use std::any::Any;
 pub enum Step {
     /// Call a handler; the computation goes on with the answer.
     Call(Call),
-    /// The computation is over, with this result for whoever waits for it.
+    /// The computation is over, with this result for the caller that waits for it.
     Done(HandlerResult),
 }
 

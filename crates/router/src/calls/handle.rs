@@ -25,8 +25,8 @@ impl Handle {
         self.info.please_stop();
     }
 
-    /// Makes [`crate::Router::run`] return although nobody asked the driver to stop: another configuration is to take the
-    /// router's place ([`crate::Router::replace`]).
+    /// Makes [`crate::Router::run`] return although the driver was not asked to stop: another configuration is to take
+    /// the router's place ([`crate::Router::replace`]).
     pub fn interrupt(&self) {
         self.info.interrupt();
     }
@@ -60,7 +60,7 @@ impl Handle {
     }
 }
 
-/// The result of a response to somebody who has no place for warnings.
+/// The result of a response to a caller that has no place for warnings.
 pub(crate) fn result(info: &Info, path: &str, response: Response) -> HandlerResult {
     response.warnings.iter().for_each(|warning| info.log.line(&format!("{path}: {warning}")));
     response.result

@@ -164,8 +164,8 @@ impl<C: Copy> Class<C> {
         self
     }
 
-    /// Says that elements can be given new arguments while they run: whoever writes to the handler `config` has an instance made
-    /// from the new configuration string in the place of each old one, which first gives it its state. For classes that keep
+    /// Says that elements can be given new arguments while they run: a write to the handler `config` makes an instance from
+    /// the new configuration string in the place of each old one, which first gives it its state. For classes that keep
     /// their arguments and state to themselves: without shared parts, tasks, signals and files. Others take the string by
     /// [`crate::Element::reconfigure`].
     pub const fn live(mut self) -> Class<C> {
@@ -173,7 +173,7 @@ impl<C: Copy> Class<C> {
         self
     }
 
-    /// Says that whoever pushes into an element of the class does not reach what is behind it: only the instance on the element's
+    /// Says that a push into an element of the class does not reach what is behind it: only the instance on the element's
     /// own worker ([`crate::Config::home`]) emits, and the others hand their packets to it.
     pub const fn hands_over(mut self) -> Class<C> {
         self.hands_over = true;

@@ -104,7 +104,7 @@ fn reach(from: usize, classes: &[&'static Described], ports: &[[Vec<Port>; 2]]) 
         let downstream = ports[element][1].iter().filter(|port| port.push);
         let upstream = ports[element][0].iter().filter(|port| !port.push);
         for &(peer, _) in downstream.chain(upstream).flat_map(|port| &port.peers) {
-            // A queue's other side is somebody else's work, unless it is reached from there, too.
+            // A queue's other side is other tasks' work, unless it is reached from there, too.
             if !std::mem::replace(&mut seen[peer], true) {
                 open.push(peer);
             }

@@ -77,13 +77,13 @@ pub(crate) struct Core {
     pub(crate) signals: Vec<Signal>,
     /// The signal that each element provides.
     pub(crate) provides: Vec<Option<u32>>,
-    /// The signals upstream of each pull input where somebody listens, placed like `inputs`.
+    /// The signals upstream of each pull input where the element listens, placed like `inputs`.
     pub(crate) upstream: Vec<Vec<u32>>,
     /// The signal by which each element says that it has room.
     pub(crate) rooms: Vec<Option<u32>>,
-    /// The signals of room downstream of each push output where somebody listens, placed like `outputs`.
+    /// The signals of room downstream of each push output where the element listens, placed like `outputs`.
     pub(crate) downstream: Vec<Vec<u32>>,
-    /// Ports where somebody asked to listen, before signals are resolved.
+    /// Ports where an element asked to listen, before signals are resolved.
     pub(crate) wanted: Vec<(u32, Wanted)>,
     /// Packets dropped, by element and reason.
     pub(crate) drops: Vec<Vec<(&'static str, u64)>>,
@@ -257,7 +257,7 @@ impl Core {
         }
     }
 
-    /// Whether any of these signals is active; if there is none, nobody would say.
+    /// Whether any of these signals is active; true if there is none to say.
     #[inline]
     pub(crate) fn any_active(&self, signals: Option<&Vec<u32>>) -> bool {
         match signals {

@@ -203,7 +203,7 @@ impl<'t> Cx<'t> {
         self.core.info.log.line(message);
     }
 
-    /// Warns whoever called the handler that runs; while none runs, the user, in the element's name.
+    /// Warns the caller of the handler that runs; while none runs, the user, in the element's name.
     pub fn warn(&mut self, message: &str) {
         match &mut self.core.warnings {
             Some(warnings) => warnings.push(format!("warning: {message}")),

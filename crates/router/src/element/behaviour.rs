@@ -11,7 +11,7 @@ use std::any::Any;
 /// One instance of an element, owned by one worker.
 ///
 /// A worker hands an element a batch, a request or a point in time; the element answers by emitting batches through
-/// [`Cx`]. It never calls its neighbours, and nobody else touches it meanwhile: `&mut self` is all the protection
+/// [`Cx`]. It never calls its neighbours, and no other thread touches it meanwhile: `&mut self` is all the protection
 /// that its state needs. Implement [`crate::Simple`] instead for elements that treat packets one at a time.
 ///
 /// Every method has a default, so that an element says only what it does. Which of them are called follows from its

@@ -33,7 +33,7 @@ pub struct Options {
     pub pin: Option<usize>,
     /// What elements may use.
     pub resources: Resources,
-    /// Whether there is the handler `hotconfig`, which whoever runs the router answers: see [`Router::allow_reconfigure`].
+    /// Whether there is the handler `hotconfig`, which the program answers: see [`Router::allow_reconfigure`].
     pub reconfigurable: bool,
 }
 

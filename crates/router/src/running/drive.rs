@@ -9,7 +9,7 @@ use std::time::Duration;
 const TIMELESS_ROUNDS: u32 = 1_000;
 
 /// Simulated time that each further one takes, a microsecond for each task that a turn may run. (Click's moves on by its least unit
-/// each time that somebody looks at it.)
+/// each time that an element looks at it.)
 const ROUND_NS: i64 = 128_000;
 
 impl Router {
@@ -39,7 +39,7 @@ impl Router {
         });
     }
 
-    /// Runs all workers in turn on this thread. Time jumps to the next timer when all are idle; where somebody never rests it
+    /// Runs all workers in turn on this thread. Time jumps to the next timer when all are idle; where a worker never rests it
     /// passes all the same, from some time on, so that others get what they wait for.
     fn simulate(&mut self) {
         let info = self.info.clone();

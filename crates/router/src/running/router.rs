@@ -87,7 +87,7 @@ impl Router {
             worker.core.account = std::mem::take(&mut old.core.account);
         }
         if new.info.run_count() <= 0 {
-            // Somebody asked the old one to stop meanwhile.
+            // The old one was asked to stop meanwhile.
             self.info.adjust_run_count(new.info.run_count() - 1);
         }
         new.info.swapping.store(false, Ordering::Relaxed);

@@ -1,7 +1,7 @@
 //! Asks all workers at once for their own state and that of their elements.
 //!
 //! Each worker answers for its own instances, between two tasks, a few elements at a time, so that packets never wait
-//! for long. Whoever asked merges the answers. A worker that does not answer in time is left out.
+//! for long. The surveyor merges the answers. A worker that does not answer in time is left out.
 
 use crate::calls::handle::Handle;
 use crate::error::HandlerError;
@@ -52,7 +52,7 @@ pub struct Surveyor {
 /// What a worker has been asked.
 struct Asked {
     answer: Receiver<Part>,
-    /// Whether that was for somebody who has stopped waiting.
+    /// Whether that was for a survey that has stopped waiting.
     stale: bool,
 }
 

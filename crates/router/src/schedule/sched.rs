@@ -5,7 +5,7 @@
 
 /// Stride of a task with one ticket.
 const STRIDE1: u64 = 1 << 16;
-/// Tickets of a task that nobody gave any.
+/// Tickets of a task that is given none.
 pub const DEFAULT_TICKETS: u32 = 1 << 10;
 /// Most tickets that a task can have.
 pub const MAX_TICKETS: u32 = 1 << 15;
@@ -29,7 +29,7 @@ pub struct TaskAccount {
     pub element: usize,
     /// How often it ran.
     pub runs: u64,
-    /// Nanoseconds of runs, with all that followed from them, since somebody wanted to know: [`crate::Tasks::time_each`].
+    /// Nanoseconds of runs, with all that followed from them, since tasks are timed: [`crate::Tasks::time_each`].
     pub busy_ns: u64,
 }
 
@@ -227,7 +227,7 @@ mod tests {
     #[test]
     fn time_is_charged() {
         let mut s = Scheduler::default();
-        s.charge(7); // nobody's
+        s.charge(7); // no task's
         let (a, b) = (s.add(10), s.add(20));
         s.schedule(a);
         s.schedule(b);
@@ -239,9 +239,9 @@ mod tests {
         assert_eq!(accounts, [(10, 1, 100), (20, 1, 30)]);
     }
 
-    /// A task runs in proportion to its tickets, equals alternate in order of addition, sleepers do not catch up.
+    /// Equals alternate in order of addition; sleepers do not catch up.
     #[test]
-    fn strides() {
+    fn tasks_run_in_proportion_to_their_tickets() {
         let mut s = Scheduler::default();
         let (a, b) = (s.add(10), s.add(20));
         s.set_tickets(a, 2048);

@@ -62,9 +62,9 @@ impl Timers {
 mod tests {
     use super::*;
 
-    /// Timers expire in order of time, then of setting; moving and cancelling hold.
+    /// Moving and cancelling hold, too.
     #[test]
-    fn expiry() {
+    fn timers_expire_in_order_of_time_then_of_setting() {
         let mut t = Timers::default();
         t.set(1, 0, 50);
         t.set(2, 0, 10);

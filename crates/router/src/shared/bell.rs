@@ -29,10 +29,10 @@ impl Bell {
         }
     }
 
-    /// Stills it; whoever rings from now on is heard.
+    /// Stills it; a ring from now on is heard.
     pub(crate) fn answer(&self) {
         if let Some(fd) = &self.fd {
-            let _ = rustix::io::read(fd, &mut [0; 8]); // empty if nobody rang
+            let _ = rustix::io::read(fd, &mut [0; 8]); // empty if it was not rung
         }
         self.rung.swap(false, Ordering::AcqRel);
     }

@@ -25,7 +25,7 @@ struct Listener {
 }
 
 impl Listener {
-    /// Passes an event on; false if nobody is there any more.
+    /// Passes an event on; false if the listener is gone.
     fn hear(&mut self, event: &str) -> bool {
         let topic = event.split_whitespace().next().unwrap_or_default();
         if !self.topics.is_empty() && !self.topics.iter().any(|wanted| wanted == topic) {
@@ -69,7 +69,7 @@ impl Events {
         self.heard.load(Relaxed)
     }
 
-    /// Tells whoever listens.
+    /// Tells the listeners.
     pub fn publish(&self, event: &str) {
         if !self.is_heard() {
             return;

@@ -160,7 +160,7 @@ impl Info {
         self.halt();
     }
 
-    /// Whether nobody will answer any more.
+    /// Whether no worker will answer any more.
     pub(crate) fn is_over(&self) -> bool {
         self.halted() && !self.swapping.load(Ordering::Relaxed)
     }

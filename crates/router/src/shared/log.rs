@@ -30,8 +30,8 @@ impl Log {
         }
     }
 
-    /// Writes a line on a channel. Whoever listens there hears it, and nobody else; with the name of the default channel, or none, it
-    /// is a line like any other.
+    /// Writes a line on a channel. Listeners there hear it, and no others; with the name of the default channel, or none, it is
+    /// a line like any other.
     pub fn line_on(&self, channel: &str, text: &str) {
         match self {
             _ if matches!(channel, "" | DEFAULT_CHANNEL) => self.line(text),
@@ -114,9 +114,9 @@ fn tell(channel: &str, text: &str) -> bool {
 mod tests {
     use super::*;
 
-    /// Each hears its channel; standard error gets what is said there for as long as somebody wants that.
+    /// Standard error gets what is said there, too, for as long as a loud listener is there.
     #[test]
-    fn channels() {
+    fn each_listener_hears_its_channel() {
         let heard = Arc::new(Mutex::new(Vec::new()));
         let ear = |name: &'static str, loud: bool| -> Listener {
             let heard = heard.clone();

@@ -11,7 +11,7 @@ use std::sync::mpsc::Sender;
 /// Who gets the result of a call.
 #[derive(Debug)]
 pub(crate) enum Reply {
-    /// Nobody: the call was made for its effect, for instance by a packet.
+    /// No caller waits: the call was made for its effect, for instance by a packet.
     Nobody,
     /// The driver, which was asked to stop.
     Driver,

@@ -32,7 +32,7 @@ impl Writer {
     /// Tells what has become of the configuration.
     ///
     /// # Errors
-    /// The response, if nobody is there any more to hear it.
+    /// The response, if the writer is gone.
     pub fn tell(self, response: Response) -> Result<(), Response> {
         self.sender.send(response).map_err(|SendError(response)| response)?;
         if let Some((mailbox, call)) = self.waiting {

@@ -63,7 +63,7 @@ impl Running<'_> {
         }
     }
 
-    /// Gives a result to whoever waits for it.
+    /// Gives a result to the caller that waits for it.
     fn deliver(&mut self, reply: Reply, response: Response) {
         if let Reply::Nobody | Reply::Driver = reply {
             response.warnings.iter().for_each(|warning| self.core.info.log.line(warning));
@@ -82,7 +82,7 @@ impl Running<'_> {
                 }
                 self.decide();
             }
-            Reply::Thread(sender) => drop(sender.send(response)), // nobody listens any more: fine
+            Reply::Thread(sender) => drop(sender.send(response)), // the thread may have stopped waiting: fine
             Reply::Worker { worker, call } => {
                 self.core.info.mailboxes[worker].send(Message::Answer {
                     call,
@@ -190,7 +190,7 @@ impl Running<'_> {
         let writer = Writer::computation(sender, info.mailboxes[self.core.worker].clone(), call);
         let is_pulled = self.core.list.iter().any(|work| matches!(work, Work::Waiting(_)));
         if is_pulled && !info.clock.is_simulated() {
-            // Who pulls packets cannot wait. What is wrong is said aloud, since nobody hears it here.
+            // An element that pulls packets cannot wait. The log gets what is wrong, since no caller hears it here.
             drop(answer);
             reconfigure(config, writer);
             return self.deliver(reply, Ok(String::new()).into());

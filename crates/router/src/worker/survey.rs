@@ -23,7 +23,7 @@ impl Running<'_> {
                 reads += 1 + self.read_metrics(&info, element, &mut part);
             }
         }
-        let _ = request.reply.send(part); // nobody waits any more: fine
+        let _ = request.reply.send(part); // the caller may have stopped waiting: fine
     }
 
     fn state(&self) -> WorkerState {

@@ -165,7 +165,7 @@ impl Running<'_> {
         self.core.info.run_count.load(std::sync::atomic::Ordering::Relaxed) <= 0
     }
 
-    /// Somebody asked the driver to stop: the first worker asks the element that steers it, if there is one, the others go
+    /// The driver was asked to stop: the first worker asks the element that steers it, if there is one, the others go
     /// on until it has decided. `None` if work goes on.
     fn consider_stopping(&mut self, budget: &mut usize) -> Option<Turned> {
         let info = self.core.info.clone();
