@@ -1,4 +1,4 @@
-// A firewall in the cable between a network and the rest of the world: it has no addresses of its own, and nobody needs to
+// A firewall in the cable between a network and the rest of the world: it has no addresses of its own, and no one needs to
 // know that it is there.
 //
 // eth0 leads inside, eth1 outside. Frames keep their Ethernet headers. ARP passes. IPv4 and IPv6 packets pass if a rule

@@ -10,7 +10,7 @@
 //     -> SetTXRate(2) -> RadiotapEncap -> Queue -> ToDevice(mon0);
 //   FromHost(ap0, 10.0.0.1/24, ETHER 2:0:0:0:0:1) -> [1] ap [1] -> ToHost(ap0);
 //
-// Nothing is encrypted: whoever is near can join. For WPA let hostapd(8) be the access point.
+// Nothing is encrypted: any station that is near can join. For WPA let hostapd(8) be the access point.
 
 network :: WirelessInfo(SSID lab, BSSID 2:0:0:0:0:1, CHANNEL 6);
 rates :: AvailableRates(DEFAULT 2 4 11 22);

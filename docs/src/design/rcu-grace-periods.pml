@@ -64,7 +64,7 @@ proctype Reader(byte me) {
     registered[me] = true; /* its slot is prepended to the list */
 #endif
 
-endreader: /* it may stop here for good: an offline reader holds nobody up */
+endreader: /* it may stop here for good: an offline reader holds no updater up */
     do
     :: mine == OFFLINE ->
         now = epoch;
@@ -161,7 +161,7 @@ proctype Synchronizer(byte new) {
     :: start()
     :: token = epoch + 1; /* joins: a write of the epoch that does not change it */
         if
-        :: epoch >= token /* somebody has started it */
+        :: epoch >= token /* another updater has started it */
         :: atomic { epoch < token -> epoch = token } /* patience ended */
         fi
     fi;
@@ -243,6 +243,6 @@ init {
 }
 
 #ifdef LIVENESS
-/* As long as nobody is put off for ever, both updates finish: every grace period ends. */
+/* As long as no process is put off for ever, both updates finish: every grace period ends. */
 ltl finishes { <> (finished == VALUES - 1) }
 #endif
