@@ -73,10 +73,14 @@ impl<T: Copy> Ring<T> {
 
     /// Writing end: entries that can be written now.
     pub(super) fn room(&mut self, wanted: u32) -> u32 {
-        if self.size - self.own.wrapping_sub(self.peer) < wanted {
+        if self.seen_room() < wanted {
             self.peer = self.word(self.consumer).load(Ordering::Acquire);
         }
-        // Whatever the kernel says, never more than the ring has.
+        self.seen_room()
+    }
+
+    /// The room by what was last seen. Whatever the kernel said, never more than the ring has.
+    fn seen_room(&self) -> u32 {
         self.size.saturating_sub(self.own.wrapping_sub(self.peer))
     }
 
@@ -114,5 +118,207 @@ impl<T: Copy> Ring<T> {
     /// Whether the kernel wants a system call before it goes on.
     pub(super) fn needs_wakeup(&self) -> bool {
         self.word(self.flags).load(Ordering::Relaxed) & libc::XDP_RING_NEED_WAKEUP != 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+    use std::collections::VecDeque;
+    use std::sync::atomic::AtomicU64;
+
+    const SIZE: u32 = 8;
+
+    /// The memory that a ring shares with the kernel, and the kernel's end of it, as plain as it can be.
+    struct Kernel {
+        producer: AtomicU32,
+        consumer: AtomicU32,
+        flags: AtomicU32,
+        entries: [AtomicU64; SIZE as usize],
+    }
+
+    impl Kernel {
+        /// An empty ring whose indices are at `start`.
+        fn new(start: u32) -> Kernel {
+            Kernel {
+                producer: start.into(),
+                consumer: start.into(),
+                flags: 0.into(),
+                entries: [const { AtomicU64::new(0) }; SIZE as usize],
+            }
+        }
+
+        /// Our end of the empty ring, to be used while the kernel stays where it is.
+        fn ring(&self) -> Ring<u64> {
+            let start = self.producer.load(Ordering::Relaxed);
+            Ring {
+                _map: Mapping::new(None, 1, 0).expect("a page"),
+                producer: NonNull::from(&self.producer),
+                consumer: NonNull::from(&self.consumer),
+                flags: NonNull::from(&self.flags),
+                entries: NonNull::from(&self.entries).cast(),
+                size: SIZE,
+                own: start,
+                peer: start,
+            }
+        }
+
+        /// The producer's and the consumer's index.
+        fn indices(&self) -> (u32, u32) {
+            (self.producer.load(Ordering::Acquire), self.consumer.load(Ordering::Acquire))
+        }
+
+        /// Entries that were produced and not consumed.
+        fn len(&self) -> usize {
+            let (producer, consumer) = self.indices();
+            producer.wrapping_sub(consumer) as usize
+        }
+
+        /// Consumes the oldest entry.
+        fn take(&self) -> Option<u64> {
+            let (_, at) = self.indices();
+            (self.len() > 0).then(|| {
+                let value = self.entries[(at % SIZE) as usize].load(Ordering::Relaxed);
+                self.consumer.store(at.wrapping_add(1), Ordering::Release);
+                value
+            })
+        }
+
+        /// Produces an entry, if there is room.
+        fn put(&self, value: u64) -> bool {
+            let (at, _) = self.indices();
+            let has_room = self.len() < SIZE as usize;
+            if has_room {
+                self.entries[(at % SIZE) as usize].store(value, Ordering::Relaxed);
+                self.producer.store(at.wrapping_add(1), Ordering::Release);
+            }
+            has_room
+        }
+    }
+
+    /// Where indices begin: also shortly before they wrap.
+    fn start() -> impl Strategy<Value = u32> {
+        prop_oneof![Just(0), any::<u32>(), u32::MAX - 40..=u32::MAX]
+    }
+
+    /// What happens at a ring that we write.
+    #[derive(Clone, Copy, Debug)]
+    enum Writing {
+        Room(u32),
+        Write,
+        Publish,
+        /// The kernel takes an entry.
+        Take,
+    }
+
+    fn writing() -> impl Strategy<Value = Writing> {
+        prop_oneof![
+            2 => (0..=SIZE).prop_map(Writing::Room),
+            4 => Just(Writing::Write),
+            1 => Just(Writing::Publish),
+            3 => Just(Writing::Take),
+        ]
+    }
+
+    /// What happens at a ring that we read.
+    #[derive(Clone, Copy, Debug)]
+    enum Reading {
+        /// The kernel puts an entry.
+        Put,
+        Read,
+        Release,
+    }
+
+    fn reading() -> impl Strategy<Value = Reading> {
+        prop_oneof![4 => Just(Reading::Put), 3 => Just(Reading::Read), 1 => Just(Reading::Release)]
+    }
+
+    proptest! {
+        /// The ring is compared with two plain queues: of what is written, and of what is published.
+        #[test]
+        fn the_kernel_takes_what_is_published_in_order(start in start(), steps in vec(writing(), 0..300)) {
+            let kernel = Kernel::new(start);
+            let mut ring = kernel.ring();
+            let (mut written, mut published) = (VecDeque::new(), VecDeque::new());
+            let (mut value, mut room) = (0, 0);
+            for step in steps {
+                match step {
+                    Writing::Room(wanted) => {
+                        let free = SIZE - (written.len() + published.len()) as u32;
+                        room = ring.room(wanted);
+                        prop_assert!((wanted.min(free)..=free).contains(&room), "{room} of {free}");
+                    }
+                    Writing::Write if room > 0 => {
+                        value += 1;
+                        room -= 1;
+                        ring.write(value);
+                        written.push_back(value);
+                    }
+                    Writing::Write => {}
+                    Writing::Publish => {
+                        ring.publish();
+                        published.append(&mut written);
+                    }
+                    Writing::Take => prop_assert_eq!(kernel.take(), published.pop_front()),
+                }
+                prop_assert_eq!(kernel.len(), published.len());
+            }
+        }
+
+        /// The ring is compared with a plain queue of what is not read, and a count of what is not released.
+        #[test]
+        fn what_the_kernel_puts_is_read_in_order(start in start(), steps in vec(reading(), 0..300)) {
+            let kernel = Kernel::new(start);
+            let mut ring = kernel.ring();
+            let (mut unread, mut held) = (VecDeque::new(), 0);
+            for (value, step) in (1..).zip(steps) {
+                match step {
+                    Reading::Put => {
+                        let has_room = unread.len() + held < SIZE as usize;
+                        prop_assert_eq!(kernel.put(value), has_room);
+                        unread.extend(has_room.then_some(value));
+                    }
+                    Reading::Read => {
+                        let read = ring.read();
+                        prop_assert_eq!(read, unread.pop_front());
+                        held += usize::from(read.is_some());
+                    }
+                    Reading::Release => {
+                        ring.release();
+                        held = 0;
+                    }
+                }
+                prop_assert_eq!(kernel.len(), unread.len() + held);
+            }
+        }
+
+        /// A wrong index does no harm, and is forgotten when the kernel shows a right one.
+        #[test]
+        fn no_index_of_the_kernel_gives_more_room_than_the_ring_has(
+            start in start(), beyond in prop_oneof![2..20_u32, 2..u32::MAX], wanted in 0..=SIZE,
+        ) {
+            let kernel = Kernel::new(start);
+            let mut ring = kernel.ring();
+            kernel.consumer.store(start.wrapping_add(beyond), Ordering::Release);
+            ring.write(1);
+            for _ in 0..2 {
+                prop_assert!(ring.room(wanted) <= SIZE);
+                prop_assert!(ring.room(SIZE) <= SIZE);
+            }
+            kernel.consumer.store(start, Ordering::Release);
+            prop_assert_eq!(ring.room(SIZE), SIZE - 1);
+        }
+    }
+
+    #[test]
+    fn the_kernel_wants_a_wakeup_by_one_flag_alone() {
+        let kernel = Kernel::new(0);
+        let ring = kernel.ring();
+        for (flags, wants) in [(0, false), (1, true), (2, false), (3, true)] {
+            kernel.flags.store(flags, Ordering::Relaxed);
+            assert_eq!(ring.needs_wakeup(), wants, "{flags}");
+        }
     }
 }
