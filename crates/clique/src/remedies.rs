@@ -95,6 +95,8 @@ const CLASSES: &[(&str, &[&str])] = &[
     ("use IPsecESPUnencap", &["DesP"]),
     ("use IPsecAuthHMACSHA1", &["HMACSHA1"]),
     ("RadixIPsecLookup has its associations in itself; remove the element", &["SATable"]),
+    ("set rates by SetTXRate; the kernel's drivers choose rates better", &["AutoRateFallback", "MadwifiRate", "ProbeTXRate"]),
+    ("WEP protects nothing; it is not built", &["WepEncap", "WepDecap"]),
     (WIRELESS, &["AckResponder", "AckResponder2", "AckRetrySender", "AckRetrySender2", "AiroInfo", "Amoeba",
         "AthdescDecap", "AthdescEncap", "AutoTXPower",
         "AutoTXRate", "B8B10", "BIM", "BottleneckMetric",
@@ -204,7 +206,7 @@ mod tests {
     fn advice_names_classes() {
         let known = known();
         let other = [
-            "BIER", "DHCP", "WPA", "IPv6", "AF_XDP", "TCP", "ARP", "UDP", "IPsec", "HTTP", "PROXY",
+            "BIER", "DHCP", "WEP", "WPA", "IPv6", "AF_XDP", "TCP", "ARP", "UDP", "IPsec", "HTTP", "PROXY",
             "Click's", "IP6", "Click",
         ];
         let advice =

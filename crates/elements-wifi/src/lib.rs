@@ -4,7 +4,6 @@
 
 mod association_requester;
 mod association_responder;
-mod auto_rate_fallback;
 mod available_rates;
 mod beacon_scanner;
 mod beacon_source;
@@ -14,7 +13,6 @@ mod extra_decap;
 mod extra_encap;
 mod filter_phy_err;
 mod filter_tx;
-mod madwifi_rate;
 mod management;
 mod open_auth_requester;
 mod open_auth_responder;
@@ -24,10 +22,8 @@ mod prism2_decap;
 mod prism2_encap;
 mod probe_requester;
 mod probe_responder;
-mod probe_tx_rate;
 mod radiotap_decap;
 mod radiotap_encap;
-mod rate_control;
 mod rates;
 mod reasons;
 mod responder;
@@ -36,9 +32,6 @@ mod set_no_ack;
 mod set_rts;
 mod set_tx_power;
 mod set_tx_rate;
-mod wep;
-mod wep_decap;
-mod wep_encap;
 mod wifi_decap;
 mod wifi_dupe_filter;
 mod wifi_encap;
@@ -54,7 +47,6 @@ use router::Class;
 pub const CLASSES: &[&Class] = &[
     &association_requester::CLASS,
     &association_responder::CLASS,
-    &auto_rate_fallback::CLASS,
     &available_rates::CLASS,
     &beacon_scanner::CLASS,
     &beacon_source::CLASS,
@@ -63,7 +55,6 @@ pub const CLASSES: &[&Class] = &[
     &extra_encap::CLASS,
     &filter_phy_err::CLASS,
     &filter_tx::CLASS,
-    &madwifi_rate::CLASS,
     &open_auth_requester::CLASS,
     &open_auth_responder::CLASS,
     &print_tx_feedback::CLASS,
@@ -72,7 +63,6 @@ pub const CLASSES: &[&Class] = &[
     &prism2_encap::CLASS,
     &probe_requester::CLASS,
     &probe_responder::CLASS,
-    &probe_tx_rate::CLASS,
     &radiotap_decap::CLASS,
     &radiotap_encap::CLASS,
     &rx_stats::CLASS,
@@ -80,8 +70,6 @@ pub const CLASSES: &[&Class] = &[
     &set_rts::CLASS,
     &set_tx_power::CLASS,
     &set_tx_rate::CLASS,
-    &wep_decap::CLASS,
-    &wep_encap::CLASS,
     &wifi_decap::CLASS,
     &wifi_dupe_filter::CLASS,
     &wifi_encap::CLASS,

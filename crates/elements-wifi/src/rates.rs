@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use wire::MacAddr;
 
@@ -13,7 +12,6 @@ const MOST: usize = 4096;
 #[derive(Debug, Default)]
 pub(super) struct Rates {
     table: Mutex<Table>,
-    changes: AtomicU64,
 }
 
 #[derive(Debug, Default)]
@@ -36,19 +34,6 @@ impl Rates {
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The table, to be changed.
-    fn change(&self) -> MutexGuard<'_, Table> {
-        let table = self.table();
-        self.changes.fetch_add(1, Relaxed);
-        table
-    }
-
-    /// How often the table has changed: who keeps what it said need not ask again while this stays the same.
-    #[inline]
-    pub(super) fn changes(&self) -> u64 {
-        self.changes.load(Relaxed)
-    }
-
     /// The rates of a station: its own, or the default ones if none are known.
     pub(super) fn of(&self, station: MacAddr) -> Vec<i32> {
         let table = self.table();
@@ -69,18 +54,18 @@ impl Rates {
         let rates =
             rates.iter().map(|rate| rate.parse().map_err(|_| wrong())).collect::<Result<_, String>>()?;
         if who == "DEFAULT" {
-            self.change().default = rates;
+            self.table().default = rates;
             return Ok(());
         }
         let station =
             who.parse().map_err(|_| format!("error param {text}: must start with ethernet address"))?;
-        self.change().insert(station, rates);
+        self.table().insert(station, rates);
         Ok(())
     }
 
     /// Notes the rates that a station says it has; those that this host has not are left out, if it is known which it has.
     pub(super) fn note(&self, station: MacAddr, mut rates: Vec<i32>) {
-        let mut table = self.change();
+        let mut table = self.table();
         if !table.default.is_empty() {
             rates.retain(|rate| table.default.contains(rate));
         }
@@ -91,7 +76,7 @@ impl Rates {
 
     /// Forgets a station.
     pub(super) fn remove(&self, station: MacAddr) {
-        self.change().stations.remove(&station.octets());
+        self.table().stations.remove(&station.octets());
     }
 
     /// A line for the default rates and for each station.
@@ -128,9 +113,7 @@ mod tests {
             "DEFAULT  2 4 11\n01-01-01-01-01-01  2 99\n02-02-02-02-02-02  108\n03-03-03-03-03-03  11 2\n";
         assert_eq!(rates.lines(), lines);
         assert_eq!([3, 4].map(|n| rates.of(MacAddr([n; 6]))), [vec![11, 2], vec![2, 4, 11]]);
-        let changes = rates.changes();
         rates.remove(MacAddr([1; 6]));
-        assert_ne!(rates.changes(), changes);
         assert!(!rates.lines().contains("01-01"));
         for wrong in ["", "DEFAULT", "x 2", "DEFAULT 2 y"] {
             assert!(rates.enter(wrong).is_err(), "{wrong}");
