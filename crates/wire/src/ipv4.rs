@@ -3,7 +3,6 @@
 use crate::Error;
 use crate::checksum::{self, Sum};
 use crate::field::{get_array, get_u8, get_u16, set_array, set_u8, set_u16, view};
-use std::hint::cold_path;
 use std::net::Ipv4Addr;
 use std::ops::{Deref, DerefMut};
 
@@ -119,31 +118,6 @@ impl<B: Deref<Target = [u8; HEADER_LEN]>> Header<B> {
         u32::from_be_bytes(get_array::<6, 4, _>(&self.0)) & mask == u32::from(protocol)
     }
 
-    /// The checksum field as [`Header::renew`] would leave it, if the datagram has no options and this protocol, is whole, and
-    /// the checksum does not wrap around on the way there, which is so for nearly every datagram. `None` for others.
-    #[inline]
-    #[must_use]
-    pub fn renewed_checksum(&self, protocol: u8) -> Option<[u8; 2]> {
-        // Version and header length to fragment field in one load; a difference of zero in the first octet is what is
-        // asked for, so that nothing is borrowed from the others then.
-        const PLAIN: u64 = u64::from_le_bytes([0xff, 0, 0, 0, 0, 0, !((FLAG_DF >> 8) as u8), 0xff]);
-        let front =
-            u64::from_le_bytes(get_array::<0, 8, _>(&self.0)).wrapping_sub(u64::from(WITHOUT_OPTIONS));
-        if front & PLAIN != 0 || self.protocol() != protocol {
-            cold_path();
-            return None;
-        }
-        // As for `renew`. What the flags' word loses the checksum gains, and it loses what the time to live gains.
-        let flags = (front >> 48) as u32;
-        let checksum = u32::from(u16::from_le_bytes(get_array::<10, 2, _>(&self.0)));
-        let renewed = (checksum + flags + u32::from(self.ttl())).wrapping_sub(0xff);
-        if renewed >= 0xffff {
-            cold_path();
-            return None;
-        }
-        Some((renewed as u16).to_le_bytes())
-    }
-
     /// Time to live, in hops.
     #[inline]
     pub fn ttl(&self) -> u8 {
@@ -235,14 +209,8 @@ impl<B: DerefMut<Target = [u8; HEADER_LEN]>> Header<B> {
         let whole = checksum::add_to_complement(checksum, !u16::from_le_bytes([flags, offset]));
         let checksum = checksum::add_to_complement(whole, u16::from(u8::MAX - old_ttl));
         // A caller that knows the protocol makes it part of one store.
-        self.set_renewed(protocol, checksum.to_le_bytes());
-    }
-
-    /// Makes the datagram a new one, as [`Self::renew`] does, with the checksum that [`Header::renewed_checksum`] has found.
-    #[inline]
-    pub fn set_renewed(&mut self, protocol: u8, checksum: [u8; 2]) {
         set_array::<6, 4, _>(&mut self.0, [0, 0, u8::MAX, protocol]);
-        set_array::<10, 2, _>(&mut self.0, checksum);
+        set_array::<10, 2, _>(&mut self.0, checksum.to_le_bytes());
     }
 
     /// Sets the protocol.
@@ -633,40 +601,6 @@ mod tests {
             let updated = ip.checksum();
             ip.fill_checksum();
             assert_eq!(updated, ip.checksum());
-        }
-    }
-
-    /// All checksums, beside what `renew` makes of them.
-    #[test]
-    fn what_a_new_datagram_has() {
-        let mut bytes = sample();
-        bytes[9] = 1;
-        for (field, ttl) in [(0, 0), (0, 64), (0, 255), (FLAG_DF, 0), (FLAG_DF, 254), (FLAG_DF, 255)] {
-            let mut left_out = 0;
-            for checksum in 0..=u16::MAX {
-                let mut ip = Header::new_checked_mut(&mut bytes).unwrap();
-                ip.set_fragment_field(field);
-                ip.set_ttl(ttl);
-                ip.set_checksum(checksum);
-                let found = ip.renewed_checksum(1);
-                ip.renew(1);
-                left_out += u32::from(found.is_none());
-                assert!(found.is_none_or(|found| found == ip.checksum().to_be_bytes()), "{checksum:#x}");
-            }
-            assert!(left_out <= 256, "{left_out}");
-        }
-        for field in [FLAG_MF, FLAG_RF, 1, 0x1fff, FLAG_DF | FLAG_MF, FLAG_DF | 0x100] {
-            let mut ip = Header::new_checked_mut(&mut bytes).unwrap();
-            ip.set_fragment_field(field);
-            assert_eq!(ip.renewed_checksum(1), None, "{field:#x}");
-        }
-        let mut ip = Header::new_checked_mut(&mut bytes).unwrap();
-        ip.set_fragment_field(0);
-        assert_eq!((ip.renewed_checksum(1).is_some(), ip.renewed_checksum(2)), (true, None));
-        for first in 0..=255 {
-            bytes[0] = first;
-            let ip = Header::new_checked(&bytes).unwrap();
-            assert_eq!(ip.renewed_checksum(1).is_some(), ip.has_no_options(), "{first:#x}");
         }
     }
 

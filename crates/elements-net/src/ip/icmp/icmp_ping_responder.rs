@@ -19,6 +19,7 @@
 //! # See also
 //! ICMPPingSource, ICMPPingEncap, ICMPError, IPMirror
 
+use super::echo_reply::{FRONT, answer};
 use elements_shared::verdict::fail;
 use packet::Packet;
 use router::{Class, Config, ConfigError, Cx, Element, PerPacket, Simple, Verdict};
@@ -31,9 +32,6 @@ pub(crate) const CLASS: Class = Class::new("ICMPPingResponder", create)
     .ports("1/1-2")
     .processing("a/ah")
     .doc(router::manual!("icmp_ping_responder.rs"));
-
-/// Bytes of an IP header without options and of the ICMP header behind it.
-const FRONT: usize = ipv4::HEADER_LEN + icmpv4::HEADER_LEN;
 
 struct IcmpPingResponder {
     outputs: usize,
@@ -48,18 +46,14 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
 /// Checksums are updated, so that a wrong one stays wrong.
 #[inline(always)] // one call less for every packet
 fn reply(packet: &mut Packet) -> Option<Ipv4Addr> {
-    // What the annotations say of the IP header's length is not asked: headers that are renewed like this have no options.
+    // What the annotations say of the IP header's length is not asked: headers that are answered like this have no options.
     if let Some(front) = packet.network_array_mut::<FRONT>()
-        && let Some((header, message)) = front.split_first_chunk_mut()
-        && let Some(message) = message.first_chunk_mut()
-        && let (mut ip, mut message) = (ipv4::Header::new(header), icmpv4::Header::new(message))
-        && let Some(checksum) = ip.renewed_checksum(ip_proto::ICMP)
-        && let Some(first) = message.usual_echo_reply()
+        && answer(front)
+        && let Some(header) = front.first_chunk_mut()
     {
+        let mut ip = ipv4::Header::new(header);
         let asker = ip.src();
-        ip.set_renewed(ip_proto::ICMP, checksum);
         ip.swap_addresses();
-        message.set_first(first);
         return Some(asker);
     }
     reply_unusual(packet)
