@@ -1,5 +1,6 @@
 //! Links in the documents lead somewhere: every relative link of a Markdown file names a file that exists and, behind
-//! `#`, a heading of it; every run that a document names is kept; every page is in the book.
+//! `#`, a heading of it; every run that a document names is kept; every page is in the book. Code that is quoted from a file
+//! is as it stands there.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -55,6 +56,15 @@ fn pages_are_in_the_book() {
         let page = page.to_str().expect("UTF-8");
         assert!(page == "SUMMARY.md" || listed.contains(page), "SUMMARY.md does not list {page}");
     }
+}
+
+#[test]
+fn the_shortest_element_is_quoted_as_it_is() {
+    let page = read(Path::new("docs/src/write-an-element.md"));
+    let (_, behind) = page.split_once("```rust,ignore\n").expect("the code of Strip");
+    let (code, _) = behind.split_once("```").expect("its end");
+    let file = read(Path::new("crates/elements-general/src/basic/strip.rs"));
+    assert!(code.lines().count() > 10 && file.contains(code), "strip.rs does not have this:\n{code}");
 }
 
 /// The Markdown files below the root, relative to it.

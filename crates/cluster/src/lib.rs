@@ -36,3 +36,8 @@ pub type NodeId = u16;
 
 /// The number of an external port on its node.
 pub type PortId = u16;
+
+/// The example of the README, as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}

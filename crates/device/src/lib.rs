@@ -40,3 +40,8 @@ mod trouble;
 pub mod xdp;
 
 pub use trouble::{Trouble, plain};
+
+/// The example of the README, as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}

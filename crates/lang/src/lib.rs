@@ -52,3 +52,8 @@ pub use parse::{Parsed, parse, parse_with};
 pub use print::{flatten, pretty};
 pub use render::{render_click, render_fancy};
 pub use render_json::render_json;
+
+/// The example of the README, as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}

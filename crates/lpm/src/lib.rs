@@ -99,3 +99,8 @@ pub use naive::Naive;
 pub use prefix::{Key, Prefix, Prefix4, Prefix6, PrefixError};
 pub use routes::{Routes, RoutesError};
 pub use table::{Table, Table4, Table6, TableError, TableStats};
+
+/// The example of the README, as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}

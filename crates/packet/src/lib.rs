@@ -32,3 +32,8 @@ pub use memory::{prefetch, roomy_vec};
 pub use packet::{ANNO_BYTES, DEFAULT_HEADROOM, FlowTag, Kind, Packet};
 pub use pool::{Pool, Usage, circulating, usage};
 pub use window::{Borrower, Loan, Window};
+
+/// The example of the README, as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}

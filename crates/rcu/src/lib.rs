@@ -215,3 +215,8 @@ pub mod parts {
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/src/rcu-patterns.md")]
 mod patterns {}
+
+/// The example of the README, as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}

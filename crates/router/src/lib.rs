@@ -169,3 +169,13 @@ pub use text::values::{
 
 /// Packets in a batch, at most, unless told otherwise.
 pub const DEFAULT_VECTOR: usize = 32;
+
+/// The example of the README, as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}
+
+/// The examples of the chapter on writing elements, as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/src/write-an-element.md")]
+mod chapter {}

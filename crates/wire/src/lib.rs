@@ -45,3 +45,8 @@ pub mod vlan;
 pub use error::{Error, ParseError};
 pub use ethernet::MacAddr;
 pub use net::{Ipv4Net, Ipv6Net};
+
+/// The example of the README, as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}
