@@ -231,10 +231,7 @@ fn wrong_patterns_are_refused_in_clicks_words() {
         ("ether host 10.0.0.1", "address missing"),
     ] {
         let text = errors(&format!("Idle -> IPClassifier(\"{pattern}\") -> Discard;"));
-        assert!(
-            text.contains(&format!("pattern 0: {message}")) || text.contains(message),
-            "{pattern}: {text}"
-        );
+        assert!(text.contains(message), "{pattern}: {text}");
     }
     for (rules, message) in [
         ("bogus tcp", "pattern 0: unknown slot ID 'bogus'"),
@@ -488,8 +485,9 @@ fn deep_nesting() {
     let nots = "! ".repeat(100_000) + "tcp";
     let cases = [deep, choices, wide, nots].map(|text| (text, Ip::default().bytes())).to_vec();
     let found = answers(V4, cases);
-    assert!(found[0].as_ref().unwrap_err().contains("expression too deeply nested"));
-    assert!(found[1].is_err());
+    for deep in &found[..2] {
+        assert!(deep.as_ref().unwrap_err().contains("expression too deeply nested"), "{deep:?}");
+    }
     assert_eq!(found[2..], [Ok(false), Ok(true)]);
 }
 /// Thousands of rules are read, and searched: a packet goes where the first of them says.

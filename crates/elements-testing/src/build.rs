@@ -1,6 +1,12 @@
 //! Routers in tests.
 
 use router::{Classes, Clock, Log, Options, Resources, Router};
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
+
+/// Longer than any router in a test runs.
+const LONGEST: Duration = Duration::from_secs(120);
 
 /// Builds a router, with its messages kept. With a real clock, workers are threads.
 ///
@@ -32,12 +38,37 @@ fn build(library: &Classes, config: &str, vector: usize) -> Result<Router, Strin
     build_at(library, config, 1, vector, Clock::simulated(), Resources::default())
 }
 
+/// Runs a router until its driver stops. A router that never stops fails the test instead of holding it up.
+///
+/// # Panics
+/// When the router still runs after two minutes.
+#[track_caller]
+pub fn run_to_end(router: &mut Router) {
+    run_within(router, LONGEST);
+}
+
+#[track_caller]
+fn run_within(router: &mut Router, longest: Duration) {
+    let (handle, (running, ended)) = (router.handle(), mpsc::channel::<()>());
+    let watcher = thread::spawn(move || {
+        let late = ended.recv_timeout(longest) == Err(mpsc::RecvTimeoutError::Timeout);
+        if late {
+            handle.interrupt(); // a script may keep the driver from stopping, but not from this
+        }
+        late
+    });
+    router.run();
+    drop(running);
+    let late = watcher.join().expect("the watcher only waits");
+    assert!(!late, "the router still runs after {longest:?}; it printed:\n{}", router.info().log.text());
+}
+
 /// Runs a configuration with batches of 1 and of 32 packets, checks that both print the same, and returns what elements
 /// printed (their standard error). The configuration must stop by itself.
 pub fn run(library: &Classes, config: &str) -> String {
     let [one, many] = [1, 32].map(|vector| {
         let mut router = build(library, config, vector).unwrap_or_else(|errors| panic!("{errors}"));
-        router.run();
+        run_to_end(&mut router);
         router.finish();
         router.info().log.text()
     });
@@ -49,7 +80,7 @@ pub fn run(library: &Classes, config: &str) -> String {
 pub fn run_and_read(library: &Classes, config: &str, handlers: &[&str]) -> Vec<String> {
     let [one, many] = [1, 32].map(|vector| {
         let mut router = build(library, config, vector).unwrap_or_else(|errors| panic!("{errors}"));
-        router.run();
+        run_to_end(&mut router);
         let read = |path: &&str| {
             router.call(router::Call::read(*path, "")).unwrap_or_else(|error| format!("error: {error}"))
         };
@@ -64,5 +95,19 @@ pub fn errors(library: &Classes, config: &str) -> String {
     match build(library, config, 1) {
         Ok(_) => panic!("no error in: {config}"),
         Err(errors) => errors,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Nothing of this router would ever stop it.
+    #[test]
+    #[should_panic(expected = "the router still runs after 200ms")]
+    fn a_router_that_never_stops_fails_the_test() {
+        let library = crate::library(&[crate::FAMILIES], &[]);
+        let mut router = build(&library, "t :: TimerTest(SCHEDULED true)", 1).expect("a router");
+        run_within(&mut router, Duration::from_millis(200));
     }
 }

@@ -124,7 +124,7 @@ fn run(library: &Classes, config: &str, packets: Vec<Sent>, vector: usize) -> Fl
     let options = Options { vector, clock: Clock::simulated(), log, resources, ..Options::default() };
     let (mut router, _) = router::build(layout, config.to_owned(), &known, options)
         .unwrap_or_else(|e| panic!("{}", lang::render_click(&e)));
-    router.run();
+    crate::run_to_end(&mut router);
     let seen = std::mem::take(&mut *wire.seen.lock().unwrap());
     Flow { seen, router }
 }

@@ -237,6 +237,7 @@ impl Simple for IpPrint {
 #[cfg(test)]
 mod tests {
     use crate::testing::{build, errors, run};
+    use elements_testing::run_to_end;
 
     const SOURCE: &str = "FastUDPSource(0, 1, 60, 0:0:0:0:0:1, 1.0.0.1, 9, 1:1:1:1:1:2, 2.0.0.2, 80)";
     const STOP: &str = "RatedSource(LIMIT 4, STOP true) -> Discard";
@@ -275,7 +276,7 @@ mod tests {
         let path = std::env::temp_dir().join(format!("ip_print-{}", std::process::id()));
         let config = format!("{SOURCE} -> IPPrint(OUTFILE {}) -> Discard; {STOP}", path.display());
         let mut router = build(&config, 1, 1).unwrap_or_else(|errors| panic!("{errors}"));
-        router.run();
+        run_to_end(&mut router);
         router.finish();
         let text = std::fs::read_to_string(&path).expect("the file was written");
         std::fs::remove_file(&path).expect("and can be removed");
@@ -287,7 +288,7 @@ mod tests {
     fn to_a_full_disk() {
         let config = format!("{SOURCE} -> p :: IPPrint(OUTFILE /dev/full) -> Discard; {STOP}");
         let mut router = build(&config, 1, 1).unwrap_or_else(|errors| panic!("{errors}"));
-        router.run();
+        run_to_end(&mut router);
         router.finish();
         assert_eq!(router.info().log.text(), "p: /dev/full: No space left on device\n");
     }

@@ -47,6 +47,10 @@ mod tests {
 
     #[test]
     fn pulls_only() {
-        assert!(!errors("InfiniteSource -> PullNull -> Queue -> Discard").is_empty());
+        let said = errors("InfiniteSource -> p :: PullNull -> q :: Queue -> Discard");
+        assert!(
+            said.contains("'p :: PullNull' pull output 0 connected to 'q :: Queue' push input 0"),
+            "{said}"
+        );
     }
 }

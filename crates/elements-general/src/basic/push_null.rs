@@ -49,6 +49,10 @@ mod tests {
 
     #[test]
     fn pushes_only() {
-        assert!(!errors("InfiniteSource -> Queue -> PushNull -> Discard").is_empty());
+        let said = errors("InfiniteSource -> q :: Queue -> p :: PushNull -> Discard");
+        assert!(
+            said.contains("'q :: Queue' pull output 0 connected to 'p :: PushNull' push input 0"),
+            "{said}"
+        );
     }
 }

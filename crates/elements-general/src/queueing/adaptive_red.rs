@@ -60,6 +60,7 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
 #[cfg(test)]
 mod tests {
     use crate::testing::{errors, run_and_read};
+    use elements_testing::run_to_end;
 
     /// With `load` packets a second for a link of 1,000, after some seconds.
     fn after(load: u32, max_p: &str) -> (f64, u32) {
@@ -68,12 +69,12 @@ mod tests {
              Script(wait 20, stop)"
         );
         let read = run_and_read_once(&config);
-        (read[0].parse().unwrap_or(0.0), read[1].parse().unwrap_or(0))
+        (read[0].parse().expect("a probability"), read[1].parse().expect("a length"))
     }
 
     fn run_and_read_once(config: &str) -> Vec<String> {
         let mut router = crate::testing::build(config, 1, 1).unwrap_or_else(|errors| panic!("{errors}"));
-        router.run();
+        run_to_end(&mut router);
         ["r.max_p", "q.length"]
             .map(|path| router.call(router::Call::read(path, "")).unwrap_or_default())
             .to_vec()

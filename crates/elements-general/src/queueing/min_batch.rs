@@ -105,6 +105,7 @@ impl Element for MinBatch {
 #[cfg(test)]
 mod tests {
     use crate::testing::build;
+    use elements_testing::run_to_end;
     use router::Call;
 
     /// Packets that come one by one leave by tens; the rest when the time is over, if there is one.
@@ -115,7 +116,7 @@ mod tests {
                 "InfiniteSource(LIMIT 23) -> MinBatch({arguments}) -> b :: BatchStats -> d :: Discard; Script(wait 1, stop)"
             );
             let mut router = build(&config, 1, 1).unwrap_or_else(|errors| panic!("{errors}"));
-            router.run();
+            run_to_end(&mut router);
             let read =
                 ["b.dump", "d.count"].map(|path| router.call(Call::read(path, "")).unwrap_or_default());
             assert_eq!(read, expected);

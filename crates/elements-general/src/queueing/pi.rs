@@ -211,6 +211,7 @@ impl Element for Pi {
 #[cfg(test)]
 mod tests {
     use crate::testing::{build, errors, run_and_read};
+    use elements_testing::run_to_end;
     use router::Call;
 
     /// Queue length and probability with `load` packets a second for a link of 1,000, after some seconds.
@@ -220,9 +221,9 @@ mod tests {
              Script(wait 40, stop)"
         );
         let mut router = build(&config, 1, 1).unwrap_or_else(|errors| panic!("{errors}"));
-        router.run();
+        run_to_end(&mut router);
         let mut read = |path| router.call(Call::read(path, "")).unwrap_or_default();
-        (read("q.length").parse().unwrap_or(0), read("p.p").parse().unwrap_or(0.0))
+        (read("q.length").parse().expect("a length"), read("p.p").parse().expect("a probability"))
     }
 
     /// What is dropped is what is too much.

@@ -318,6 +318,7 @@ impl Element for Pipeliner {
 #[cfg(test)]
 mod tests {
     use crate::testing::{build, build_at, errors};
+    use elements_testing::run_to_end;
     use router::{Call, Clock, Resources};
 
     fn workers_of(router: &router::Router, name: &str) -> Vec<usize> {
@@ -331,7 +332,7 @@ mod tests {
         let two = "s0 :: InfiniteSource(LIMIT 1) -> p :: Pipeliner -> q :: Pipeliner -> Discard;
                    s1 :: InfiniteSource(LIMIT 1) -> [1]p; Script(wait 1, stop); StaticThreadSched(s1 1, p 1)";
         let mut router = build(two, 2, 1).unwrap_or_else(|errors| panic!("{errors}"));
-        router.run();
+        run_to_end(&mut router);
         let lines = router.info().log.text();
         for line in ["p :: Pipeliner : Pipeline from 0 to 1", "p :: Pipeliner : Pipeline from 1 to 1"] {
             assert!(lines.contains(line), "{lines}");
@@ -353,7 +354,7 @@ mod tests {
                 ["a", "p", "b", "d"].map(|name| workers_of(&router, name)),
                 [vec![0], vec![0, 1], vec![1], vec![1]]
             );
-            router.run();
+            run_to_end(&mut router);
             let read = ["a.count", "p.count", "p.dropped", "d.count"]
                 .map(|path| router.call(Call::read(path, "")).unwrap());
             assert_eq!(read, ["100", "100", "0", "100"]);
@@ -372,7 +373,7 @@ mod tests {
             ["s0", "s1", "s2", "r"].map(|name| workers_of(&router, name)),
             [vec![0], vec![1], vec![2], vec![1]]
         );
-        router.run();
+        run_to_end(&mut router);
         let read = ["d.count", "p.count"].map(|path| router.call(Call::read(path, "")).unwrap());
         assert_eq!(read, ["60", "40"], "what worker 1 pushes goes through at once");
     }
@@ -384,19 +385,19 @@ mod tests {
                       StaticThreadSched(p 1)";
         let mut router = build_at(config, 2, 32, Clock::real(), Resources::default())
             .unwrap_or_else(|errors| panic!("{errors}"));
-        router.run();
+        run_to_end(&mut router);
         let count = |router: &mut router::Router, path: &str| router.call(Call::read(path, "")).unwrap();
         let (dropped, arrived) = (count(&mut router, "p.dropped"), count(&mut router, "d.count"));
         assert_eq!((dropped.as_str(), arrived.as_str()), ("0", "20000"));
     }
 
-    /// Without anybody who waits, what does not fit is lost; while it is inactive nothing leaves.
+    /// Without a source that waits, what does not fit is lost; while it is inactive nothing leaves.
     #[test]
     fn overflow_and_activity() {
         let config = "s :: InfiniteSource(LIMIT 100, BURST 100) -> p :: Pipeliner(10, ACTIVE false, DIRECT_TRAVERSAL false, NOUSELESS true) -> d :: Discard;
                       Script(wait 1, print d.count, write p.active true, wait 1, stop)";
         let mut router = build(config, 1, 1).unwrap_or_else(|errors| panic!("{errors}"));
-        router.run();
+        run_to_end(&mut router);
         let read = ["d.count", "p.count", "p.dropped"].map(|path| router.call(Call::read(path, "")).unwrap());
         assert_eq!(read, ["10", "10", "90"]);
         let told = |n| format!("p :: Pipeliner : Dropped {n} packets : have 10 packets in ring\n");

@@ -222,6 +222,7 @@ impl Element for RatedUnqueue {
 #[cfg(test)]
 mod tests {
     use crate::testing::{errors, run_and_read};
+    use elements_testing::run_to_end;
 
     /// A burst at the start, then the rate, from the first packet on.
     #[test]
@@ -241,7 +242,7 @@ mod tests {
         for vector in [1, 32] {
             let mut router =
                 crate::testing::build(config, 1, vector).unwrap_or_else(|errors| panic!("{errors}"));
-            router.run();
+            run_to_end(&mut router);
             let calls = router.call(router::Call::read("u.calls", "")).unwrap_or_default();
             assert!(calls.starts_with("3 calls to run_task()\n1 empty runs\n"), "{vector}: {calls}");
             assert!(calls.ends_with("\n5 packets\n"), "{vector}: {calls}");

@@ -136,12 +136,16 @@ impl Element for Shaper {
 mod tests {
     use crate::testing::{errors, run_and_read};
 
-    /// In 0.95 s, ten a second leave: the first at once, the others evenly spaced.
+    /// Ten a second leave, of a hundred that could: the first at once, the others a tenth of a second apart.
     #[test]
     fn keeps_the_rate() {
-        let config = "InfiniteSource(LIMIT 25, BURST 25) -> Queue -> s :: Shaper(10)
-                      -> c :: Counter(COUNT_CALL 20 stop) -> d :: Discard(BURST 8);";
-        assert_eq!(run_and_read(config, &["c.count", "s.rate"]), ["20", "10"]);
+        for (wait, count) in [(0.05, "1"), (0.15, "2"), (0.95, "10"), (2.95, "30")] {
+            let config = format!(
+                "InfiniteSource(LIMIT 100, BURST 100) -> Queue -> s :: Shaper(10) -> c :: Counter -> Discard(BURST 8);
+                 Script(wait {wait}, stop)"
+            );
+            assert_eq!(run_and_read(&config, &["c.count", "s.rate"]), [count, "10"], "{wait}");
+        }
     }
 
     /// Upstream signals reach sleeping pullers through it.

@@ -115,11 +115,12 @@ impl Element for ThreadMonitor {
 #[cfg(test)]
 mod tests {
     use crate::testing::{build_at, errors};
+    use elements_testing::run_to_end;
     use router::{Clock, Resources};
 
     fn log(config: &str) -> String {
         let mut router = build_at(config, 2, 32, Clock::real(), Resources::default()).expect("a router");
-        router.run();
+        run_to_end(&mut router);
         router.finish();
         router.info().log.text()
     }

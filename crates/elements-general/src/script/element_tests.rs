@@ -1,6 +1,7 @@
 //! Scripts, seen from outside: what they print.
 
 use crate::testing::{build, errors, run, run_and_read};
+use elements_testing::run_to_end;
 use proptest::prelude::*;
 use router::Call;
 use std::sync::mpsc;
@@ -123,7 +124,7 @@ fn scripts_call_handlers_on_other_workers() {
                   q :: Script(TYPE PASSIVE, return $1$(p.run $(sub $1 1)));
                   Script(wait 1, print c.count, print p.run 6, print $(q.run 5), write c.reset, print c.count, stop)";
     let mut router = build(config, 2, 32).unwrap_or_else(|errors| panic!("{errors}"));
-    router.run();
+    run_to_end(&mut router);
     assert_eq!(router.info().log.text(), "100\n654321.\n54321.\n0\n");
     assert_eq!(router.call(Call::read("p.run", "4")).as_deref(), Ok("4321."));
 }
@@ -138,7 +139,7 @@ fn packets_read_and_write_the_elements_around_them() {
     let config = "InfiniteSource(LIMIT 3, STOP true) -> before :: Counter
                   -> Script(TYPE PACKET, print before.count, end) -> Discard";
     let mut router = build(config, 1, 1).unwrap_or_else(|errors| panic!("{errors}"));
-    router.run();
+    run_to_end(&mut router);
     assert_eq!(router.info().log.text(), "1\n2\n3\n");
 }
 
@@ -178,7 +179,7 @@ fn mutual_calls_on_threads() {
                               print \"b$x\", write r.run);
                   r :: Script(TYPE PASSIVE, init n 0, set n $(add $n 1), goto end $(lt $n 2), stop)";
     let mut router = build_threads(config);
-    router.run();
+    run_to_end(&mut router);
     let text = router.info().log.text();
     let mut lines: Vec<&str> = text.lines().collect();
     lines.sort_unstable();
@@ -195,7 +196,7 @@ fn the_driver_is_steered_from_another_worker() {
     for mut router in
         [build(config, 2, 32).unwrap_or_else(|errors| panic!("{errors}")), build_threads(config)]
     {
-        router.run();
+        run_to_end(&mut router);
         assert_eq!(router.info().log.text(), "10\n0\n");
     }
 }
@@ -216,7 +217,7 @@ fn a_driver_script_that_never_stops() {
     let config = "d :: DriverManager(label again, pause, goto again)";
     let mut router = build(config, 1, 1).unwrap_or_else(|errors| panic!("{errors}"));
     router.info().adjust_run_count(i64::from(i32::MIN));
-    router.run();
+    run_to_end(&mut router);
     assert_eq!(router.info().log.text(), "");
 }
 
@@ -250,7 +251,7 @@ proptest! {
                 handle.stop();
             }
         });
-        router.run();
+        run_to_end(&mut router);
         drop(done);
         prop_assert!(patience.join().is_ok());
     }

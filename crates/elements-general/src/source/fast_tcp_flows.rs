@@ -53,6 +53,7 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
 #[cfg(test)]
 mod tests {
     use crate::testing::{build, run};
+    use elements_testing::run_to_end;
     use router::Call;
 
     /// One flow of four packets: SYN, data, data, FIN; the limit cuts the second flow short, which a FIN ends.
@@ -78,7 +79,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("dump.pcap").to_str().unwrap().to_owned();
         let mut router = build(&config.replace("PATH", &path), 1, 32).unwrap();
-        router.run();
+        run_to_end(&mut router);
         router.finish();
         assert!(router.call(Call::read("FastTCPFlows@1.count", "")).is_ok_and(|count| count != "0"));
         let mut reader = device::capture::Reader::open(&path).unwrap();

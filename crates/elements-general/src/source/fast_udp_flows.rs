@@ -57,6 +57,7 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
 #[cfg(test)]
 mod tests {
     use crate::testing::{build, errors};
+    use elements_testing::run_to_end;
     use router::Call;
 
     /// Two flows at a time of five packets each: at least ten flows in fifty packets, all with right checksums.
@@ -66,7 +67,7 @@ mod tests {
                       -> CheckIPHeader -> AggregateIP(udp sport) -> a :: AggregateCounter(BYTES true) -> c :: Counter(COUNT_CALL 50 stop)
                       -> Discard";
         let mut router = build(config, 1, 32).unwrap();
-        router.run();
+        run_to_end(&mut router);
         let mut read = |path: &str| router.call(Call::read(path, "")).unwrap();
         assert_eq!((read("s.count"), read("a.count")), ("50".into(), (50 * 66).to_string()));
         let ports: u32 = read("a.nagg").parse().unwrap();

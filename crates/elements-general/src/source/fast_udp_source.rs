@@ -230,8 +230,9 @@ mod tests {
 
     #[test]
     fn rate_and_limit() {
-        let config = "s :: FastUDPSource(100, 201, 60, 0:0:0:0:0:1, 1.0.0.1, 1, 1:1:1:1:1:2, 2.0.0.2, 2) -> c :: Counter(
-                      COUNT_CALL 201 stop) -> d :: Discard";
+        let config = "s :: FastUDPSource(100, 201, 60, 0:0:0:0:0:1, 1.0.0.1, 1, 1:1:1:1:1:2, 2.0.0.2, 2) -> d :: Discard;
+                      Script(wait 0.995, print d.count, wait 1, print d.count, wait 1, stop)";
+        assert_eq!(run(config), "100\n200\n");
         assert_eq!(run_and_read(config, &["s.count", "s.rate", "d.byte_count"]), ["201", "100", "12060"]);
     }
 

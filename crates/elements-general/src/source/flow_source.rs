@@ -274,7 +274,7 @@ impl FlowSource {
         Some((i, 2))
     }
 
-    /// Up to so many packets, as far as the pace allows; if there are none, who wants some sleeps until it does.
+    /// Up to so many packets, as far as the pace allows; if there are none, the puller sleeps until it does.
     fn make(&mut self, cx: &mut Cx<'_>, want: usize) -> Batch {
         let (due, mut batch) = (self.pace.due(cx), cx.batch());
         if self.pace.active && !self.ended && due > 0 {

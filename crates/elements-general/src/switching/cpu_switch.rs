@@ -51,6 +51,7 @@ impl Element for CpuSwitch {
 #[cfg(test)]
 mod tests {
     use crate::testing::build;
+    use elements_testing::run_to_end;
     use router::Call;
 
     /// Sources on three workers, two outputs: the third starts again at the first.
@@ -60,7 +61,7 @@ mod tests {
                       s2 :: InfiniteSource(LIMIT 7) -> c; c[0] -> a :: Discard; c[1] -> b :: Discard;
                       RatedSource(LIMIT 4, STOP true) -> Discard; StaticThreadSched(s1 1, s2 2)";
         let mut router = build(config, 3, 1).unwrap_or_else(|errors| panic!("{errors}"));
-        router.run();
+        run_to_end(&mut router);
         let counts = ["a.count", "b.count"].map(|path| router.call(Call::read(path, "")));
         assert_eq!(counts, [Ok("10".to_owned()), Ok("5".to_owned())]);
     }

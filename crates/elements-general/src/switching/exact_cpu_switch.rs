@@ -43,6 +43,7 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
 #[cfg(test)]
 mod tests {
     use crate::testing::build;
+    use elements_testing::run_to_end;
     use router::Call;
 
     /// Workers 1 and 2 of three have packets for it: output 0 and output 1.
@@ -53,7 +54,7 @@ mod tests {
                       c[0] -> a :: Discard; c[1] -> b :: Discard;
                       RatedSource(LIMIT 4, STOP true) -> Discard; StaticThreadSched(s1 1, s2 2)";
         let mut router = build(config, 3, 1).unwrap_or_else(|errors| panic!("{errors}"));
-        router.run();
+        run_to_end(&mut router);
         let counts = ["a.count", "b.count"].map(|path| router.call(Call::read(path, "")));
         assert_eq!(counts, [Ok("5".to_owned()), Ok("7".to_owned())]);
     }
