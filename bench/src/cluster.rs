@@ -4,7 +4,7 @@
 mod nodes;
 
 use crate::machine::Machine;
-use cluster::choice::{Chooser, Order, Scheme, Settings};
+use cluster::choice::{Chooser, OrderPolicy, Scheme, Settings};
 use cluster::label::{Label, Stamp};
 use cluster::resequence::{self, Resequencer};
 use cluster::sim::traffic::{Matrix, Sizes};
@@ -92,7 +92,7 @@ fn roles(arguments: &Arguments) -> Vec<Value> {
     let packets: Vec<_> = (0..1_024).map(packet).collect();
     let mut figures = Vec::new();
     let mut add = |name: String, ns: f64| figures.push(json!({ "name": name, "ns": ns }));
-    for order in [Order::None, Order::Pinned, Order::Flowlet, Order::Sequence] {
+    for order in [OrderPolicy::None, OrderPolicy::Pinned, OrderPolicy::Flowlet, OrderPolicy::Sequence] {
         let settings = Settings { order, ..Settings::new(LINE_RATE, LINE_RATE / 2) };
         let mut chooser = Chooser::new(topology.clone(), View::whole(0, 4), settings);
         let ns = time(arguments, |at| {
@@ -141,12 +141,12 @@ fn orders(arguments: &Arguments) -> Result<Vec<Value>, String> {
     let duration_ns = if arguments.tiny { 5_000_000 } else { 500_000_000 };
     let trace = trace::make(&trace::Settings { duration_ns, rate: LINE_RATE / 100 * 85, seed: 1 });
     let modes = [
-        (Scheme::Valiant, Order::None),
-        (Scheme::Direct, Order::None),
-        (Scheme::Direct, Order::Flowlet),
-        (Scheme::Direct, Order::Pinned),
-        (Scheme::Direct, Order::Quiet),
-        (Scheme::Direct, Order::Sequence),
+        (Scheme::Valiant, OrderPolicy::None),
+        (Scheme::Direct, OrderPolicy::None),
+        (Scheme::Direct, OrderPolicy::Flowlet),
+        (Scheme::Direct, OrderPolicy::Pinned),
+        (Scheme::Direct, OrderPolicy::Quiet),
+        (Scheme::Direct, OrderPolicy::Sequence),
     ];
     let one = |(scheme, order)| {
         let mut config = Config::new(Topology::Mesh { nodes: 4 }, LINE_RATE).with(scheme, order);
@@ -197,7 +197,7 @@ fn simulated(
     ports: usize,
     tiny: bool,
 ) -> Result<(Report, f64), String> {
-    let mut config = Config::new(topology.clone(), LINE_RATE).with(Scheme::Direct, Order::None);
+    let mut config = Config::new(topology.clone(), LINE_RATE).with(Scheme::Direct, OrderPolicy::None);
     let (matrix, sizes) = (matrix.clone(), Sizes::Fixed(1_500));
     config.traffic = Traffic::Matrix { matrix, load: 0.95, sizes, flows: 16 };
     // About a million packets or more. Until queues have settled, less leaves than comes in: in the largest fly that takes 6 ms.

@@ -47,7 +47,7 @@ pub(crate) struct Arguments {
 
 /// Where an element stands.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-enum Place {
+enum Position {
     /// Between the source and Discard.
     Push,
     /// Between a Queue and an Unqueue.
@@ -59,18 +59,23 @@ enum Place {
 }
 
 /// A configuration in which some stage, possibly an empty one, is passed by `packets` packets.
-fn configuration(sample: Sample, place: Place, stage: Option<&str>, packets: u64) -> Result<String, String> {
+fn configuration(
+    sample: Sample,
+    position: Position,
+    stage: Option<&str>,
+    packets: u64,
+) -> Result<String, String> {
     let data = sample.data().map_err(|e| e.to_string())?;
     let source = format!(
         "InfiniteSource(DATA {data}, BURST 32, LIMIT $LIMIT, STOP true, TIMESTAMP false) -> {}",
         sample.preparation()
     );
     let between = stage.map_or(String::new(), |stage| format!("{stage} ->"));
-    let path = match place {
-        Place::Push => format!("{source} -> {between} Discard"),
-        Place::Pull => format!("{source} -> Queue(1024) -> {between} Unqueue(BURST 32) -> Discard"),
-        Place::Source => format!("{between} Discard"),
-        Place::Sink => format!("{source} -> {}", stage.unwrap_or("Discard")),
+    let path = match position {
+        Position::Push => format!("{source} -> {between} Discard"),
+        Position::Pull => format!("{source} -> Queue(1024) -> {between} Unqueue(BURST 32) -> Discard"),
+        Position::Source => format!("{between} Discard"),
+        Position::Sink => format!("{source} -> {}", stage.unwrap_or("Discard")),
     };
     Ok(format!("define($LIMIT {packets}); {path};"))
 }
@@ -106,9 +111,9 @@ fn time(config: &str) -> Result<f64, String> {
 /// The configuration with a row's elements and the one without, if there is anything to subtract.
 fn pair(row: &Row, packets: u64) -> Result<(String, Option<String>), String> {
     let stages = vec![row.stage; row.times].join(" -> ");
-    let with = configuration(row.sample, row.place, Some(&stages), packets)?;
-    let without = configuration(row.sample, row.place, None, packets)?;
-    Ok((with, (row.place != Place::Source).then_some(without)))
+    let with = configuration(row.sample, row.position, Some(&stages), packets)?;
+    let without = configuration(row.sample, row.position, None, packets)?;
+    Ok((with, (row.position != Position::Source).then_some(without)))
 }
 
 /// A class's figures.
@@ -213,12 +218,12 @@ fn count_instructions(rows: &[&Row]) -> Result<Vec<f64>, String> {
     only.dedup();
     let (packets, only) = (COUNTED.to_string(), only.join(","));
     let arguments = ["classes", "--count", "--packets", &packets, "--only", &only];
-    let runs: usize = rows.iter().map(|row| if row.place == Place::Source { 1 } else { 2 }).sum();
+    let runs: usize = rows.iter().map(|row| if row.position == Position::Source { 1 } else { 2 }).sum();
     let mut counts = callgrind::between("*classes*boundary*", &arguments, runs)?.into_iter();
     let each = rows.iter().map(|row| {
         // Each row ran with its elements; those with something to subtract, then without.
         let with = counts.next().unwrap_or(0.0);
-        let without = if row.place == Place::Source { 0.0 } else { counts.next().unwrap_or(0.0) };
+        let without = if row.position == Position::Source { 0.0 } else { counts.next().unwrap_or(0.0) };
         (with - without) / (COUNTED * row.times as u64) as f64
     });
     Ok(each.collect())

@@ -1,6 +1,6 @@
 //! What is measured of each class: `tests/stages.txt`.
 
-use super::Place;
+use super::Position;
 use super::sample::Sample;
 
 /// A class, and the configuration that is measured.
@@ -9,7 +9,7 @@ pub(crate) struct Row {
     pub(crate) class: &'static str,
     pub(crate) stage: &'static str,
     pub(crate) sample: Sample,
-    pub(crate) place: Place,
+    pub(crate) position: Position,
     /// How many of them stand one behind the other: the clock resolves several better than one.
     pub(crate) times: usize,
 }
@@ -34,7 +34,7 @@ fn word(text: &str) -> Option<(&str, &str)> {
 fn row(line: &'static str) -> Option<Row> {
     let (class, rest) = word(line)?;
     let (sample, rest) = word(rest)?;
-    let (place, rest) = word(rest)?;
+    let (position, rest) = word(rest)?;
     let (times, stage) = word(rest)?;
     let sample = match sample {
         "ether" => Sample::Ether,
@@ -46,12 +46,12 @@ fn row(line: &'static str) -> Option<Row> {
         "ip6" => Sample::Ip6,
         _ => return None,
     };
-    let place = match place {
-        "push" => Place::Push,
-        "pull" => Place::Pull,
-        "source" => Place::Source,
-        "sink" => Place::Sink,
+    let position = match position {
+        "push" => Position::Push,
+        "pull" => Position::Pull,
+        "source" => Position::Source,
+        "sink" => Position::Sink,
         _ => return None,
     };
-    Some(Row { class, stage: stage.trim(), sample, place, times: times.parse().ok()? })
+    Some(Row { class, stage: stage.trim(), sample, position, times: times.parse().ok()? })
 }

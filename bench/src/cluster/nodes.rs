@@ -6,7 +6,7 @@
 
 use super::Arguments;
 use crate::rcu::processor_time_of_all;
-use cluster::choice::{Order, Scheme};
+use cluster::choice::{OrderPolicy, Scheme};
 use cluster::label::{Label, Stamp};
 use cluster::sim::traffic::{Matrix, Sizes};
 use cluster::sim::{Config, Service, Traffic, run as simulate};
@@ -200,7 +200,8 @@ fn scaled(nodes: usize, matrix: Matrix, service: Service, alone_ns: u32) -> Resu
     let balanced = if matrix == Matrix::Uniform { 0 } else { service.intermediate_ns };
     let each_ns = f64::from(service.ingress_ns + service.egress_ns + balanced);
     let line_rate = (64.0 * 8.0 * 1e9 / each_ns) as u64;
-    let mut config = Config::new(Topology::Mesh { nodes }, line_rate).with(Scheme::Direct, Order::Flowlet);
+    let mut config =
+        Config::new(Topology::Mesh { nodes }, line_rate).with(Scheme::Direct, OrderPolicy::Flowlet);
     let name = format!("{nodes} nodes with these costs, 64 bytes, {matrix:?}");
     config.traffic = Traffic::Matrix { matrix, load: 0.95, sizes: Sizes::Fixed(64), flows: 64 };
     (config.service, config.duration_ns, config.warmup_ns) = (service, 6_000_000, 2_000_000);

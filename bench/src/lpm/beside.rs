@@ -2,7 +2,7 @@
 //! rte_fib and rte_fib6 (`dpdk.c`), and BART (`bart.go`). All speak as `dpdk.c` describes.
 
 use super::family::Family;
-use super::subjects::How;
+use super::subjects::Workload;
 use lpm::Prefix;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
@@ -94,11 +94,11 @@ impl Beside {
     pub(super) fn time(
         &mut self,
         trace: usize,
-        how: How,
+        workload: Workload,
         table: usize,
         [warm, first, count]: [usize; 3],
     ) -> Result<Option<f64>, String> {
-        let How { batch, cold } = how;
+        let Workload { batch, cold } = workload;
         let order = format!("{trace} {batch} {cold} {table} {warm} {first} {count}\n");
         self.orders.write_all(order.as_bytes()).map_err(|e| format!("{}: {e}", self.tables[table]))?;
         let answer: f64 = line(&mut self.answers)?.parse().map_err(|e| format!("what it printed: {e}"))?;

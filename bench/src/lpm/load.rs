@@ -55,7 +55,7 @@ pub(super) fn measure(file: &Path, rounds: usize, next_hops: u32) -> Result<Figu
     })
 }
 
-fn table<K: Family>(routes: &[(Prefix<K>, import::Way)], next_hops: u32) -> Result<Table<K>, String> {
+fn table<K: Family>(routes: &[(Prefix<K>, import::NextHops)], next_hops: u32) -> Result<Table<K>, String> {
     let table = Table::new(Domain::global());
     table
         .apply(routes.iter().map(|&(prefix, _)| (prefix, Some(next_hop(prefix, next_hops)))))

@@ -20,7 +20,7 @@ use family::{Family, next_hop};
 use lpm::{Prefix, Table, import};
 use rcu::Domain;
 use serde::Serialize;
-use subjects::{How, Lookup, Packets, Subject, Timed, TreeBitmap, Trie};
+use subjects::{Lookup, Packets, Subject, Timed, TreeBitmap, Trie, Workload};
 
 pub(crate) use arguments::Arguments;
 
@@ -176,13 +176,13 @@ fn family<K: Compared>(
 const WARM: usize = 12;
 
 /// What is measured of each table.
-const HOWS: [How; 6] = [
-    How { batch: 1, cold: 0 },
-    How { batch: 32, cold: 0 },
-    How { batch: 256, cold: 0 },
-    How { batch: 32, cold: 8 },
-    How { batch: 256, cold: 8 },
-    How { batch: 0, cold: 0 },
+const WORKLOADS: [Workload; 6] = [
+    Workload { batch: 1, cold: 0 },
+    Workload { batch: 32, cold: 0 },
+    Workload { batch: 256, cold: 0 },
+    Workload { batch: 32, cold: 8 },
+    Workload { batch: 256, cold: 8 },
+    Workload { batch: 0, cold: 0 },
 ];
 
 fn lookups<K: Family>(
@@ -195,7 +195,7 @@ fn lookups<K: Family>(
 ) -> Result<(), String> {
     let mut packets = Packets::new();
     for (number, (trace, name)) in traces.iter().zip(traces::NAMES).enumerate() {
-        for how in HOWS {
+        for workload in WORKLOADS {
             let mut names: Vec<String> = subjects.iter().map(|(name, _)| (*name).to_owned()).collect();
             names.extend(programs.iter().flat_map(|program| program.tables).map(str::to_owned));
             let mut times = vec![Vec::new(); names.len()];
@@ -204,11 +204,16 @@ fn lookups<K: Family>(
                 let (warm, addrs) = trace[first..first + (WARM + 1) * piece].split_at(WARM * piece);
                 let mut ns: Vec<_> = subjects
                     .iter_mut()
-                    .map(|(_, subject)| Some(subject.time(warm, addrs, how, &mut packets)))
+                    .map(|(_, subject)| Some(subject.time(warm, addrs, workload, &mut packets)))
                     .collect();
                 for program in &mut *programs {
                     for table in 0..program.tables.len() {
-                        ns.push(program.time(number, how, table, [first, first + WARM * piece, piece])?);
+                        ns.push(program.time(
+                            number,
+                            workload,
+                            table,
+                            [first, first + WARM * piece, piece],
+                        )?);
                     }
                 }
                 times.iter_mut().zip(ns).for_each(|(times, ns)| times.extend(ns));
@@ -220,8 +225,8 @@ fn lookups<K: Family>(
                 report.figures.push(Figure {
                     family: K::NAME,
                     trace: name,
-                    batch: how.batch,
-                    packet_lines: how.cold,
+                    batch: workload.batch,
+                    packet_lines: workload.cold,
                     table,
                     ns_a_lookup: spread,
                     mlookups_per_s: 1e3 / spread.median,

@@ -60,7 +60,7 @@ pub(super) fn measure(file: &Path, list: &List) -> Result<Figure, String> {
     })
 }
 
-fn table<K: Family>(routes: &[(Prefix<K>, import::Way)]) -> Result<Table<K>, String> {
+fn table<K: Family>(routes: &[(Prefix<K>, import::NextHops)]) -> Result<Table<K>, String> {
     let table = Table::new(Domain::global());
     let routes = routes.iter().map(|&(prefix, _)| (prefix, Some(next_hop(prefix, BEFORE))));
     table.apply(routes).map_err(|e| e.to_string())?;

@@ -11,7 +11,7 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 
 /// What a line of the report measures.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) struct How {
+pub(super) struct Workload {
     /// Addresses that are looked up together; 0 is one at a time, each waiting for the one before.
     pub(super) batch: usize,
     /// Cache lines of packets that are written for each address.
@@ -43,7 +43,7 @@ impl Packets {
 /// Something that lookups can be timed in.
 pub(super) trait Subject<K> {
     /// Nanoseconds of processor time a lookup, after some others.
-    fn time(&mut self, warm: &[K], addrs: &[K], how: How, packets: &mut Packets) -> f64;
+    fn time(&mut self, warm: &[K], addrs: &[K], workload: Workload, packets: &mut Packets) -> f64;
 }
 
 /// A table in this process.
@@ -122,43 +122,43 @@ impl Lookup<u128> for TreeBitmap {
 pub(super) struct Timed<T>(pub(super) T);
 
 impl<K: Family, T: Lookup<K>> Subject<K> for Timed<T> {
-    fn time(&mut self, warm: &[K], addrs: &[K], how: How, packets: &mut Packets) -> f64 {
-        pass(&self.0, warm, how, packets);
+    fn time(&mut self, warm: &[K], addrs: &[K], workload: Workload, packets: &mut Packets) -> f64 {
+        pass(&self.0, warm, workload, packets);
         let timed = |run: &mut dyn FnMut()| {
             let start = processor_time();
             run();
             (processor_time() - start).as_nanos() as f64 / addrs.len() as f64
         };
-        let with = timed(&mut || pass(&self.0, addrs, how, packets));
-        if how.cold == 0 {
+        let with = timed(&mut || pass(&self.0, addrs, workload, packets));
+        if workload.cold == 0 {
             return with;
         }
-        let step = how.batch.max(1);
-        with - timed(&mut || (0..addrs.len() / step).for_each(|_| packets.touch(how.cold * step)))
+        let step = workload.batch.max(1);
+        with - timed(&mut || (0..addrs.len() / step).for_each(|_| packets.touch(workload.cold * step)))
     }
 }
 
-fn pass<K: Family>(table: &impl Lookup<K>, addrs: &[K], how: How, packets: &mut Packets) {
+fn pass<K: Family>(table: &impl Lookup<K>, addrs: &[K], workload: Workload, packets: &mut Packets) {
     let guard = Domain::global().guard();
-    match how.batch {
+    match workload.batch {
         0 => {
             let (zero, mut id) = (black_box(0), 0);
             for &addr in addrs {
-                packets.touch(how.cold);
+                packets.touch(workload.cold);
                 id = table.one(addr.xor(id & zero), guard.turn());
             }
             black_box(id);
         }
         1 => {
             for &addr in addrs {
-                packets.touch(how.cold);
+                packets.touch(workload.cold);
                 black_box(table.one(addr, guard.turn()));
             }
         }
         _ => {
-            let mut out = vec![0; how.batch];
-            for addrs in addrs.chunks_exact(how.batch) {
-                packets.touch(how.cold * how.batch);
+            let mut out = vec![0; workload.batch];
+            for addrs in addrs.chunks_exact(workload.batch) {
+                packets.touch(workload.cold * workload.batch);
                 table.many(addrs, &mut out, guard.turn());
                 black_box(&out);
             }

@@ -150,7 +150,7 @@ impl World {
     }
 
     /// Starts grace periods and waits for them; adds what it finds.
-    fn update(&self, long: Duration, work_ns: u64, found: &mut Found) {
+    fn update(&self, long: Duration, work_ns: u64, found: &mut GraceTimes) {
         let domain = Domain::global();
         // All readers are at work when it begins.
         self.wanted.store(1, Release);
@@ -191,7 +191,7 @@ impl World {
     }
 }
 
-struct Found {
+struct GraceTimes {
     latency: Histogram<u64>,
     updater: Histogram<u64>,
     turn: Histogram<u64>,
@@ -230,7 +230,7 @@ fn measure(
     long: Duration,
 ) -> Result<Figure, String> {
     let histogram = || Histogram::new_with_max(60_000_000_000, 3).map_err(|e| e.to_string());
-    let mut found = Found {
+    let mut found = GraceTimes {
         latency: histogram()?,
         updater: histogram()?,
         turn: histogram()?,

@@ -47,7 +47,7 @@ struct Case {
 
 /// What one run found: operations a second, and processor time an operation.
 #[derive(Clone, Copy, Debug)]
-struct Found {
+struct Throughput {
     per_s: f64,
     processor_ns: f64,
 }
@@ -72,7 +72,7 @@ struct Report {
     figures: Vec<Figure>,
 }
 
-type Scheme = (&'static str, fn(usize, Case) -> Found);
+type Scheme = (&'static str, fn(usize, Case) -> Throughput);
 
 const IDEAL: &str = "ideal";
 const SCHEMES: [Scheme; 6] = [
@@ -85,15 +85,15 @@ const SCHEMES: [Scheme; 6] = [
 ];
 
 /// Without protection, on one thread, and as if others did as well beside it.
-fn ideal(buckets: usize, case: Case) -> Found {
+fn ideal(buckets: usize, case: Case) -> Throughput {
     // SAFETY: one thread only.
     #[allow(unsafe_code)]
     let instance = unsafe { Unprotected::new() };
     let alone = measure(&Chains::new(buckets, instance), Case { threads: 1, ..case });
-    Found { per_s: alone.per_s * case.threads.min(processors()) as f64, ..alone }
+    Throughput { per_s: alone.per_s * case.threads.min(processors()) as f64, ..alone }
 }
 
-fn measure<F: Flavour>(table: &Chains<F>, case: Case) -> Found {
+fn measure<F: Flavour>(table: &Chains<F>, case: Case) -> Throughput {
     let (stop, ready) = (AtomicBool::new(false), Barrier::new(case.threads + 1));
     thread::scope(|scope| {
         let work = |at: usize| {
@@ -118,7 +118,7 @@ fn measure<F: Flavour>(table: &Chains<F>, case: Case) -> Found {
         let results = threads.into_iter().filter_map(|thread| thread.join().ok());
         let (operations, spent) =
             results.fold((0, Duration::ZERO), |(operations, spent), (o, s)| (operations + o, spent + s));
-        Found {
+        Throughput {
             per_s: operations as f64 / seconds,
             processor_ns: spent.as_nanos() as f64 / operations.max(1) as f64,
         }
@@ -194,9 +194,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), String> {
 }
 
 impl Figure {
-    fn new(protection: &'static str, case: Case, found: &[Found], ideal: &[Found]) -> Figure {
-        let rate = |found: &[Found]| found.iter().map(|found| found.per_s).collect::<Vec<_>>();
-        let time = |found: &[Found]| found.iter().map(|found| found.processor_ns).collect::<Vec<_>>();
+    fn new(protection: &'static str, case: Case, found: &[Throughput], ideal: &[Throughput]) -> Figure {
+        let rate = |found: &[Throughput]| found.iter().map(|found| found.per_s).collect::<Vec<_>>();
+        let time = |found: &[Throughput]| found.iter().map(|found| found.processor_ns).collect::<Vec<_>>();
         Figure {
             protection,
             updates_a_million: case.updates,

@@ -42,7 +42,7 @@ pub(crate) struct Arguments {
 
 /// What one run found.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Found {
+pub(crate) struct UpdateMeasurement {
     /// Updates begun a second.
     pub(crate) begun: f64,
     /// Of those, old values that were freed a second while the updater ran.
@@ -58,7 +58,7 @@ pub(crate) struct Found {
 /// How the updater has old values freed.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "lowercase")]
-enum How {
+enum Reclamation {
     Callbacks,
     /// By callbacks that the updater runs itself.
     Local,
@@ -80,18 +80,18 @@ enum Reads {
 /// A turn so long that what is replaced meanwhile is more than the limit allows.
 const SLOW: Duration = Duration::from_millis(250);
 
-const CASES: [(How, Reads); 11] = [
-    (How::Local, Reads::Many),
-    (How::Local, Reads::Few),
-    (How::Local, Reads::Slow),
-    (How::Recycled, Reads::Many),
-    (How::Recycled, Reads::Few),
-    (How::Recycled, Reads::Slow),
-    (How::Callbacks, Reads::Many),
-    (How::Callbacks, Reads::Few),
-    (How::Callbacks, Reads::Slow),
-    (How::Synchronize, Reads::Many),
-    (How::Synchronize, Reads::Few),
+const CASES: [(Reclamation, Reads); 11] = [
+    (Reclamation::Local, Reads::Many),
+    (Reclamation::Local, Reads::Few),
+    (Reclamation::Local, Reads::Slow),
+    (Reclamation::Recycled, Reads::Many),
+    (Reclamation::Recycled, Reads::Few),
+    (Reclamation::Recycled, Reads::Slow),
+    (Reclamation::Callbacks, Reads::Many),
+    (Reclamation::Callbacks, Reads::Few),
+    (Reclamation::Callbacks, Reads::Slow),
+    (Reclamation::Synchronize, Reads::Many),
+    (Reclamation::Synchronize, Reads::Few),
 ];
 
 impl Reads {
@@ -115,7 +115,7 @@ impl Reads {
 
 #[derive(Serialize)]
 struct Figure {
-    updates: How,
+    updates: Reclamation,
     reader: Reads,
     library: &'static str,
     begun_per_s: Spread,
@@ -137,35 +137,35 @@ struct Report {
 }
 
 /// One case over this crate, through the process's domain.
-fn measure(how: How, reads: Reads, long: Duration) -> Found {
+fn measure(reclamation: Reclamation, reads: Reads, long: Duration) -> UpdateMeasurement {
     let domain = Domain::global();
-    let (place, stop, most) = (Place::default(), AtomicBool::new(false), AtomicU64::new(0));
+    let (place, stop, most) = (SharedNumber::default(), AtomicBool::new(false), AtomicU64::new(0));
     drop(domain.updater()); // the reclaimer's thread starts while this one is bound to no processor
     let before = processor_time_of_all();
     let (found, reading) = thread::scope(|scope| {
-        let reader = match how {
-            How::Callbacks | How::Local | How::Recycled => {
+        let reader = match reclamation {
+            Reclamation::Callbacks | Reclamation::Local | Reclamation::Recycled => {
                 scope.spawn(|| read(domain, reads, &stop, |turn| *place.cell.read(turn)))
             }
-            How::Synchronize => scope.spawn(|| read(domain, reads, &stop, |_| place.number())),
+            Reclamation::Synchronize => scope.spawn(|| read(domain, reads, &stop, |_| place.number())),
         };
-        if how != How::Synchronize {
+        if reclamation != Reclamation::Synchronize {
             scope.spawn(|| watch(domain, &stop, &most)); // one thread more than liburcu's program has
         }
-        let updater = scope.spawn(|| match how {
-            How::Callbacks => {
+        let updater = scope.spawn(|| match reclamation {
+            Reclamation::Callbacks => {
                 let updater = domain.updater();
                 update(domain, &stop, |number| place.cell.replace(Box::new(number), &updater).is_ok())
             }
-            How::Local => {
+            Reclamation::Local => {
                 let mut updater = domain.local_updater();
                 update(domain, &stop, |number| place.cell.replace(Box::new(number), &mut updater).is_ok())
             }
-            How::Recycled => {
+            Reclamation::Recycled => {
                 let mut recycler = domain.recycler();
                 update(domain, &stop, |number| recycler.replace(&place.cell, number).is_ok())
             }
-            How::Synchronize => update_and_wait(domain, &place, &stop),
+            Reclamation::Synchronize => update_and_wait(domain, &place, &stop),
         });
         thread::sleep(long);
         stop.store(true, Relaxed);
@@ -174,7 +174,7 @@ fn measure(how: How, reads: Reads, long: Duration) -> Found {
     domain.barrier();
     let (updates, found) = found;
     let updating = processor_time_of_all().saturating_sub(before).saturating_sub(reading);
-    Found {
+    UpdateMeasurement {
         processor_ns: updating.as_nanos() as f64 / updates.max(1) as f64,
         waiting_bytes_max: most.into_inner() as f64,
         ..found
@@ -182,25 +182,25 @@ fn measure(how: How, reads: Reads, long: Duration) -> Found {
 }
 
 /// Where the number is: for callbacks a cell; for waiting a plain pointer, whose updater frees what it replaced.
-struct Place {
+struct SharedNumber {
     cell: Cell<u64>,
     pointer: AtomicPtr<u64>,
 }
 
-impl Default for Place {
+impl Default for SharedNumber {
     fn default() -> Self {
         Self { cell: Cell::new(0), pointer: AtomicPtr::new(Box::into_raw(Box::new(0))) }
     }
 }
 
-impl Drop for Place {
+impl Drop for SharedNumber {
     fn drop(&mut self) {
         // SAFETY: from a box, and no thread reads it any more.
         drop(unsafe { Box::from_raw(*self.pointer.get_mut()) });
     }
 }
 
-impl Place {
+impl SharedNumber {
     /// The number behind the plain pointer: for readers in a turn.
     fn number(&self) -> u64 {
         // SAFETY: never null, and freed a grace period after it is replaced.
@@ -244,7 +244,11 @@ fn watch(domain: &Domain, stop: &AtomicBool, most: &AtomicU64) {
     }
 }
 
-fn update(domain: &Domain, stop: &AtomicBool, mut replace: impl FnMut(u64) -> bool) -> (u64, Found) {
+fn update(
+    domain: &Domain,
+    stop: &AtomicBool,
+    mut replace: impl FnMut(u64) -> bool,
+) -> (u64, UpdateMeasurement) {
     let _bound = Bound::to(super::processors() - 1);
     let (mut begun, before, begin) = (0u64, domain.stats().callbacks_run, Instant::now());
     while !stop.load(Relaxed) {
@@ -256,10 +260,17 @@ fn update(domain: &Domain, stop: &AtomicBool, mut replace: impl FnMut(u64) -> bo
     }
     let seconds = begin.elapsed().as_secs_f64();
     let freed = domain.stats().callbacks_run.saturating_sub(before);
-    (begun, Found { begun: begun as f64 / seconds, freed: freed as f64 / seconds, ..Found::default() })
+    (
+        begun,
+        UpdateMeasurement {
+            begun: begun as f64 / seconds,
+            freed: freed as f64 / seconds,
+            ..UpdateMeasurement::default()
+        },
+    )
 }
 
-fn update_and_wait(domain: &Domain, place: &Place, stop: &AtomicBool) -> (u64, Found) {
+fn update_and_wait(domain: &Domain, place: &SharedNumber, stop: &AtomicBool) -> (u64, UpdateMeasurement) {
     let _bound = Bound::to(super::processors() - 1);
     let (mut begun, mut longest, begin) = (0u64, Duration::ZERO, Instant::now());
     while !stop.load(Relaxed) {
@@ -269,18 +280,31 @@ fn update_and_wait(domain: &Domain, place: &Place, stop: &AtomicBool) -> (u64, F
         begun += 1;
     }
     let per_s = begun as f64 / begin.elapsed().as_secs_f64();
-    (begun, Found { begun: per_s, freed: per_s, longest_ns: longest.as_nanos() as f64, ..Found::default() })
+    (
+        begun,
+        UpdateMeasurement {
+            begun: per_s,
+            freed: per_s,
+            longest_ns: longest.as_nanos() as f64,
+            ..UpdateMeasurement::default()
+        },
+    )
 }
 
 /// The same over liburcu.
-fn measure_urcu(urcu: &Urcu, how: How, reads: Reads, ms: u64) -> Result<Found, String> {
-    let how = match how {
-        How::Callbacks | How::Local => "callbacks",
-        How::Recycled => "recycle",
-        How::Synchronize => "synchronize",
+fn measure_urcu(
+    urcu: &Urcu,
+    reclamation: Reclamation,
+    reads: Reads,
+    ms: u64,
+) -> Result<UpdateMeasurement, String> {
+    let reclamation = match reclamation {
+        Reclamation::Callbacks | Reclamation::Local => "callbacks",
+        Reclamation::Recycled => "recycle",
+        Reclamation::Synchronize => "synchronize",
     };
-    let outcome = urcu.run(ms, reads.every(), how)?;
-    Ok(Found {
+    let outcome = urcu.run(ms, reads.every(), reclamation)?;
+    Ok(UpdateMeasurement {
         begun: outcome.updates_per_s,
         freed: outcome.reclaimed_per_s,
         longest_ns: outcome.longest_ns,
@@ -300,10 +324,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), String> {
     let mut ours = vec![Vec::new(); CASES.len()];
     let mut theirs = ours.clone();
     for _ in 0..rounds {
-        for (at, (how, reads)) in CASES.into_iter().enumerate() {
-            ours[at].push(measure(how, reads, Duration::from_millis(ms)));
+        for (at, (reclamation, reads)) in CASES.into_iter().enumerate() {
+            ours[at].push(measure(reclamation, reads, Duration::from_millis(ms)));
             if let Some(urcu) = &urcu {
-                theirs[at].push(measure_urcu(urcu, how, reads, ms)?);
+                theirs[at].push(measure_urcu(urcu, reclamation, reads, ms)?);
             }
         }
     }
@@ -320,10 +344,17 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), String> {
 }
 
 impl Figure {
-    fn new((updates, reader): (How, Reads), library: &'static str, found: &[Found], to: &[Found]) -> Figure {
-        let of = |field: fn(&Found) -> f64, found: &[Found]| found.iter().map(field).collect::<Vec<_>>();
-        let waits = updates == How::Synchronize;
-        let spread = |field: fn(&Found) -> f64| Spread::of(&of(field, found));
+    fn new(
+        (updates, reader): (Reclamation, Reads),
+        library: &'static str,
+        found: &[UpdateMeasurement],
+        to: &[UpdateMeasurement],
+    ) -> Figure {
+        let of = |field: fn(&UpdateMeasurement) -> f64, found: &[UpdateMeasurement]| {
+            found.iter().map(field).collect::<Vec<_>>()
+        };
+        let waits = updates == Reclamation::Synchronize;
+        let spread = |field: fn(&UpdateMeasurement) -> f64| Spread::of(&of(field, found));
         Figure {
             updates,
             reader,

@@ -40,24 +40,24 @@ pub(crate) enum Door {
     /// A connection that the program was started with: its descriptor.
     Connection(String),
     /// One that tells metrics.
-    Metrics(Place),
+    Metrics(MetricsEndpoint),
 }
 
 /// Where metrics are told.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum MetricsEndpoint {
     /// A TCP port, on this address or else on this machine's own.
     Tcp(Option<IpAddr>, String),
     /// A UNIX-domain socket.
     File(String),
 }
 
-impl FromStr for Place {
+impl FromStr for MetricsEndpoint {
     type Err = String;
 
-    fn from_str(text: &str) -> Result<Place, String> {
+    fn from_str(text: &str) -> Result<MetricsEndpoint, String> {
         if text.contains('/') {
-            return Ok(Place::File(text.to_owned()));
+            return Ok(MetricsEndpoint::File(text.to_owned()));
         }
         let (address, port) =
             text.rsplit_once(':').map_or((None, text), |(address, port)| (Some(address), port));
@@ -65,8 +65,8 @@ impl FromStr for Place {
             |address: &str| address.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>().ok();
         let number = port.strip_suffix('+').unwrap_or(port).parse::<u16>();
         match (address, address.and_then(bare), number) {
-            (None, _, Ok(_)) => Ok(Place::Tcp(None, port.to_owned())),
-            (Some(_), Some(address), Ok(_)) => Ok(Place::Tcp(Some(address), port.to_owned())),
+            (None, _, Ok(_)) => Ok(MetricsEndpoint::Tcp(None, port.to_owned())),
+            (Some(_), Some(address), Ok(_)) => Ok(MetricsEndpoint::Tcp(Some(address), port.to_owned())),
             _ => {
                 Err("a port, ADDRESS:PORT, or the name of a UNIX-domain socket with a '/' in it is expected"
                     .to_owned())
@@ -275,12 +275,12 @@ impl Door {
             Door::Port(port) => format!("option '-p {port}'"),
             Door::File(file) => format!("option '-u {file}'"),
             Door::Connection(descriptor) => format!("option '--socket {descriptor}'"),
-            Door::Metrics(Place::Tcp(None, port)) => format!("option '--metrics {port}'"),
-            Door::Metrics(Place::Tcp(Some(IpAddr::V6(ip)), port)) => {
+            Door::Metrics(MetricsEndpoint::Tcp(None, port)) => format!("option '--metrics {port}'"),
+            Door::Metrics(MetricsEndpoint::Tcp(Some(IpAddr::V6(ip)), port)) => {
                 format!("option '--metrics [{ip}]:{port}'")
             }
-            Door::Metrics(Place::Tcp(Some(ip), port)) => format!("option '--metrics {ip}:{port}'"),
-            Door::Metrics(Place::File(file)) => format!("option '--metrics {file}'"),
+            Door::Metrics(MetricsEndpoint::Tcp(Some(ip), port)) => format!("option '--metrics {ip}:{port}'"),
+            Door::Metrics(MetricsEndpoint::File(file)) => format!("option '--metrics {file}'"),
         }
     }
 
@@ -296,9 +296,11 @@ impl Door {
             Door::Port(port) => format!("TCP, {}", lang::conf::quote(port)),
             Door::File(file) => format!("UNIX, {}", lang::conf::quote(file)),
             Door::Connection(descriptor) => format!("SOCKET, {descriptor}"),
-            Door::Metrics(Place::Tcp(None, port)) => format!("TCP, {port}"),
-            Door::Metrics(Place::Tcp(Some(address), port)) => format!("TCP, {port}, ADDRESS {address}"),
-            Door::Metrics(Place::File(file)) => format!("UNIX, {}", lang::conf::quote(file)),
+            Door::Metrics(MetricsEndpoint::Tcp(None, port)) => format!("TCP, {port}"),
+            Door::Metrics(MetricsEndpoint::Tcp(Some(address), port)) => {
+                format!("TCP, {port}, ADDRESS {address}")
+            }
+            Door::Metrics(MetricsEndpoint::File(file)) => format!("UNIX, {}", lang::conf::quote(file)),
         };
         let metrics = matches!(self, Door::Metrics(_));
         lang::Element {
@@ -354,18 +356,18 @@ mod tests {
 
     #[test]
     fn places_of_metrics() {
-        let tcp = |address: &str, port: &str| Ok(Place::Tcp(address.parse().ok(), port.to_owned()));
+        let tcp = |address: &str, port: &str| Ok(MetricsEndpoint::Tcp(address.parse().ok(), port.to_owned()));
         for (text, place) in [
             ("9100", tcp("", "9100")),
             ("9100+", tcp("", "9100+")),
             ("0.0.0.0:0", tcp("0.0.0.0", "0")),
             ("[::1]:9100", tcp("::1", "9100")),
-            ("./m", Ok(Place::File("./m".to_owned()))),
+            ("./m", Ok(MetricsEndpoint::File("./m".to_owned()))),
         ] {
-            assert_eq!(text.parse::<Place>(), place, "{text}");
+            assert_eq!(text.parse::<MetricsEndpoint>(), place, "{text}");
         }
         for text in ["", ":9100", "99999", "localhost:9100", "metrics", "1.2.3.4:", "9100:1.2.3.4"] {
-            assert!(text.parse::<Place>().is_err(), "{text}");
+            assert!(text.parse::<MetricsEndpoint>().is_err(), "{text}");
         }
     }
 }

@@ -1,7 +1,7 @@
 //! `clique run`: runs a configuration.
 
 use crate::input::InputArgs;
-use crate::job::{Door, Job, Outcome, Place, Setup, WORKERS_MAX, simulated_clock, start_s};
+use crate::job::{Door, Job, MetricsEndpoint, Outcome, Setup, WORKERS_MAX, simulated_clock, start_s};
 use crate::report::{Reporter, Style};
 use crate::status::Status;
 use crate::takeover::{self, Takeover};
@@ -58,7 +58,7 @@ pub(crate) struct Args {
     /// Tell metrics by HTTP, at /metrics, for Prometheus and the like: on a TCP port of this machine, of another address (0.0.0.0: all), or
     /// on the UNIX-domain socket FILE, whose name has a '/' in it. The option can be given several times.
     #[arg(long, value_name = "[ADDRESS:]PORT|FILE", value_hint = ValueHint::FilePath)]
-    metrics: Vec<Place>,
+    metrics: Vec<MetricsEndpoint>,
 
     /// Offer the handler 'hotconfig': what is written to it replaces the configuration while the router runs.
     #[arg(short = 'R', long)]

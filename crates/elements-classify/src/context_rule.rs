@@ -22,15 +22,15 @@ pub(super) struct Rule {
 
 /// Where a packet that begins with an IP header without options has what words ask for.
 const PROTOCOL: usize = 9;
-const HOSTS: Places = Places { src: 12, dst: 16 };
-const PORTS: Places = Places { src: 20, dst: 22 };
+const HOSTS: Offsets = Offsets { src: 12, dst: 16 };
+const PORTS: Offsets = Offsets { src: 20, dst: 22 };
 
-struct Places {
+struct Offsets {
     src: usize,
     dst: usize,
 }
 
-impl Places {
+impl Offsets {
     fn of(&self, side: Side) -> usize {
         match side {
             Side::Src => self.src,

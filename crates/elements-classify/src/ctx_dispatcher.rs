@@ -81,29 +81,29 @@ pub(crate) const CLASS: Class = Class::new("CTXDispatcher", create)
 /// The one that looks at where its outputs lead.
 pub(crate) const CONTEXT: Class =
     Class { name: "FlowContextDispatcher", create: create_for_contexts, ..CLASS };
-/// Where packets go: the number of an output, or one of the two last ways.
-type Way = usize;
+/// Where packets go: the number of an output, or one of the two codes for drops.
+type OutputCode = usize;
 /// The pattern says that the packet is dropped.
-const TOLD_TO: Way = NOWHERE - 1;
+const DROPPED: OutputCode = NOWHERE - 1;
 /// No pattern matches.
-const NO_PATTERN: Way = NOWHERE;
+const NO_PATTERN: OutputCode = NOWHERE;
 
 /// Rules in the form in which they are looked at.
 struct Rules {
-    /// Finds ways.
+    /// Finds the codes.
     compiled: Compiled,
     /// Finds patterns: what the handler prints.
     program: Program,
 }
 
 impl Rules {
-    /// `otherwise` is the way of packets that match none of them.
-    fn new(rules: &[(Pattern, Way)], otherwise: Way) -> Rules {
+    /// `otherwise` is the code of packets that match none of them.
+    fn new(rules: &[(Pattern, OutputCode)], otherwise: OutputCode) -> Rules {
         let patterns: Vec<Pattern> = rules.iter().map(|(pattern, _)| pattern.clone()).collect();
         let mut program = Program::new(&patterns);
         program.optimise();
-        let ways = program.with_outputs(|pattern| rules[pattern].1, otherwise);
-        Rules { compiled: Compiled::new(&ways), program }
+        let codes = program.with_outputs(|pattern| rules[pattern].1, otherwise);
+        Rules { compiled: Compiled::new(&codes), program }
     }
 }
 
@@ -115,8 +115,8 @@ struct CtxDispatcher {
 
 /// A dispatcher whose outputs take what they can.
 struct ContextDispatcher {
-    rules: Vec<(Pattern, Way)>,
-    otherwise: Way,
+    rules: Vec<(Pattern, OutputCode)>,
+    otherwise: OutputCode,
     dispatcher: CtxDispatcher,
 }
 
@@ -132,7 +132,7 @@ fn create_for_contexts(config: &mut Config<'_>) -> Result<Box<dyn Element>, Conf
 }
 
 /// The rules, and where packets go that none is for.
-fn read_all(config: &Config<'_>) -> Result<(Vec<(Pattern, Way)>, Way), ConfigError> {
+fn read_all(config: &Config<'_>) -> Result<(Vec<(Pattern, OutputCode)>, OutputCode), ConfigError> {
     let mut texts = lang::conf::split_args(config.text());
     texts.retain(|rule| !rule.is_empty());
     if texts.is_empty() {
@@ -144,8 +144,8 @@ fn read_all(config: &Config<'_>) -> Result<(Vec<(Pattern, Way)>, Way), ConfigErr
     for (i, text) in texts.iter().enumerate() {
         match Rule::parse(text, &port) {
             Ok(rule) => {
-                let way = way(rule.target, rule.is_default, &mut next, outputs);
-                rules.push((rule.pattern, way));
+                let code = code(rule.target, rule.is_default, &mut next, outputs);
+                rules.push((rule.pattern, code));
             }
             Err(error) => errors.push(format!("pattern {i}: {error}")),
         }
@@ -196,24 +196,24 @@ fn leads_to(info: &Info, element: usize, output: usize) -> Option<&'static str> 
 }
 
 /// Where packets go; `next` is the output after the largest one so far.
-fn way(target: Target, is_default: bool, next: &mut usize, outputs: usize) -> Way {
+fn code(target: Target, is_default: bool, next: &mut usize, outputs: usize) -> OutputCode {
     let output = match target {
-        Target::Drop => return TOLD_TO,
+        Target::Drop => return DROPPED,
         Target::Output(output) => output,
         Target::Nothing if *next < outputs => *next,
         Target::Nothing if is_default => return NO_PATTERN,
         Target::Nothing => outputs.saturating_sub(1),
     };
     *next = (*next).max(output.saturating_add(1));
-    if output < outputs { output } else { TOLD_TO }
+    if output < outputs { output } else { DROPPED }
 }
 
-/// What becomes of a packet that goes a way.
+/// What becomes of a packet with a code.
 #[inline(always)] // one call less for every packet
-fn verdict(way: Way) -> Verdict {
-    match way {
+fn verdict(code: OutputCode) -> Verdict {
+    match code {
         NO_PATTERN => Verdict::Drop("no pattern matches"),
-        TOLD_TO => Verdict::Drop("the pattern says so"),
+        DROPPED => Verdict::Drop("the pattern says so"),
         output => Verdict::Output(output),
     }
 }
@@ -240,14 +240,14 @@ impl Simple for CtxDispatcher {
 
 impl Simple for ContextDispatcher {
     fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
-        let only = |way: Way| match way {
-            NO_PATTERN | TOLD_TO => None,
+        let only = |code: OutputCode| match code {
+            NO_PATTERN | DROPPED => None,
             output => leads_to(cx.info(), cx.index(), output),
         };
-        if self.rules.iter().any(|(_, way)| only(*way).is_some()) {
-            let takes = |kind, way| only(way).is_none_or(|class| kind == Some(class));
+        if self.rules.iter().any(|(_, code)| only(*code).is_some()) {
+            let takes = |kind, code| only(code).is_none_or(|class| kind == Some(class));
             let rules = KINDS.map(|kind| {
-                let some = self.rules.iter().filter(|(_, way)| takes(kind, *way));
+                let some = self.rules.iter().filter(|(_, code)| takes(kind, *code));
                 Rules::new(&some.cloned().collect::<Vec<_>>(), self.otherwise)
             });
             self.dispatcher.by_kind = Some(Box::new(rules));

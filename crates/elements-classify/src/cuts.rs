@@ -43,25 +43,27 @@ pub(super) struct Entry {
 
 /// Where a field is in a packet.
 #[derive(Clone, Copy, Debug)]
-struct Place {
+struct FieldLocation {
     part: u32,
     offset: u32,
     mask: u32,
     shift: u32,
 }
 
-impl Place {
-    fn of(field: Field) -> Place {
+impl FieldLocation {
+    fn of(field: Field) -> FieldLocation {
         let (part, offset) = part_of(field.offset);
-        Place { part: part as u32, offset: offset as u32, mask: field.mask, shift: field.shift() }
+        FieldLocation { part: part as u32, offset: offset as u32, mask: field.mask, shift: field.shift() }
     }
 
     /// The same in a packet of IPv4 without options, seen from its network header; none for other parts.
-    fn seen_from_network(field: Field) -> Option<Place> {
-        let place = Place::of(field);
+    fn seen_from_network(field: Field) -> Option<FieldLocation> {
+        let location = FieldLocation::of(field);
         match field.offset {
-            NETWORK..TRANSPORT => Some(place),
-            TRANSPORT..DIGEST => Some(Place { offset: place.offset + ipv4::HEADER_LEN as u32, ..place }),
+            NETWORK..TRANSPORT => Some(location),
+            TRANSPORT..DIGEST => {
+                Some(FieldLocation { offset: location.offset + ipv4::HEADER_LEN as u32, ..location })
+            }
             _ => None,
         }
     }
@@ -113,21 +115,21 @@ impl Intervals {
 
 /// What follows an interval: `len` numbers from `start` on in the lists, or one of these. While they are made, entries are counted instead.
 #[derive(Clone, Copy, Debug)]
-struct Way {
+struct Branch {
     start: u32,
     len: u32,
 }
 
-impl Way {
+impl Branch {
     /// Where the lists have so many numbers for each entry.
-    fn in_numbers(self, stride: usize) -> Way {
+    fn in_numbers(self, stride: usize) -> Branch {
         if [CUT, MANY].contains(&self.len) {
             return self;
         }
         let times = |entries: u32| entries.checked_mul(stride as u32);
         match (times(self.start), times(self.len)) {
-            (Some(start), Some(len)) => Way { start, len },
-            _ => Way { start: u32::MAX, len: MANY },
+            (Some(start), Some(len)) => Branch { start, len },
+            _ => Branch { start: u32::MAX, len: MANY },
         }
     }
 }
@@ -142,7 +144,7 @@ const MANY: u32 = u32::MAX - 1;
 struct Cut {
     place: usize,
     intervals: Intervals,
-    ways: Vec<Way>,
+    branches: Vec<Branch>,
 }
 
 /// Numbers at the start of each list's entry, before its intervals: the head, and the output.
@@ -157,10 +159,10 @@ const MOST: usize = 1 << (31 - KIND_BITS);
 /// Rules, to be searched.
 #[derive(Clone, Debug)]
 pub(super) struct Cuts {
-    places: Vec<Place>,
+    locations: Vec<FieldLocation>,
     /// The same for packets of IPv4 without options; none if a field is in neither of their headers.
-    usual: Option<Vec<Place>>,
-    root: Way,
+    usual: Option<Vec<FieldLocation>>,
+    root: Branch,
     cuts: Vec<Cut>,
     kinds: Kinds,
     /// Places of the fields that lists have intervals of.
@@ -181,8 +183,11 @@ impl Cuts {
             Builder { terms, fields, cuts: Vec::new(), lists: Vec::new(), known: HashMap::new(), room: 0 };
         builder.room = SPREAD * terms.len() + 10_000;
         let all: Vec<u32> = (0..terms.len() as u32).collect();
-        let root =
-            if terms.len() < MOST { builder.way(&all, &[]) } else { Way { start: u32::MAX, len: MANY } };
+        let root = if terms.len() < MOST {
+            builder.branch(&all, &[])
+        } else {
+            Branch { start: u32::MAX, len: MANY }
+        };
         let Builder { cuts, lists, .. } = builder;
         let first = cuts.get(root.start as usize).filter(|_| root.len == CUT).map(|cut| cut.place);
         let kinds = Kinds::new(terms, fields, first);
@@ -190,8 +195,8 @@ impl Cuts {
         let unseen = (0..fields.len()).filter(|&place| Some(place) != first);
         let columns: Vec<usize> = unseen.clone().filter(|&place| !kinds.has(place)).collect();
         let mut search = Cuts {
-            places: fields.iter().copied().map(Place::of).collect(),
-            usual: fields.iter().copied().map(Place::seen_from_network).collect(),
+            locations: fields.iter().copied().map(FieldLocation::of).collect(),
+            usual: fields.iter().copied().map(FieldLocation::seen_from_network).collect(),
             root,
             cuts,
             kinds,
@@ -208,8 +213,8 @@ impl Cuts {
         }
         let stride = search.stride;
         search.root = search.root.in_numbers(stride);
-        let ways = search.cuts.iter_mut().flat_map(|cut| &mut cut.ways);
-        ways.for_each(|way| *way = way.in_numbers(stride));
+        let branches = search.cuts.iter_mut().flat_map(|cut| &mut cut.branches);
+        branches.for_each(|branch| *branch = branch.in_numbers(stride));
         search.lists.reserve_exact(lists.len() * stride);
         for entry in lists {
             let sets = columns.iter().map(|&place| terms[entry as usize].1.set(fields[place]));
@@ -255,7 +260,7 @@ impl Cuts {
     /// The output of the first entry that accepts a packet, if any does; nothing if this search cannot tell.
     pub(super) fn find(&self, parts: &Parts<'_>, rules: &[Rule]) -> Option<Option<u32>> {
         let accepts = |head, values: &_| self.accepts(head, values, parts, rules);
-        self.search(&self.places, |part| parts.get(part as usize), accepts)
+        self.search(&self.locations, |part| parts.get(part as usize), accepts)
     }
 
     /// The same for a packet of IPv4 without options, which begins with its network header, and whose link-layer header no rule looks at:
@@ -266,28 +271,28 @@ impl Cuts {
         self.search(self.usual.as_deref()?, |_| network, accepts)
     }
 
-    /// Searches for a packet whose fields are in these places of these parts. Odd entries are looked at by `accepts`.
+    /// Searches for a packet whose fields are at these locations of these parts. Odd entries are looked at by `accepts`.
     #[inline(always)] // once for each kind of parts
     fn search<'p>(
         &self,
-        places: &[Place],
+        locations: &[FieldLocation],
         part: impl Fn(u32) -> &'p [u8],
         accepts: impl Fn(u32, &[u32; FIELDS]) -> bool,
     ) -> Option<Option<u32>> {
         // Written to in place: values that were just written one by one cannot be moved together without waiting.
         let mut values = [0; FIELDS];
-        for (value, place) in values.iter_mut().zip(places) {
-            let at = place.offset as usize;
-            let bytes = part(place.part).get(at..at + 4)?.first_chunk()?;
-            *value = (u32::from_be_bytes(*bytes) & place.mask) >> place.shift;
+        for (value, location) in values.iter_mut().zip(locations) {
+            let at = location.offset as usize;
+            let bytes = part(location.part).get(at..at + 4)?.first_chunk()?;
+            *value = (u32::from_be_bytes(*bytes) & location.mask) >> location.shift;
         }
-        let mut way = self.root;
-        while way.len == CUT {
-            let cut = self.cuts.get(way.start as usize)?;
-            way = *cut.ways.get(cut.intervals.find(values[cut.place % FIELDS]))?;
+        let mut branch = self.root;
+        while branch.len == CUT {
+            let cut = self.cuts.get(branch.start as usize)?;
+            branch = *cut.branches.get(cut.intervals.find(values[cut.place % FIELDS]))?;
         }
         // Where there are too many, this is beyond the lists.
-        let mut list = self.lists.get(way.start as usize..)?.get(..way.len as usize)?;
+        let mut list = self.lists.get(branch.start as usize..)?.get(..branch.len as usize)?;
         let kinds = self.kinds.accepting(&values);
         while let Some((entry, others)) = list.split_at_checked(self.stride) {
             let Some((&[head, output], mut intervals)) = entry.split_first_chunk() else { break };
@@ -337,27 +342,27 @@ struct Builder<'t> {
     cuts: Vec<Cut>,
     lists: Vec<u32>,
     /// What was decided for entries already, whatever fields were looked at.
-    known: HashMap<Vec<u32>, Way>,
+    known: HashMap<Vec<u32>, Branch>,
     /// Entries that further lists may have.
     room: usize,
 }
 
 impl Builder<'_> {
     /// What to do with these entries, when these fields were looked at.
-    fn way(&mut self, entries: &[u32], seen: &[usize]) -> Way {
-        if let Some(&way) = self.known.get(entries) {
-            return way;
+    fn branch(&mut self, entries: &[u32], seen: &[usize]) -> Branch {
+        if let Some(&branch) = self.known.get(entries) {
+            return branch;
         }
-        let way = self.new_way(entries, seen);
-        self.known.insert(entries.to_vec(), way);
-        way
+        let branch = self.new_branch(entries, seen);
+        self.known.insert(entries.to_vec(), branch);
+        branch
     }
 
-    fn new_way(&mut self, entries: &[u32], seen: &[usize]) -> Way {
+    fn new_branch(&mut self, entries: &[u32], seen: &[usize]) -> Branch {
         if entries.len() <= FEW {
             let start = self.lists.len() as u32;
             self.lists.extend(entries);
-            return Way { start, len: entries.len() as u32 };
+            return Branch { start, len: entries.len() as u32 };
         }
         let unseen = (0..self.fields.len()).filter(|place| !seen.contains(place));
         let costs = unseen.map(|place| (self.cost(entries, place), place));
@@ -371,7 +376,7 @@ impl Builder<'_> {
                 self.room -= lengths;
                 self.cut(entries, place, seen)
             }
-            None => Way { start: u32::MAX, len: MANY },
+            None => Branch { start: u32::MAX, len: MANY },
         }
     }
 
@@ -403,17 +408,17 @@ impl Builder<'_> {
     }
 
     /// Divides entries by a field.
-    fn cut(&mut self, entries: &[u32], place: usize, seen: &[usize]) -> Way {
+    fn cut(&mut self, entries: &[u32], place: usize, seen: &[usize]) -> Branch {
         let seen = [seen, &[place]].concat();
         let changes = self.changes(entries, place);
-        let (mut starts, mut ways) = (Vec::new(), Vec::new());
+        let (mut starts, mut branches) = (Vec::new(), Vec::new());
         let mut accepting: Vec<u32> = Vec::new();
         // The cut's number comes first: those below it have higher ones.
         let number = self.cuts.len();
         let field = self.fields[place];
-        self.cuts.push(Cut { place, intervals: Intervals::new(field, &[]), ways: Vec::new() });
+        self.cuts.push(Cut { place, intervals: Intervals::new(field, &[]), branches: Vec::new() });
         if changes.first().is_none_or(|&(start, ..)| start > 0) {
-            ways.push(self.way(&[], &seen));
+            branches.push(self.branch(&[], &seen));
         }
         for changes in changes.chunk_by(|a, b| a.0 == b.0) {
             for &(_, entry, begins) in changes {
@@ -424,9 +429,9 @@ impl Builder<'_> {
                 }
             }
             starts.extend((changes[0].0 > 0).then_some(changes[0].0));
-            ways.push(self.way(&accepting, &seen));
+            branches.push(self.branch(&accepting, &seen));
         }
-        self.cuts[number] = Cut { place, intervals: Intervals::new(field, &starts), ways };
-        Way { start: number as u32, len: CUT }
+        self.cuts[number] = Cut { place, intervals: Intervals::new(field, &starts), branches };
+        Branch { start: number as u32, len: CUT }
     }
 }

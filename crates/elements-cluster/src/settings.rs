@@ -1,7 +1,7 @@
 //! The arguments of VLBNode and VLBFly.
 
 use cluster::NodeId;
-use cluster::choice::{self, Order, Scheme};
+use cluster::choice::{self, OrderPolicy, Scheme};
 use cluster::label::{MAX_HOPS, MOST_NUMBERED};
 use cluster::membership::{Hello, Key, MOST_NODES, Roster, Timing};
 use cluster::resequence;
@@ -89,7 +89,7 @@ impl Settings {
         let link_rate = link_rate.map_or(2 * line_rate / spread(&topology), |rate| rate.bytes_per_second * 8);
         let mut choice = choice::Settings::new(line_rate, link_rate.max(1));
         choice.order = order_of(&order)?;
-        let is_numbered_fly = choice.order == Order::Sequence && wiring == Wiring::Fly;
+        let is_numbered_fly = choice.order == OrderPolicy::Sequence && wiring == Wiring::Fly;
         if is_numbered_fly && usize::from(size) > MOST_NUMBERED {
             return Err(error(&format!(
                 "ORDER: STRICT: in a fly labels have room for numbers with up to {MOST_NUMBERED} terminals"
@@ -134,7 +134,7 @@ impl Settings {
     }
 
     pub(super) fn is_strict(&self) -> bool {
-        self.choice.order == Order::Sequence
+        self.choice.order == OrderPolicy::Sequence
     }
 }
 
@@ -197,12 +197,12 @@ fn spread(topology: &Topology) -> u64 {
 }
 
 /// The argument ORDER.
-fn order_of(text: &str) -> Result<Order, ConfigError> {
+fn order_of(text: &str) -> Result<OrderPolicy, ConfigError> {
     match text.to_ascii_uppercase().as_str() {
-        "NONE" => Ok(Order::None),
-        "PINNED" => Ok(Order::Pinned),
-        "FLOWLET" => Ok(Order::Flowlet),
-        "STRICT" => Ok(Order::Sequence),
+        "NONE" => Ok(OrderPolicy::None),
+        "PINNED" => Ok(OrderPolicy::Pinned),
+        "FLOWLET" => Ok(OrderPolicy::Flowlet),
+        "STRICT" => Ok(OrderPolicy::Sequence),
         _ => Err(error("ORDER: NONE, PINNED, FLOWLET or STRICT expected")),
     }
 }

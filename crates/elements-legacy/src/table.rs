@@ -18,7 +18,7 @@ pub(super) const CLASS_NAME: &str = "RadixIPsecLookup";
 
 /// A route as it was told.
 #[derive(Clone, PartialEq, Eq)]
-pub(super) struct Told {
+pub(super) struct RouteSpec {
     pub(super) prefix: Prefix<u32>,
     /// The unspecified address if there is none.
     pub(super) gateway: Ipv4Addr,
@@ -36,18 +36,18 @@ pub(super) struct Route {
 }
 
 impl Route {
-    fn told(&self) -> Told {
+    fn spec(&self) -> RouteSpec {
         let terms = self.association.as_ref().map(|association| association.terms.clone());
-        Told { prefix: self.prefix, gateway: self.gateway, port: self.port, terms }
+        RouteSpec { prefix: self.prefix, gateway: self.gateway, port: self.port, terms }
     }
 }
 
 /// A change that an updater asks for.
 pub(super) enum Change {
     /// A route for a new prefix.
-    Add(Told),
+    Add(RouteSpec),
     /// A route for a prefix that may have one.
-    Set(Told),
+    Set(RouteSpec),
     /// No route for a prefix; with a gateway and output, only if they are its.
     Remove(Prefix<u32>, Option<(Ipv4Addr, u32)>),
 }
@@ -116,7 +116,7 @@ pub(super) struct Table {
 struct Books {
     routes: Vec<Route>,
     /// The routes of the configuration, which a later one is to answer for.
-    configured: Vec<Told>,
+    configured: Vec<RouteSpec>,
 }
 
 /// Routes while they change. Those on the same terms share an association.
@@ -141,19 +141,19 @@ impl Draft {
     }
 
     /// Adds a route, or replaces one; that one's association goes on if it is on the same terms.
-    fn set(&mut self, told: Told) {
-        let association = told.terms.map(|terms| {
+    fn set(&mut self, spec: RouteSpec) {
+        let association = spec.terms.map(|terms| {
             let new = || Arc::new(Association::new(terms.clone(), self.seed));
             self.associations.entry(terms.clone()).or_insert_with(new).clone()
         });
-        let route = Route { prefix: told.prefix, gateway: told.gateway, port: told.port, association };
-        match self.places.get(&told.prefix).and_then(|&at| self.routes.get_mut(at)) {
+        let route = Route { prefix: spec.prefix, gateway: spec.gateway, port: spec.port, association };
+        match self.places.get(&spec.prefix).and_then(|&at| self.routes.get_mut(at)) {
             Some(place) => {
                 let old = place.replace(route);
                 self.forget(old);
             }
             None => {
-                self.places.insert(told.prefix, self.routes.len());
+                self.places.insert(spec.prefix, self.routes.len());
                 self.routes.push(Some(route));
             }
         }
@@ -175,11 +175,11 @@ impl Draft {
 
     fn change(&mut self, change: Change) -> Result<(), Refusal> {
         match change {
-            Change::Add(told) => match self.get(told.prefix) {
+            Change::Add(spec) => match self.get(spec.prefix) {
                 Some(known) => return Err(Refusal::Exists(known.clone())),
-                None => self.set(told),
+                None => self.set(spec),
             },
-            Change::Set(told) => self.set(told),
+            Change::Set(spec) => self.set(spec),
             Change::Remove(prefix, to) => match self.get(prefix) {
                 Some(route) if to.is_none_or(|to| to == (route.gateway, route.port)) => self.remove(prefix),
                 _ => return Err(Refusal::Missing(prefix, to)),
@@ -195,12 +195,12 @@ impl Draft {
 
 impl Table {
     /// The table of a configuration, in which the first of several routes for a prefix counts.
-    pub(super) fn new(told: Vec<Told>, seed: u64) -> Result<Table, Refusal> {
-        let mut configured: Vec<Told> = Vec::with_capacity(told.len());
+    pub(super) fn new(specs: Vec<RouteSpec>, seed: u64) -> Result<Table, Refusal> {
+        let mut configured: Vec<RouteSpec> = Vec::with_capacity(specs.len());
         let mut known = HashSet::new();
-        configured.extend(told.into_iter().filter(|told| known.insert(told.prefix)));
+        configured.extend(specs.into_iter().filter(|spec| known.insert(spec.prefix)));
         let mut draft = Draft::of(Vec::new(), seed);
-        configured.iter().cloned().for_each(|told| draft.set(told));
+        configured.iter().cloned().for_each(|spec| draft.set(spec));
         let routes = draft.routes();
         let state = Cell::new(State::new(routes.clone())?);
         Ok(Table { state, books: Mutex::new(Books { routes, configured }), seed })
@@ -245,7 +245,7 @@ impl Table {
             let books = old.books();
             (books.routes.clone(), books.configured.clone())
         };
-        let configured: HashMap<_, _> = configured.into_iter().map(|told| (told.prefix, told)).collect();
+        let configured: HashMap<_, _> = configured.into_iter().map(|spec| (spec.prefix, spec)).collect();
         let theirs = Draft::of(known.clone(), self.seed).associations;
         let mut books = self.books();
         let mut routes = books.routes.clone();
@@ -256,7 +256,7 @@ impl Table {
         }
         let mine: HashSet<_> = routes.iter().map(|route| route.prefix).collect();
         let is_new = |route: &Route| {
-            configured.get(&route.prefix) != Some(&route.told()) && !mine.contains(&route.prefix)
+            configured.get(&route.prefix) != Some(&route.spec()) && !mine.contains(&route.prefix)
         };
         let (kept, lost): (Vec<Route>, Vec<Route>) =
             known.into_iter().filter(is_new).partition(|route| (route.port as usize) < outputs);

@@ -1,7 +1,7 @@
 //! Routes and keys as configurations and handlers write them.
 
 use super::association::Terms;
-use super::table::Told;
+use super::table::RouteSpec;
 use elements_shared::hexadecimal::from_hexadecimal;
 use lpm::Prefix;
 use router::{Bytes, FromArg, NetOrHost, Scope};
@@ -72,7 +72,7 @@ fn terms(words: &[String], scope: Scope<'_>) -> Result<Terms, String> {
 ///
 /// # Errors
 /// What is wrong with it, behind the name of what it was to be.
-pub(super) fn route(text: &str, scope: Scope<'_>) -> Result<Told, String> {
+pub(super) fn route(text: &str, scope: Scope<'_>) -> Result<RouteSpec, String> {
     let words = lang::conf::split_spaces(text);
     let wrong = || format!("should be {ROUTE}");
     let (first, rest) = words.split_first().ok_or_else(wrong)?;
@@ -81,7 +81,7 @@ pub(super) fn route(text: &str, scope: Scope<'_>) -> Result<Told, String> {
     let (port, rest) = rest.split_first().ok_or_else(wrong)?;
     let port = u32::from_arg(port, scope).map_err(|_| wrong())?;
     let terms = if rest.is_empty() { None } else { Some(terms(rest, scope)?) };
-    Ok(Told { prefix, gateway: gateway.unwrap_or(Ipv4Addr::UNSPECIFIED), port, terms })
+    Ok(RouteSpec { prefix, gateway: gateway.unwrap_or(Ipv4Addr::UNSPECIFIED), port, terms })
 }
 
 /// The gateway, if the first word is one, and the words behind it.

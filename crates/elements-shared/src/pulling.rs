@@ -27,17 +27,17 @@ pub fn go_on(cx: &mut Cx<'_>, came: &Batch) {
 
 /// How packets come to an element that looks at them, and whether they go on from there.
 #[derive(Clone, Copy, Debug)]
-pub struct Way {
+pub struct Intake {
     /// Whether the element asks for packets by itself.
     pulls: bool,
     passes: bool,
 }
 
-impl Way {
+impl Intake {
     /// How they come to the element that is being configured.
-    pub fn of(config: &Config<'_>) -> Way {
+    pub fn of(config: &Config<'_>) -> Intake {
         let passes = config.outputs() > 0;
-        Way { pulls: pulls(config) && !passes, passes }
+        Intake { pulls: pulls(config) && !passes, passes }
     }
 
     /// Begins to ask, if the element asks by itself.

@@ -44,12 +44,12 @@ const DEFAULT_SIZE: usize = 1024;
 
 /// The common list: that of the first element of the class. Nothing but these elements' tasks locks it.
 #[derive(Default)]
-struct Order {
+struct RunLog {
     ids: Mutex<Vec<i32>>,
     size: AtomicUsize,
 }
 
-impl Order {
+impl RunLog {
     fn ids(&self) -> MutexGuard<'_, Vec<i32>> {
         self.ids.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -75,7 +75,7 @@ struct SchedOrderTest {
     limit: u32,
     count: u32,
     stop: bool,
-    order: Arc<Order>,
+    order: Arc<RunLog>,
 }
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
@@ -87,7 +87,7 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         .keyword("STOP", &mut stop)
         .keyword("LIMIT", &mut limit)
         .finish()?;
-    let order = config.shared(|| Ok(Order::default()))?;
+    let order = config.shared(|| Ok(RunLog::default()))?;
     let size = usize::try_from(size).unwrap_or(0);
     Ok(Box::new(SchedOrderTest { id, size, limit, count: 0, stop, order }))
 }

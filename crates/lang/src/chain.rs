@@ -40,7 +40,7 @@ struct Item {
 }
 
 /// What came of looking for an element.
-enum Found {
+enum ParsedItem {
     Item(Box<Item>),
     /// There is no element; the chain or list ends.
     Nothing,
@@ -110,15 +110,15 @@ impl Parser<'_> {
         let mut items = Vec::new();
         loop {
             match self.item(frame, arrow, items.is_empty()) {
-                Found::Item(item) => items.push(*item),
-                Found::Nothing if items.is_empty() => return None,
-                Found::Nothing => return Some(items),
+                ParsedItem::Item(item) => items.push(*item),
+                ParsedItem::Nothing if items.is_empty() => return None,
+                ParsedItem::Nothing => return Some(items),
             }
             let Some(_) = self.lexer.accept(Kind::Char(',')) else { return Some(items) };
         }
     }
 
-    fn item(&mut self, frame: &Frame, arrow: Option<&Token>, first_of_list: bool) -> Found {
+    fn item(&mut self, frame: &Frame, arrow: Option<&Token>, first_of_list: bool) -> ParsedItem {
         let inputs = self.ports();
         let token = self.next();
         let item = |name: String, class| Item {
@@ -167,10 +167,10 @@ impl Parser<'_> {
                     std::mem::swap(&mut item.inputs, &mut item.outputs);
                 }
                 self.lexer.unlex(token);
-                return Found::Item(Box::new(item));
+                return ParsedItem::Item(Box::new(item));
             }
         };
-        Found::Item(Box::new(self.rest_of_item(item)))
+        ParsedItem::Item(Box::new(self.rest_of_item(item)))
     }
 
     /// Whether an element left out before `token` means `input` or `output`.
@@ -200,7 +200,14 @@ impl Parser<'_> {
         }
     }
 
-    fn no_item(&mut self, frame: &Frame, token: Token, start: bool, first: bool, ports: &Ports) -> Found {
+    fn no_item(
+        &mut self,
+        frame: &Frame,
+        token: Token,
+        start: bool,
+        first: bool,
+        ports: &Ports,
+    ) -> ParsedItem {
         if !ports.list.is_empty() {
             self.error_at(&token, "stranded port ignored");
         }
@@ -215,7 +222,7 @@ impl Parser<'_> {
         } else {
             self.lexer.unlex(token);
         }
-        Found::Nothing
+        ParsedItem::Nothing
     }
 
     /// Parses what may follow a name, compound or group: class, configuration string and ports.

@@ -45,7 +45,7 @@ pub use compounds::{Compound, Compounds, compounds};
 pub use diag::{Context, Diagnostic, Landmark, Note, Severity, Source, Span};
 pub use expand::expand;
 pub use graph::{Connection, Element, Graph, Port, Requirement};
-pub use marks::{Mark, Mention, Place};
+pub use marks::{ElementRef, Mark, Mention};
 pub use nested::{Body, Nested, NestedClass, NestedElement, nested};
 pub use options::{FindLibrary, Limits, Options};
 pub use parse::{Parsed, parse, parse_with};

@@ -21,14 +21,14 @@ pub enum Mention {
     /// A class that is declared elsewhere.
     Class(Kind),
     /// An element that is declared here; with its configuration string the declaration goes on to this byte.
-    ElementDeclaration(Place, u32),
+    ElementDeclaration(ElementRef, u32),
     /// An element that is declared elsewhere.
-    Element(Place),
+    Element(ElementRef),
 }
 
 /// An element of one of a text's bodies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Place {
+pub struct ElementRef {
     /// The compound class whose body it is in; none for what stands outside of all.
     pub class: Option<usize>,
     /// Its index in the body.
@@ -71,7 +71,7 @@ pub(crate) fn finish(
     }
     let finished = |RawMark { span, scope, mention }: RawMark| {
         let class = of_number.get(scope).copied().flatten();
-        let place = |node| Some(Place { class, element: index(class, node)? });
+        let place = |node| Some(ElementRef { class, element: index(class, node)? });
         let mention = match mention {
             RawMention::ClassDeclaration(id) => Mention::ClassDeclaration(classes.kind(id)),
             RawMention::Class(id) => Mention::Class(classes.kind(id)),

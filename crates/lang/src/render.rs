@@ -62,7 +62,7 @@ pub fn render_fancy(diagnostics: &[Diagnostic], sources: &[Source], color: bool)
     out
 }
 
-type Place = (usize, Range<usize>);
+type SourceRange = (usize, Range<usize>);
 
 struct SourceCache<'a> {
     sources: &'a [Source],
@@ -75,7 +75,7 @@ impl<'a> SourceCache<'a> {
     }
 
     /// A range that is safe to show: inside the text and at character boundaries.
-    fn place(&self, span: Span) -> Option<Place> {
+    fn place(&self, span: Span) -> Option<SourceRange> {
         let source = span.source as usize;
         let text = &self.sources.get(source)?.text;
         let fit = |i: u32| {
@@ -89,7 +89,7 @@ impl<'a> SourceCache<'a> {
         Some((source, start..fit(span.end).max(start)))
     }
 
-    fn long_line(&self, place: &Place) -> bool {
+    fn long_line(&self, place: &SourceRange) -> bool {
         let text = &self.sources[place.0].text;
         let before = text[..place.1.start].rfind('\n').map_or(0, |i| i + 1);
         let after = text[place.1.end..].find('\n').map_or(text.len(), |i| place.1.end + i);
@@ -120,7 +120,7 @@ fn caret_text(d: &Diagnostic) -> (String, Option<&String>) {
     }
 }
 
-fn fancy(out: &mut String, d: &Diagnostic, place: Place, cache: &mut SourceCache<'_>, color: bool) {
+fn fancy(out: &mut String, d: &Diagnostic, place: SourceRange, cache: &mut SourceCache<'_>, color: bool) {
     let (kind, paint) = match d.severity {
         Severity::Error => (ReportKind::Error, Color::Red),
         Severity::Warning => (ReportKind::Warning, Color::Yellow),
@@ -160,7 +160,7 @@ fn fancy(out: &mut String, d: &Diagnostic, place: Place, cache: &mut SourceCache
 }
 
 /// For diagnostics without a place, or on a line too long to show.
-fn plain(out: &mut String, d: &Diagnostic, place: Option<Place>, sources: &[Source]) {
+fn plain(out: &mut String, d: &Diagnostic, place: Option<SourceRange>, sources: &[Source]) {
     let kind = if d.is_error() { "Error" } else { "Warning" };
     let mut message = d.message.clone();
     if let Some(context) = &d.context {

@@ -171,14 +171,14 @@ impl<'l, T: Send + Sync + 'static> Edit<'l, T> {
     }
 
     /// The first value that is `wanted`.
-    fn find(&self, mut wanted: impl FnMut(&T) -> bool) -> Option<Found<'_, T>> {
+    fn find(&self, mut wanted: impl FnMut(&T) -> bool) -> Option<LinkedNode<'_, T>> {
         let mut link = &self.list.head;
         loop {
             let at = load(link);
             // SAFETY: null, or linked; only the editor unlinks, and it is here.
             let node = unsafe { at.as_ref() }?;
             if wanted(&node.value) {
-                return Some(Found { link, at });
+                return Some(LinkedNode { link, at });
             }
             link = &node.next;
         }
@@ -191,12 +191,12 @@ fn room<T, D: Defer>(updater: D) -> Option<D::Room> {
 }
 
 /// A linked node, and the link that names it.
-struct Found<'e, T> {
+struct LinkedNode<'e, T> {
     link: &'e Link<T>,
     at: *mut Node<T>,
 }
 
-impl<T: Send + Sync + 'static> Found<'_, T> {
+impl<T: Send + Sync + 'static> LinkedNode<'_, T> {
     /// Unlinks the node, puts one with the value `new` in its place, if any, and retires it.
     fn exchange(self, new: Option<T>, room: impl DeferRoom) {
         // SAFETY: linked, and only this editor unlinks, so no other thread gives it up.

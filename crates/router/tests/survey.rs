@@ -36,16 +36,16 @@ impl Element for Sums {
 }
 
 /// Keeps its worker, while it is told to.
-struct Sticks(Arc<Told>);
+struct Sticks(Arc<StickFlags>);
 
 #[derive(Default)]
-struct Told {
+struct StickFlags {
     to_stick: AtomicBool,
     sticks: AtomicBool,
 }
 
 fn sticks(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
-    Ok(Box::new(Sticks(config.resource::<Arc<Told>>().ok_or("no word")?.clone())))
+    Ok(Box::new(Sticks(config.resource::<Arc<StickFlags>>().ok_or("no word")?.clone())))
 }
 
 impl Element for Sticks {
@@ -69,7 +69,7 @@ static CLASSES: &[Class] = &[
     Class::new("Sticks", sticks).ports("0/0").activity(Activity::Always),
 ];
 
-fn build(config: &str, workers: usize, stuck: &Arc<Told>) -> Router {
+fn build(config: &str, workers: usize, stuck: &Arc<StickFlags>) -> Router {
     let parsed = lang::parse(config, "config", &[]);
     let known = Classes::new(CLASSES);
     let layout = router::layout(parsed.graph, &known, workers).expect("a layout");
@@ -132,7 +132,7 @@ fn all_elements_on_all_workers() {
 /// not kept waiting by it.
 #[test]
 fn stuck_workers() {
-    let stuck = Arc::new(Told::default());
+    let stuck = Arc::new(StickFlags::default());
     stuck.to_stick.store(true, Ordering::Relaxed);
     // The first worker is stuck.
     with(build("s :: Sticks; Sums", 2, &stuck), |surveyor| {

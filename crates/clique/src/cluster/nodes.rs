@@ -1,6 +1,6 @@
 //! `clique cluster status`, `drain` and `down`.
 
-use super::local::{self, Place};
+use super::local::{self, ClusterFiles};
 use super::output::{complain, default_socket, json};
 use crate::console;
 use crate::ctl::{connect, data};
@@ -74,18 +74,18 @@ const NUMBERS: [&str; 8] =
     ["direct", "balanced", "spilled", "refused", "passed", "delivered", "late", "given_up"];
 
 /// The cluster in namespaces that is meant, if one is there and nothing else is named.
-fn place(args: &Args) -> Result<Option<Place>, String> {
+fn cluster_files(args: &Args) -> Result<Option<ClusterFiles>, String> {
     if args.unix_socket.is_some() || args.port.is_some() {
         return Ok(None);
     }
-    let place = Place::new(&args.name)?;
-    if place.sockets().is_empty() {
+    let files = ClusterFiles::new(&args.name)?;
+    if files.sockets().is_empty() {
         if args.name != local::DEFAULT_NAME {
             return Err(format!("there is no cluster named '{}'", args.name));
         }
         return Ok(None);
     }
-    Ok(Some(place))
+    Ok(Some(files))
 }
 
 /// The only router that is named.
@@ -99,14 +99,14 @@ fn open(args: &Args) -> Result<Client, String> {
 
 /// All routers.
 fn reach(args: &Args) -> Result<Vec<Reached>, String> {
-    let Some(place) = place(args)? else {
+    let Some(files) = cluster_files(args)? else {
         return Ok(vec![Reached { prefix: String::new(), client: Ok(open(args)?) }]);
     };
     let one = |(node, socket): (u16, PathBuf)| Reached {
         prefix: format!("n{node}/"),
         client: connect("", None, Some(&socket)),
     };
-    Ok(place.sockets().into_iter().map(one).collect())
+    Ok(files.sockets().into_iter().map(one).collect())
 }
 
 fn done(command: &str, result: Result<Status, String>) -> Status {
@@ -200,9 +200,9 @@ pub(super) fn drain(args: &DrainArgs) -> Status {
 /// Runs `clique cluster down`.
 pub(super) fn down(args: &DownArgs) -> Status {
     let write = || {
-        let what = if let Some(place) = place(&args.place)? {
-            let nodes: Vec<u16> = place.sockets().into_iter().map(|(node, _)| node).collect();
-            local::down(&place);
+        let what = if let Some(files) = cluster_files(&args.place)? {
+            let nodes: Vec<u16> = files.sockets().into_iter().map(|(node, _)| node).collect();
+            local::down(&files);
             json!({ "name": args.place.name, "nodes": nodes })
         } else {
             data(open(&args.place)?.write("stop", ""))?;

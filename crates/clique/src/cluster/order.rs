@@ -5,7 +5,7 @@ use std::fmt;
 
 /// What nodes do to keep packets of a flow in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum Order {
+pub(super) enum OrderArgument {
     None,
     Pinned,
     Flowlet,
@@ -13,13 +13,13 @@ pub(super) enum Order {
 }
 
 /// The argument of the elements that are nodes.
-impl fmt::Display for Order {
+impl fmt::Display for OrderArgument {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Order::None => "ORDER NONE",
-            Order::Pinned => "ORDER PINNED",
-            Order::Flowlet => "ORDER FLOWLET",
-            Order::Strict => "ORDER STRICT",
+            OrderArgument::None => "ORDER NONE",
+            OrderArgument::Pinned => "ORDER PINNED",
+            OrderArgument::Flowlet => "ORDER FLOWLET",
+            OrderArgument::Strict => "ORDER STRICT",
         })
     }
 }

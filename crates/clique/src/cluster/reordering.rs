@@ -4,7 +4,7 @@ use super::output::{complain, json};
 use super::units::{amount, count, rate};
 use crate::console;
 use crate::status::Status;
-use cluster::choice::{Order, Scheme};
+use cluster::choice::{OrderPolicy, Scheme};
 use cluster::sim::trace::{self, Arrival};
 use cluster::sim::{Config, Report, Traffic, run as simulate};
 use cluster::topology::Topology;
@@ -54,13 +54,13 @@ pub(crate) struct Args {
 }
 
 /// What is compared.
-const MODES: [(&str, Scheme, Order); 6] = [
-    ("Valiant, packet by packet", Scheme::Valiant, Order::None),
-    ("Direct, packet by packet", Scheme::Direct, Order::None),
-    ("Direct, flowlets", Scheme::Direct, Order::Flowlet),
-    ("Direct, pinned", Scheme::Direct, Order::Pinned),
-    ("Direct, strict by rest", Scheme::Direct, Order::Quiet),
-    ("Direct, strict by number", Scheme::Direct, Order::Sequence),
+const MODES: [(&str, Scheme, OrderPolicy); 6] = [
+    ("Valiant, packet by packet", Scheme::Valiant, OrderPolicy::None),
+    ("Direct, packet by packet", Scheme::Direct, OrderPolicy::None),
+    ("Direct, flowlets", Scheme::Direct, OrderPolicy::Flowlet),
+    ("Direct, pinned", Scheme::Direct, OrderPolicy::Pinned),
+    ("Direct, strict by rest", Scheme::Direct, OrderPolicy::Quiet),
+    ("Direct, strict by number", Scheme::Direct, OrderPolicy::Sequence),
 ];
 
 /// Runs `clique cluster reordering`.
@@ -88,7 +88,7 @@ fn compare(args: &Args) -> Result<Vec<(&'static str, Report)>, String> {
         }
     };
     let end = trace.last().map_or(1, |arrival| arrival.at_ns + 1);
-    let run = |&(name, scheme, order): &(&'static str, Scheme, Order)| {
+    let run = |&(name, scheme, order): &(&'static str, Scheme, OrderPolicy)| {
         let mut config =
             Config::new(Topology::Mesh { nodes: args.nodes }, args.line_rate).with(scheme, order);
         config.traffic = Traffic::Trace(trace.clone());

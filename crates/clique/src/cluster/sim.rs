@@ -6,7 +6,7 @@ use crate::console;
 use crate::status::Status;
 use clap::ValueEnum;
 use cluster::chart::{Axis, Chart, Scale, Series};
-use cluster::choice::{Order, Scheme};
+use cluster::choice::{OrderPolicy, Scheme};
 use cluster::sim::traffic::{Matrix, Sizes};
 use cluster::sim::{Config, Failure, Part, Report, Service, Traffic, run as simulate};
 use cluster::topology::Topology;
@@ -195,11 +195,11 @@ fn config(args: &Args) -> Result<Config, String> {
         SchemeName::Straight => Scheme::Straight,
     };
     let order = match args.order {
-        OrderName::None => Order::None,
-        OrderName::Pinned => Order::Pinned,
-        OrderName::Flowlet => Order::Flowlet,
-        OrderName::Strict => Order::Sequence,
-        OrderName::Quiet => Order::Quiet,
+        OrderName::None => OrderPolicy::None,
+        OrderName::Pinned => OrderPolicy::Pinned,
+        OrderName::Flowlet => OrderPolicy::Flowlet,
+        OrderName::Strict => OrderPolicy::Sequence,
+        OrderName::Quiet => OrderPolicy::Quiet,
     };
     let matrix = match (args.traffic, &args.matrix) {
         (MatrixName::Uniform, _) => Matrix::Uniform,

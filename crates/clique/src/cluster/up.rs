@@ -1,7 +1,7 @@
 //! `clique cluster up`: a cluster on this machine, in namespaces or in one process.
 
-use super::local::{self, Place, Wish};
-use super::order::Order;
+use super::local::{self, ClusterFiles, Deployment};
+use super::order::OrderArgument;
 use super::output::{complain, default_socket, json};
 use super::wiring::Wiring;
 use crate::status::Status;
@@ -37,7 +37,7 @@ pub(crate) struct Args {
 
     /// What is done to keep packets of a flow in order.
     #[arg(long, value_enum, default_value = "flowlet")]
-    order: Order,
+    order: OrderArgument,
 
     /// How long a link in memory takes, in microseconds.
     #[arg(long, value_name = "N", default_value_t = 50)]
@@ -77,12 +77,17 @@ pub(super) fn run(args: &Args, known: &Classes) -> ExitCode {
     if args.in_memory || args.unix_socket.is_some() || !local::is_root() {
         return in_memory(args, &wiring, known);
     }
-    let wish =
-        Wish { wiring, order: args.order, with_trial: args.trial, seconds: args.seconds, json: args.json };
+    let deployment = Deployment {
+        wiring,
+        order: args.order,
+        with_trial: args.trial,
+        seconds: args.seconds,
+        json: args.json,
+    };
     if args.print {
-        return local::print(&wish).into();
+        return local::print(&deployment).into();
     }
-    let up = Place::new(&args.name).and_then(|place| local::up(&place, &wish));
+    let up = ClusterFiles::new(&args.name).and_then(|files| local::up(&files, &deployment));
     up.unwrap_or_else(|error| complain("up", &error, Status::Failure)).into()
 }
 

@@ -6,7 +6,7 @@ use crate::console;
 use crate::report;
 use crate::status::Status;
 use clap::ValueHint;
-use lpm::import::{AnyPrefix, List, Way};
+use lpm::import::{AnyPrefix, List, NextHops};
 use serde_json::{Value, json};
 use std::cmp::Ordering;
 use std::fmt::Write;
@@ -28,7 +28,7 @@ pub(crate) struct Args {
 }
 
 /// One difference: a prefix, and where it led and leads.
-type Difference = (AnyPrefix, Option<Way>, Option<Way>);
+type Difference = (AnyPrefix, Option<NextHops>, Option<NextHops>);
 
 pub(super) fn run(args: &Args, json: bool) -> Result<Status, Trouble> {
     let (old, new) = (file::read(&args.old)?.list, file::read(&args.new)?.list);
@@ -43,8 +43,8 @@ pub(super) fn run(args: &Args, json: bool) -> Result<Status, Trouble> {
             .map(|(prefix, before, after)| {
                 json!({
                     "prefix": prefix.to_string(),
-                    "old": before.map(|way| hops_json(&old, way)),
-                    "new": after.map(|way| hops_json(&new, way)),
+                    "old": before.map(|next_hops| hops_json(&old, next_hops)),
+                    "new": after.map(|next_hops| hops_json(&new, next_hops)),
                 })
             })
             .collect();
@@ -55,8 +55,8 @@ pub(super) fn run(args: &Args, json: bool) -> Result<Status, Trouble> {
     for &(prefix, before, after) in &differences {
         // Writing to a string cannot fail.
         let _ = match (before, after) {
-            (Some(way), None) => writeln!(text, "- {prefix}\t{}", old.describe(way)),
-            (None, Some(way)) => writeln!(text, "+ {prefix}\t{}", new.describe(way)),
+            (Some(next_hops), None) => writeln!(text, "- {prefix}\t{}", old.describe(next_hops)),
+            (None, Some(next_hops)) => writeln!(text, "+ {prefix}\t{}", new.describe(next_hops)),
             (Some(was), Some(is)) => {
                 writeln!(text, "~ {prefix}\t{} -> {}", old.describe(was), new.describe(is))
             }
@@ -68,8 +68,10 @@ pub(super) fn run(args: &Args, json: bool) -> Result<Status, Trouble> {
 }
 
 fn differences(old: &List, new: &List, prefixes: bool) -> Vec<Difference> {
-    let same = |was: Way, is: Way| {
-        prefixes || (old.describe(was) == new.describe(is) && (was == Way::Nowhere) == (is == Way::Nowhere))
+    let same = |was: NextHops, is: NextHops| {
+        prefixes
+            || (old.describe(was) == new.describe(is)
+                && (was == NextHops::Nowhere) == (is == NextHops::Nowhere))
     };
     let mut found = Vec::new();
     let (mut before, mut after) = (old.sorted().into_iter().peekable(), new.sorted().into_iter().peekable());

@@ -4,7 +4,7 @@ use super::trouble::Trouble;
 use crate::console::reason;
 use crate::status::Status;
 use indicatif::{ProgressBar, ProgressStyle};
-use lpm::import::{self, AnyPrefix, ImportError, List, Options, Way};
+use lpm::import::{self, AnyPrefix, ImportError, List, NextHops, Options};
 use serde_json::{Value, json};
 use std::fs::File;
 use std::io::{self, Read};
@@ -55,13 +55,13 @@ fn bar(name: &str, size: Option<u64>) -> ProgressBar {
 }
 
 /// A route in JSON.
-pub(super) fn route_json(list: &List, prefix: AnyPrefix, way: Way) -> Value {
-    json!({ "prefix": prefix.to_string(), "next_hops": hops_json(list, way) })
+pub(super) fn route_json(list: &List, prefix: AnyPrefix, next_hops: NextHops) -> Value {
+    json!({ "prefix": prefix.to_string(), "next_hops": hops_json(list, next_hops) })
 }
 
 /// Where a route leads, in JSON: an empty list for nowhere.
-pub(super) fn hops_json(list: &List, way: Way) -> Value {
-    let hops = list.hops(way);
+pub(super) fn hops_json(list: &List, next_hops: NextHops) -> Value {
+    let hops = list.hops(next_hops);
     let hop = |&(hop, weight): &(import::Hop, u32)| json!({ "gateway": hop.gateway, "interface": list.device(hop), "output": hop.port, "weight": weight });
     hops.iter().map(hop).collect()
 }

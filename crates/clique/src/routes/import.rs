@@ -7,7 +7,7 @@ use crate::ctl;
 use crate::report;
 use crate::status::Status;
 use clap::ValueHint;
-use lpm::import::{List, Way};
+use lpm::import::{List, NextHops};
 use serde_json::{Value, json};
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -56,7 +56,7 @@ pub(super) fn run(args: &Args, json: bool) -> Result<Status, Trouble> {
     assign(&mut list, &args.outputs);
     if json {
         let all: Vec<Value> =
-            list.sorted().iter().map(|&(prefix, way)| route_json(&list, prefix, way)).collect();
+            list.sorted().iter().map(|&(prefix, next_hops)| route_json(&list, prefix, next_hops)).collect();
         let report = json!({ "routes": all, "skipped": list.skipped });
         return Ok(match &args.output {
             None => report::print_json(&report),
@@ -68,9 +68,9 @@ pub(super) fn run(args: &Args, json: bool) -> Result<Status, Trouble> {
 
 /// All routes in order, in lines that can be read again.
 fn text(list: &List) -> String {
-    list.sorted().iter().fold(String::new(), |mut text, &(prefix, way)| {
+    list.sorted().iter().fold(String::new(), |mut text, &(prefix, next_hops)| {
         // Writing to a string cannot fail.
-        let _ = write!(text, "{}", list.line(prefix, way));
+        let _ = write!(text, "{}", list.line(prefix, next_hops));
         text
     })
 }
@@ -85,13 +85,13 @@ fn assign(list: &mut List, outputs: &[(Option<String>, u32)]) {
         let given = hop.device.map_or(rest, |device| by_device.get(device as usize).copied().flatten());
         hop.port = hop.port.or(given);
     };
-    let single = |way: &mut Way| {
-        if let Way::Hop(hop) = way {
+    let single = |next_hops: &mut NextHops| {
+        if let NextHops::Hop(hop) = next_hops {
             give(hop);
         }
     };
-    list.v4.iter_mut().for_each(|(_, way)| single(way));
-    list.v6.iter_mut().for_each(|(_, way)| single(way));
+    list.v4.iter_mut().for_each(|(_, next_hops)| single(next_hops));
+    list.v6.iter_mut().for_each(|(_, next_hops)| single(next_hops));
     list.groups.iter_mut().flatten().for_each(|(hop, _)| give(hop));
 }
 

@@ -6,7 +6,7 @@ use crate::console;
 use crate::report;
 use crate::status::Status;
 use clap::ValueHint;
-use lpm::import::{AnyPrefix, List, Way};
+use lpm::import::{AnyPrefix, List, NextHops};
 use lpm::{Prefix, Table, TableError};
 use rcu::Domain;
 use serde_json::{Value, json};
@@ -43,7 +43,7 @@ pub(super) fn run(args: &Args, json: bool) -> Result<Status, Trouble> {
     let text = addresses.iter().fold(String::new(), |mut text, &address| {
         // Writing to a string cannot fail.
         let _ = match tables.longest(address) {
-            Some((prefix, way)) => writeln!(text, "{address}\t{prefix}\t{}", list.describe(way)),
+            Some((prefix, next_hops)) => writeln!(text, "{address}\t{prefix}\t{}", list.describe(next_hops)),
             None => writeln!(text, "{address}\t-\tno route"),
         };
         text
@@ -56,7 +56,7 @@ fn answer(tables: &Tables, list: &List, address: IpAddr) -> Value {
     json!({
         "address": address,
         "prefix": found.map(|(prefix, _)| prefix.to_string()),
-        "next_hops": found.map(|(_, way)| hops_json(list, way)),
+        "next_hops": found.map(|(_, next_hops)| hops_json(list, next_hops)),
     })
 }
 
@@ -79,7 +79,7 @@ fn from_input() -> Result<Vec<IpAddr>, Trouble> {
 
 /// The tables of both families; ids are places in the sorted routes.
 struct Tables {
-    routes: Vec<(AnyPrefix, Way)>,
+    routes: Vec<(AnyPrefix, NextHops)>,
     v4: Table<u32>,
     v6: Table<u128>,
 }
@@ -100,7 +100,7 @@ impl Tables {
         Ok(Tables { routes, v4, v6 })
     }
 
-    fn longest(&self, address: IpAddr) -> Option<(AnyPrefix, Way)> {
+    fn longest(&self, address: IpAddr) -> Option<(AnyPrefix, NextHops)> {
         let id = match address {
             IpAddr::V4(address) => self.v4.longest(address.into()).map(|(_, id): (Prefix<u32>, _)| id),
             IpAddr::V6(address) => self.v6.longest(address.into()).map(|(_, id): (Prefix<u128>, _)| id),

@@ -5,7 +5,7 @@ use super::trouble::Trouble;
 use crate::console;
 use crate::status::Status;
 use clap::ValueHint;
-use lpm::import::{AnyPrefix, Choice, List, Way, mrt};
+use lpm::import::{AnyPrefix, Choice, List, NextHops, mrt};
 use lpm::{Key, Naive, Prefix, Table, TableError};
 use rcu::Domain;
 use serde_json::json;
@@ -102,7 +102,7 @@ pub(super) fn run(args: &Args, json: bool) -> Result<Status, Trouble> {
 /// Where a route leads: as the table said, or to a gateway of the updates.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Next {
-    Before(Way),
+    Before(NextHops),
     Gateway(Option<std::net::IpAddr>),
 }
 
@@ -113,10 +113,10 @@ struct Pair<K: Key> {
 }
 
 impl<K: Key> Pair<K> {
-    fn new(routes: &[(Prefix<K>, Way)], ids: &mut Ids) -> Result<Self, TableError> {
+    fn new(routes: &[(Prefix<K>, NextHops)], ids: &mut Ids) -> Result<Self, TableError> {
         let (fast, mut naive) = (Table::new(Domain::global()), Naive::new());
         let routes: Vec<_> =
-            routes.iter().map(|&(prefix, way)| (prefix, ids.of(Next::Before(way)))).collect();
+            routes.iter().map(|&(prefix, next_hops)| (prefix, ids.of(Next::Before(next_hops)))).collect();
         fast.apply(routes.iter().map(|&(prefix, id)| (prefix, Some(id))))?;
         for (prefix, id) in routes {
             naive.insert(prefix, id);

@@ -6,7 +6,7 @@ use crate::console;
 use crate::report;
 use crate::status::Status;
 use clap::ValueHint;
-use lpm::import::{Way, mrt};
+use lpm::import::{NextHops, mrt};
 use lpm::{Key, Prefix, Table, TableStats};
 use rcu::Domain;
 use serde_json::{Map, Value, json};
@@ -60,20 +60,20 @@ struct Family {
 }
 
 impl Family {
-    fn of<K: Key>(routes: &[(Prefix<K>, Way)]) -> Result<Family, lpm::TableError> {
+    fn of<K: Key>(routes: &[(Prefix<K>, NextHops)]) -> Result<Family, lpm::TableError> {
         let table = Table::<K>::new(Domain::global());
         // As many ids as different next hops, as in a router: neighbours that lead the same way share memory.
         let mut ids = std::collections::HashMap::new();
         let changes: Vec<_> = routes
             .iter()
-            .map(|&(prefix, way)| {
+            .map(|&(prefix, next_hops)| {
                 let fresh = ids.len() as u32;
-                (prefix, Some(*ids.entry(way).or_insert(fresh)))
+                (prefix, Some(*ids.entry(next_hops).or_insert(fresh)))
             })
             .collect();
         table.apply(changes)?;
         let (mut lengths, mut nowhere) = (BTreeMap::new(), 0);
-        let no_way = ids.remove(&Way::Nowhere);
+        let no_way = ids.remove(&NextHops::Nowhere);
         table.for_each(|prefix, id| {
             *lengths.entry(prefix.len()).or_default() += 1;
             nowhere += u64::from(Some(id) == no_way);

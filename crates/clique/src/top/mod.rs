@@ -23,7 +23,7 @@ use crate::status::Status;
 use clap::ValueHint;
 use control::Client;
 use grid::Grid;
-use order::{Order, arrange};
+use order::{SortKey, arrange};
 use panels::Panel;
 use screen::Choices;
 use source::Source;
@@ -64,7 +64,7 @@ pub(crate) struct Args {
 
     /// Sort rows by this.
     #[arg(short, long, value_enum, default_value = "packets")]
-    sort: Order,
+    sort: SortKey,
 
     /// Show only what has TEXT in its name, class or reason.
     #[arg(short, long, value_name = "TEXT", default_value = "", hide_default_value = true)]

@@ -6,7 +6,7 @@ use std::cmp::Ordering;
 
 /// What rows are sorted by.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub(super) enum Order {
+pub(super) enum SortKey {
     /// Most packets a second first; of queues, the fullest.
     #[default]
     Packets,
@@ -16,21 +16,21 @@ pub(super) enum Order {
     Name,
 }
 
-impl Order {
+impl SortKey {
     /// The next one.
-    pub(super) fn next(self) -> Order {
+    pub(super) fn next(self) -> SortKey {
         match self {
-            Order::Packets => Order::Drops,
-            Order::Drops => Order::Name,
-            Order::Name => Order::Packets,
+            SortKey::Packets => SortKey::Drops,
+            SortKey::Drops => SortKey::Name,
+            SortKey::Name => SortKey::Packets,
         }
     }
 
     pub(super) fn name(self) -> &'static str {
         match self {
-            Order::Packets => "packets",
-            Order::Drops => "drops",
-            Order::Name => "name",
+            SortKey::Packets => "packets",
+            SortKey::Drops => "drops",
+            SortKey::Name => "name",
         }
     }
 }
@@ -43,7 +43,7 @@ fn falling(a: &[Option<f64>], b: &[Option<f64>]) -> Ordering {
 }
 
 /// Leaves rows that have `filter` in one of their names, whatever the case, and sorts them.
-pub(super) fn arrange(mut view: View, order: Order, filter: &str) -> View {
+pub(super) fn arrange(mut view: View, order: SortKey, filter: &str) -> View {
     let wanted = filter.to_lowercase();
     let fits = |texts: &[&str]| texts.iter().any(|text| text.to_lowercase().contains(&wanted));
     view.elements.retain(|row| fits(&[&row.element, &row.class]));
@@ -53,18 +53,18 @@ pub(super) fn arrange(mut view: View, order: Order, filter: &str) -> View {
     view.tables.retain(|row| fits(&[&row.element, &row.class, row.kind]));
     // Sorts are stable, and rows come by name.
     match order {
-        Order::Name => {}
-        Order::Packets => {
+        SortKey::Name => {}
+        SortKey::Packets => {
             view.elements.sort_by(|a, b| falling(&[a.packets_rate, a.packets], &[b.packets_rate, b.packets]));
             view.queues.sort_by(|a, b| falling(&[fill(a), Some(a.packets)], &[fill(b), Some(b.packets)]));
         }
-        Order::Drops => {
+        SortKey::Drops => {
             view.elements
                 .sort_by(|a, b| falling(&[a.drops_rate, Some(a.drops)], &[b.drops_rate, Some(b.drops)]));
             view.queues.sort_by(|a, b| falling(&[a.drops_rate, a.drops], &[b.drops_rate, b.drops]));
         }
     }
-    if order != Order::Name {
+    if order != SortKey::Name {
         view.drops
             .sort_by(|a, b| falling(&[a.packets_rate, Some(a.packets)], &[b.packets_rate, Some(b.packets)]));
         view.interfaces.sort_by(|a, b| {

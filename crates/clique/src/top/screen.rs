@@ -2,7 +2,7 @@
 
 use super::figures::{bytes, duration, short};
 use super::grid::Grid;
-use super::order::{Order, arrange};
+use super::order::{SortKey, arrange};
 use super::panels::{self, Panel, TITLES, Tone};
 use super::view::View;
 use ratatui::Frame;
@@ -23,7 +23,7 @@ const PANEL_MIN: u16 = 4;
 pub(super) struct Choices {
     /// The router's place, as the command line names it.
     pub(super) place: String,
-    pub(super) order: Order,
+    pub(super) order: SortKey,
     pub(super) filter: String,
     /// Whether the filter is being typed.
     pub(super) typing: bool,

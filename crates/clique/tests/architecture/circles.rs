@@ -17,7 +17,7 @@ use std::path::PathBuf;
 const REEXPORTS_MAX: usize = 16;
 
 /// What a path leads to.
-enum Found {
+enum Resolved {
     Module(usize),
     /// Something that this module defines.
     Item(usize),
@@ -67,16 +67,16 @@ impl Tree {
                 let mentioned = import.name.as_ref().is_some_and(|name| module.mentioned.contains(name));
                 match self.find(number, &import.path, REEXPORTS_MAX) {
                     Some(_) if import.public && !mentioned => {}
-                    Some(Found::Item(used)) => note(used, &import.path),
+                    Some(Resolved::Item(used)) => note(used, &import.path),
                     // A module that is only named here is used by the paths that begin with it.
-                    Some(Found::Module(used)) if import.name.is_none() || import.local => {
+                    Some(Resolved::Module(used)) if import.name.is_none() || import.local => {
                         note(used, &import.path);
                     }
-                    Some(Found::Module(_)) | None => {}
+                    Some(Resolved::Module(_)) | None => {}
                 }
             }
             for path in &module.paths {
-                if let Some(Found::Item(used)) = self.find(number, path, REEXPORTS_MAX) {
+                if let Some(Resolved::Item(used)) = self.find(number, path, REEXPORTS_MAX) {
                     note(used, path);
                 }
             }
@@ -85,7 +85,7 @@ impl Tree {
     }
 
     /// What a path leads to, unless that is another crate's. At most so many re-exports are followed.
-    fn find(&self, from: usize, path: &[String], reexports: usize) -> Option<Found> {
+    fn find(&self, from: usize, path: &[String], reexports: usize) -> Option<Resolved> {
         let mut rest = path;
         let mut at = from;
         match path.first()?.as_str() {
@@ -103,34 +103,34 @@ impl Tree {
     }
 
     /// What a path leads to that begins within a module.
-    fn descend(&self, at: usize, path: &[String], reexports: usize) -> Option<Found> {
-        let Some((first, rest)) = path.split_first() else { return Some(Found::Module(at)) };
+    fn descend(&self, at: usize, path: &[String], reexports: usize) -> Option<Resolved> {
+        let Some((first, rest)) = path.split_first() else { return Some(Resolved::Module(at)) };
         let module = &self.modules[at];
         if module.items.contains(first) && (rest.is_empty() || !module.children.contains_key(first)) {
-            return Some(Found::Item(at));
+            return Some(Resolved::Item(at));
         }
         if let Some(child) = module.children.get(first) {
             return self.descend(*child, rest, reexports);
         }
         if let Some(used) = self.macros.get(first).filter(|_| at == 0) {
-            return Some(Found::Item(*used));
+            return Some(Resolved::Item(*used));
         }
         if reexports == 0 {
-            return Some(Found::Item(at));
+            return Some(Resolved::Item(at));
         }
         if let Some(import) = self.import(at, first) {
             let path: Vec<String> = import.path.iter().chain(rest).cloned().collect();
             return self.find(at, &path, reexports - 1);
         }
         for all in module.imports.iter().filter(|import| import.name.is_none() && !import.local) {
-            if let Some(Found::Module(of)) = self.find(at, &all.path, reexports - 1)
+            if let Some(Resolved::Module(of)) = self.find(at, &all.path, reexports - 1)
                 && of != at
                 && self.defines(of, first)
             {
                 return self.descend(of, path, reexports - 1);
             }
         }
-        Some(Found::Item(at))
+        Some(Resolved::Item(at))
     }
 
     fn import(&self, module: usize, name: &str) -> Option<&Import> {

@@ -44,7 +44,7 @@ pub(super) struct Flows {
 
 impl Flows {
     pub(super) fn new(settings: &Settings, terminals: usize) -> Flows {
-        use super::settings::Order::{Flowlet, Quiet, Sequence};
+        use super::settings::OrderPolicy::{Flowlet, Quiet, Sequence};
         let empty = Bucket { last_ns: 0, before_ns: 0, route: None };
         let count =
             if matches!(settings.order, Flowlet | Quiet) { 1 << settings.flow_bits.min(28) } else { 1 };

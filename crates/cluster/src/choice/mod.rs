@@ -8,7 +8,7 @@
 //! where R is the rate that comes in at a node and N the number of nodes; the rest is spread evenly over all others.
 //! Uniform traffic then crosses one link, and no link needs more than 2R/N.
 //!
-//! Packets of one flow that take different paths overtake each other. [`Order`] says what is done about that.
+//! Packets of one flow that take different paths overtake each other. [`OrderPolicy`] says what is done about that.
 
 mod flows;
 mod path;
@@ -23,7 +23,7 @@ use fastrand::Rng;
 use flows::{Flows, Route};
 
 pub use path::Path;
-pub use settings::{Order, Scheme, Settings};
+pub use settings::{OrderPolicy, Scheme, Settings};
 
 /// Why a packet cannot be sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -163,12 +163,14 @@ impl Chooser {
         bytes: u32,
     ) -> Result<Decision, Refusal> {
         let chosen = match self.settings.order {
-            Order::None | Order::Sequence => {
+            OrderPolicy::None | OrderPolicy::Sequence => {
                 self.pick(now_ns, egress, bytes).map(|path| self.route(egress, path))
             }
-            Order::Pinned => self.pinned(now_ns, flow, egress, bytes).map(|path| self.route(egress, path)),
-            Order::Flowlet => self.flowlet(now_ns, flow, egress, bytes),
-            Order::Quiet => self.quiet(now_ns, flow, egress, bytes),
+            OrderPolicy::Pinned => {
+                self.pinned(now_ns, flow, egress, bytes).map(|path| self.route(egress, path))
+            }
+            OrderPolicy::Flowlet => self.flowlet(now_ns, flow, egress, bytes),
+            OrderPolicy::Quiet => self.quiet(now_ns, flow, egress, bytes),
         };
         match chosen {
             Ok(route) => Ok(self.take(now_ns, flow, egress, bytes, route)),

@@ -13,7 +13,7 @@ pub enum Scheme {
 
 /// What is done about order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Order {
+pub enum OrderPolicy {
     /// Nothing: each packet goes its own way.
     None,
     /// A flow always takes the same way, whatever the load; no state.
@@ -33,7 +33,7 @@ pub struct Settings {
     /// How the way is chosen.
     pub scheme: Scheme,
     /// What is done about order.
-    pub order: Order,
+    pub order: OrderPolicy,
     /// What comes in at the external ports of a node, in bits a second: R, or sR with s ports.
     pub line_rate: u64,
     /// What a link carries, in bits a second.
@@ -46,7 +46,7 @@ pub struct Settings {
     pub direct_burst_bytes: u32,
     /// Packets of a flow that follow each other within this time belong to one flowlet.
     pub flowlet_gap_ns: u64,
-    /// Longest time that a packet can be under way, for [`Order::Quiet`].
+    /// Longest time that a packet can be under way, for [`OrderPolicy::Quiet`].
     pub transit_max_ns: u64,
     /// Flows are told apart by so many bits of their hash.
     pub flow_bits: u32,
@@ -59,7 +59,7 @@ impl Settings {
     pub fn new(line_rate: u64, link_rate: u64) -> Settings {
         Settings {
             scheme: Scheme::Direct,
-            order: Order::Flowlet,
+            order: OrderPolicy::Flowlet,
             line_rate,
             link_rate,
             comfortable_bytes: 24 << 10,

@@ -8,7 +8,7 @@ use super::report::{Drops, Latency, Report};
 use super::traffic::Destinations;
 use super::{Config, Failure, Part, Traffic};
 use crate::NodeId;
-use crate::choice::{Chooser, Order, Path, Refusal, Scheme};
+use crate::choice::{Chooser, OrderPolicy, Path, Refusal, Scheme};
 use crate::label::Stamp;
 use crate::load::Backlog;
 use crate::membership::settled;
@@ -154,7 +154,7 @@ impl<'c> Engine<'c> {
             settings.seed = config.seed;
             Chooser::new(topology.clone(), View::whole(me as NodeId, terminals), settings)
         };
-        let resequencers = if config.choice.order == Order::Sequence { terminals } else { 0 };
+        let resequencers = if config.choice.order == OrderPolicy::Sequence { terminals } else { 0 };
         // A day has a few events, several for each packet.
         let shift = ((DAY_EVENTS / (3.0 * per_ns)).log2().round() as i32).clamp(0, 20) as u32;
         let mut seeds = Rng::with_seed(config.seed);

@@ -6,14 +6,14 @@ use crate::topology::Topology;
 #[derive(Debug)]
 pub(super) enum Map<'t> {
     /// Of an n-fly, the place of each node.
-    Fly(Vec<Place>),
+    Fly(Vec<FlyNode>),
     /// Computed each time.
     Other(&'t Topology),
 }
 
 /// A node of an n-fly. Links out of it change the digit of the row that has this unit and radix.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Place {
+pub(super) struct FlyNode {
     unit: u32,
     radix: u32,
     /// What is added to a terminal's digit: the first step is free.
@@ -37,7 +37,7 @@ impl<'t> Map<'t> {
             let unit: usize = radices[..digit].iter().product();
             let is_last = level == radices.len();
             let next = if is_last { 0 } else { terminals + level * rows };
-            Place {
+            FlyNode {
                 unit: unit as u32,
                 radix: radices[digit] as u32,
                 free: if level == 0 { (row % radices[digit]) as u32 } else { 0 },

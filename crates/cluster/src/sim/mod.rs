@@ -17,7 +17,7 @@ pub use engine::run;
 pub use report::Report;
 
 use crate::NodeId;
-use crate::choice::{self, Order, Scheme};
+use crate::choice::{self, OrderPolicy, Scheme};
 use crate::resequence;
 use crate::topology::Topology;
 use trace::Arrival;
@@ -87,7 +87,7 @@ pub struct Config {
     pub latency_ns: u64,
     /// Bytes that wait for an external port, at most.
     pub port_queue_bytes: u32,
-    /// How packets are put in order, with [`Order::Sequence`].
+    /// How packets are put in order, with [`OrderPolicy::Sequence`].
     pub resequence: resequence::Settings,
     /// When nothing comes in any more.
     pub duration_ns: u64,
@@ -132,7 +132,7 @@ impl Config {
 
     /// With another way of choosing.
     #[must_use]
-    pub fn with(mut self, scheme: Scheme, order: Order) -> Config {
+    pub fn with(mut self, scheme: Scheme, order: OrderPolicy) -> Config {
         (self.choice.scheme, self.choice.order) = (scheme, order);
         self
     }

@@ -23,11 +23,11 @@ fn throughput_is_that_of_theory() {
     assert!(uniform.of_theory > 0.98 && uniform.c < 2.25, "{uniform:?}");
     for matrix in [Matrix::Permutation, Matrix::Adversarial] {
         for scheme in [Scheme::Direct, Scheme::Valiant] {
-            let report = done(&small(mesh(), matrix.clone(), 0.9).with(scheme, Order::None));
+            let report = done(&small(mesh(), matrix.clone(), 0.9).with(scheme, OrderPolicy::None));
             assert!(report.of_theory > 0.98 && report.fairness > 0.99, "{scheme:?} {report:?}");
             assert!(report.c > 2.7 && report.c <= 3.0 && report.c_busiest < 3.0, "{scheme:?} {report:?}");
         }
-        let single = done(&small(mesh(), matrix, 0.9).with(Scheme::Straight, Order::None));
+        let single = done(&small(mesh(), matrix, 0.9).with(Scheme::Straight, OrderPolicy::None));
         // A link has a quarter of the line rate.
         assert!((0.25..0.29).contains(&(single.throughput / 8e9)), "{single:?}");
     }
@@ -36,8 +36,9 @@ fn throughput_is_that_of_theory() {
 /// An overloaded port is shared evenly, and others do not suffer.
 #[test]
 fn a_hot_spot_is_shared() {
-    let report =
-        done(&small(Topology::Mesh { nodes: 8 }, Matrix::HotSpot, 0.9).with(Scheme::Direct, Order::None));
+    let report = done(
+        &small(Topology::Mesh { nodes: 8 }, Matrix::HotSpot, 0.9).with(Scheme::Direct, OrderPolicy::None),
+    );
     assert!(report.of_theory > 0.9 && report.fairness_at_busiest > 0.95, "{report:?}");
 }
 
@@ -51,7 +52,7 @@ fn flies_carry_all() {
         (Matrix::Adversarial, Scheme::Direct),
     ] {
         let fly = Topology::fly(16, 4);
-        let report = done(&small(fly, matrix.clone(), 0.9).with(scheme, Order::None));
+        let report = done(&small(fly, matrix.clone(), 0.9).with(scheme, OrderPolicy::None));
         assert!(report.of_theory > 0.99 && report.fairness > 0.99, "{matrix:?} {scheme:?} {report:?}");
         assert_eq!((report.drops.hops, report.drops.link_full), (0, 0));
         assert!(report.c > 4.0 && report.c <= 7.0 && report.c_busiest < 3.0, "{report:?}");
@@ -63,7 +64,7 @@ fn flies_carry_all() {
 #[test]
 fn flowlets_in_a_fly() {
     let mut config =
-        small(Topology::fly(64, 8), Matrix::Adversarial, 0.9).with(Scheme::Direct, Order::Flowlet);
+        small(Topology::fly(64, 8), Matrix::Adversarial, 0.9).with(Scheme::Direct, OrderPolicy::Flowlet);
     config.warmup_ns = 20_000_000;
     let report = done(&config);
     assert!(report.of_theory > 0.9 && report.spilled > 0, "{report:?}");
@@ -82,12 +83,12 @@ fn order_is_kept() {
         // Nothing is under way for longer than all queues take.
         config.choice.transit_max_ns = 20_000_000;
         let report = done(&config);
-        assert!(order != Order::Sequence || report.of_theory > 0.98, "{report:?}");
+        assert!(order != OrderPolicy::Sequence || report.of_theory > 0.98, "{report:?}");
         report.reordering.sequences
     };
     for topology in [Topology::Mesh { nodes: 4 }, Topology::fly(16, 4)] {
-        assert!(reordered(topology.clone(), Order::None) > 100);
-        let orders = [Order::Pinned, Order::Quiet, Order::Sequence];
+        assert!(reordered(topology.clone(), OrderPolicy::None) > 100);
+        let orders = [OrderPolicy::Pinned, OrderPolicy::Quiet, OrderPolicy::Sequence];
         assert_eq!(orders.map(|order| reordered(topology.clone(), order)), [0; 3], "{topology:?}");
     }
 }
@@ -96,7 +97,7 @@ fn order_is_kept() {
 #[test]
 fn a_dead_node_takes_less_down_once_others_know() {
     let mut config =
-        small(Topology::Mesh { nodes: 6 }, Matrix::Permutation, 0.5).with(Scheme::Direct, Order::None);
+        small(Topology::Mesh { nodes: 6 }, Matrix::Permutation, 0.5).with(Scheme::Direct, OrderPolicy::None);
     config.failures = vec![Failure { part: Part::Link(0, 1), from_ns: 0, until_ns: 1 << 40 }];
     config.detect_ns = 1_000_000;
     let report = done(&config);
@@ -110,7 +111,8 @@ fn a_dead_node_takes_less_down_once_others_know() {
 /// In a fly, too, whatever breaks: a node between, of either level, or a cable. Until that is known a share is lost, then nothing.
 #[test]
 fn failures_in_a_fly() {
-    let mut config = small(Topology::fly(16, 4), Matrix::Permutation, 0.5).with(Scheme::Direct, Order::None);
+    let mut config =
+        small(Topology::fly(16, 4), Matrix::Permutation, 0.5).with(Scheme::Direct, OrderPolicy::None);
     (config.detect_ns, config.duration_ns, config.warmup_ns) = (1_000_000, 8_000_000, 1_000_000);
     for part in [Part::Node(16), Part::Node(40), Part::Link(0, 17), Part::Link(20, 36), Part::Link(40, 9)] {
         config.failures = vec![Failure { part, from_ns: 2_000_000, until_ns: 1 << 26 }];
@@ -163,6 +165,7 @@ fn the_papers_reordering() {
         assert_eq!(report.drops.total(), 0, "{order:?} {report:?}");
         report.reordered_percent
     };
-    let [single, flowlet, strict] = [Order::None, Order::Flowlet, Order::Sequence].map(reordered);
+    let [single, flowlet, strict] =
+        [OrderPolicy::None, OrderPolicy::Flowlet, OrderPolicy::Sequence].map(reordered);
     assert!(single > 0.5 && flowlet * 37.0 <= single && strict == 0.0, "{single} {flowlet} {strict}");
 }

@@ -1,7 +1,7 @@
 //! The machines, the wires between them, and what befalls them.
 
 use cluster::NodeId;
-use cluster::choice::{Chooser, Order, Settings};
+use cluster::choice::{Chooser, OrderPolicy, Settings};
 use cluster::label::Label;
 use cluster::membership::{Event, Hello, Key, Member, Phase, Roster, Timing};
 use cluster::resequence::{self, Resequencer};
@@ -227,7 +227,7 @@ impl World {
         let member = Member::new(id, incarnation, &self.topology, &roster, key, timing, self.now);
         let links = self.topology.links(0) as u64;
         let mut settings = Settings::new(1_000_000_000, 2_000_000_000 / links);
-        settings.order = Order::Sequence;
+        settings.order = OrderPolicy::Sequence;
         settings.seed = self.rng.u64(..);
         // Small, so that traffic is balanced although there is little of it.
         settings.direct_burst_bytes = 100;

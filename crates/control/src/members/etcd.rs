@@ -15,7 +15,7 @@ pub(super) struct Client {
 
 /// A value, and what all of the store's values are as of.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Found {
+pub(super) struct Versioned {
     pub(super) value: Option<String>,
     pub(super) revision: i64,
 }
@@ -80,10 +80,10 @@ impl Client {
     }
 
     /// The value of a key.
-    pub(super) fn get(&self, key: &str) -> Result<Found, String> {
+    pub(super) fn get(&self, key: &str) -> Result<Versioned, String> {
         let answer = self.ask("/v3/kv/range", &json!({ "key": encoded(key) }))?;
         let value = answer["kvs"].get(0).map(|pair| decoded(&pair["value"])).transpose()?;
-        Ok(Found { value, revision: number(&answer["header"]["revision"]) })
+        Ok(Versioned { value, revision: number(&answer["header"]["revision"]) })
     }
 
     /// Sets a key that goes away with a lease.

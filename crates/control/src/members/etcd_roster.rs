@@ -227,7 +227,7 @@ struct Follower {
 }
 
 /// What etcd knows of this node.
-struct Told {
+struct Registration {
     key: String,
     lease: i64,
     value: String,
@@ -279,15 +279,15 @@ impl Follower {
         let number = shared.read("node");
         let key_of_node = format!("{}members/{}", self.settings.prefix, number.trim());
         let lease = client.grant(self.settings.ttl)?;
-        let mut told = Told { key: key_of_node, lease, value: String::new() };
-        tell(shared, &client, &mut told)?;
+        let mut registration = Registration { key: key_of_node, lease, value: String::new() };
+        tell(shared, &client, &mut registration)?;
         // From the next change on: none is missed between reading and watching.
         let watch = client.watch(&key, found.revision + 1)?;
         shared.connected.store(true, Relaxed);
         shared.error().clear();
         shared.sessions.fetch_add(1, Relaxed);
         shared.log(&format!("etcd is there ({})", self.settings.servers[self.turn]));
-        self.stay(shared, waiter, &client, watch, told)
+        self.stay(shared, waiter, &client, watch, registration)
     }
 
     fn stay(
@@ -296,23 +296,23 @@ impl Follower {
         waiter: &Waiter,
         client: &Client,
         mut watch: Watch,
-        mut told: Told,
+        mut registration: Registration,
     ) -> Result<(), String> {
         let renew_after = Duration::from_secs(self.settings.ttl.into()) / 3;
         let mut renew_at = Instant::now() + renew_after;
         loop {
             if Instant::now() >= renew_at {
-                if !client.keep_alive(told.lease)? {
+                if !client.keep_alive(registration.lease)? {
                     return Err("the lease has run out".to_owned());
                 }
-                tell(shared, client, &mut told)?;
+                tell(shared, client, &mut registration)?;
                 renew_at = Instant::now() + renew_after;
             }
             let is_there = watch.has_changes()
                 || match waiter.wait(&[watch.socket().as_fd()], Some(renew_at)) {
                     Wake::Stop => {
                         // If that fails, the lease runs out by itself.
-                        let _ = client.revoke(told.lease);
+                        let _ = client.revoke(registration.lease);
                         return Ok(());
                     }
                     Wake::Ready(ready) => ready == [true],
@@ -349,13 +349,13 @@ fn offer(shared: &Shared, text: &str) -> Result<(), HandlerError> {
 }
 
 /// Tells etcd how this node is, if it does not know.
-fn tell(shared: &Shared, client: &Client, told: &mut Told) -> Result<(), String> {
+fn tell(shared: &Shared, client: &Client, registration: &mut Registration) -> Result<(), String> {
     let roster = shared.read("roster");
     let value =
         format!("phase {}\n{}\n", shared.read("phase").trim(), roster.lines().next().unwrap_or_default());
-    if value != told.value {
-        client.put(&told.key, &value, told.lease)?;
-        told.value = value;
+    if value != registration.value {
+        client.put(&registration.key, &value, registration.lease)?;
+        registration.value = value;
     }
     Ok(())
 }

@@ -1,10 +1,10 @@
 //! From the routes that a routing suite or the kernel decides on to those that packets are forwarded by.
 //!
-//! [`Fib`] knows every route and next-hop group it was told of, and the way that it gave out for each destination. What
+//! [`Fib`] knows every route and next-hop group it was told of, and what it gave out for each destination. What
 //! changes is collected, and [`Fib::changes`] gives out what the difference is: as lines for the `ctrl` handler of a
 //! lookup element.
 
-use super::netlink::{Group, Message, NextHop, Prefix, Route, Way};
+use super::netlink::{Forwarding, Group, Message, NextHop, Prefix, Route};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write;
 use std::net::IpAddr;
@@ -23,9 +23,9 @@ pub(crate) struct Ports {
     pub(crate) prohibit: Option<u32>,
 }
 
-/// What a lookup element is told for a destination.
+/// What lookup elements install for a destination.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Given {
+enum Installed {
     /// An output without gateway.
     Port(u32),
     /// Gateways, outputs and weights.
@@ -34,23 +34,23 @@ enum Given {
     Nowhere,
 }
 
-impl Given {
+impl Installed {
     /// The output for packets of a type for which there may be one.
-    fn special(port: Option<u32>) -> Given {
-        port.map_or(Given::Nowhere, Given::Port)
+    fn special(port: Option<u32>) -> Installed {
+        port.map_or(Installed::Nowhere, Installed::Port)
     }
 }
 
 /// What follows the prefix in a command of a lookup element.
-impl std::fmt::Display for Given {
+impl std::fmt::Display for Installed {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let gateway =
             |gateway: &Option<IpAddr>| gateway.map_or("-".to_owned(), |gateway| gateway.to_string());
         match self {
-            Given::Nowhere => write!(f, "-1"),
-            Given::Port(port) => write!(f, "- {port}"),
-            Given::Hops(hops) if hops.len() == 1 => write!(f, "{} {}", gateway(&hops[0].0), hops[0].1),
-            Given::Hops(hops) => {
+            Installed::Nowhere => write!(f, "-1"),
+            Installed::Port(port) => write!(f, "- {port}"),
+            Installed::Hops(hops) if hops.len() == 1 => write!(f, "{} {}", gateway(&hops[0].0), hops[0].1),
+            Installed::Hops(hops) => {
                 let mut between = "";
                 for (via, port, weight) in hops {
                     write!(f, "{between}nexthop {} {port} {weight}", gateway(via))?;
@@ -62,14 +62,14 @@ impl std::fmt::Display for Given {
     }
 }
 
-/// What lookup elements are told, by destination.
+/// Changes that lookup elements are told of, by destination.
 #[derive(Debug)]
-pub(crate) struct Told(Vec<(Prefix, Option<Given>)>);
+pub(crate) struct Changes(Vec<(Prefix, Option<Installed>)>);
 
 #[derive(Debug)]
 struct Entry {
     metric: u32,
-    way: Way,
+    forwarding: Forwarding,
     /// The round of synchronisation in which it was last heard of.
     heard: u32,
 }
@@ -78,7 +78,7 @@ struct Entry {
 struct Destination {
     /// By ascending metric.
     routes: Vec<Entry>,
-    given: Option<Given>,
+    installed: Option<Installed>,
 }
 
 /// Routes, and what was made of them.
@@ -110,7 +110,7 @@ impl Fib {
 
     /// Destinations for which nothing was given out, because they lead where no port leads.
     pub(crate) fn unused(&self) -> usize {
-        self.destinations.values().filter(|destination| destination.given.is_none()).count()
+        self.destinations.values().filter(|destination| destination.installed.is_none()).count()
     }
 
     /// Whether something changed since [`Fib::changes`] was last asked.
@@ -126,11 +126,11 @@ impl Fib {
             Message::AddGroup(id, group) => {
                 let old = self.groups.insert(id, group.clone());
                 if old.is_some_and(|old| old != group) {
-                    self.recompute(|fib, way| fib.mentions(way, id, 0));
+                    self.recompute(|fib, forwarding| fib.mentions(forwarding, id, 0));
                 }
             }
             Message::RemoveGroup(id) => {
-                self.recompute(|fib, way| fib.mentions(way, id, 0));
+                self.recompute(|fib, forwarding| fib.mentions(forwarding, id, 0));
                 self.groups.remove(&id);
             }
             Message::Neighbour(_) | Message::Link | Message::Done | Message::Error(_) | Message::Other => {}
@@ -139,7 +139,7 @@ impl Fib {
 
     fn add(&mut self, route: Route) {
         let destination = self.destinations.entry(route.prefix).or_default();
-        let entry = Entry { metric: route.metric, way: route.way, heard: self.round };
+        let entry = Entry { metric: route.metric, forwarding: route.forwarding, heard: self.round };
         if !self.by_metric {
             destination.routes.clear();
         }
@@ -179,7 +179,7 @@ impl Fib {
 
     /// Forgets what was given out: everything is given out again.
     pub(crate) fn forget(&mut self) {
-        self.destinations.values_mut().for_each(|destination| destination.given = None);
+        self.destinations.values_mut().for_each(|destination| destination.installed = None);
         self.changed.extend(self.destinations.keys());
     }
 
@@ -188,36 +188,41 @@ impl Fib {
         self.changed.extend(self.destinations.keys());
     }
 
-    /// Says of all destinations with such a way that they may have changed.
-    pub(crate) fn recompute(&mut self, concerned: impl Fn(&Fib, &Way) -> bool) {
-        let best = |destination: &Destination| destination.routes.first().map(|entry| entry.way.clone());
+    /// Says of all destinations with such a forwarding that they may have changed.
+    pub(crate) fn recompute(&mut self, concerned: impl Fn(&Fib, &Forwarding) -> bool) {
+        let best =
+            |destination: &Destination| destination.routes.first().map(|entry| entry.forwarding.clone());
         let found: Vec<Prefix> = self
             .destinations
             .iter()
-            .filter(|(_, destination)| best(destination).is_some_and(|way| concerned(self, &way)))
+            .filter(|(_, destination)| {
+                best(destination).is_some_and(|forwarding| concerned(self, &forwarding))
+            })
             .map(|(prefix, _)| *prefix)
             .collect();
         self.changed.extend(found);
     }
 
-    /// Whether a way depends on a group.
-    fn mentions(&self, way: &Way, id: u32, depth: u32) -> bool {
-        let Way::Group(own) = way else { return false };
+    /// Whether a forwarding depends on a group.
+    fn mentions(&self, forwarding: &Forwarding, id: u32, depth: u32) -> bool {
+        let Forwarding::Group(own) = forwarding else { return false };
         *own == id
             || depth < NESTING_MAX
                 && matches!(self.groups.get(own), Some(Group::Of(members))
-                    if members.iter().any(|&(member, _)| self.mentions(&Way::Group(member), id, depth + 1)))
+                if members.iter().any(|&(member, _)| {
+                    self.mentions(&Forwarding::Group(member), id, depth + 1)
+                }))
     }
 
-    /// The next hops of a way, in order.
-    fn hops(&self, way: &Way, weight: u32, depth: u32, to: &mut Vec<NextHop>) {
-        match way {
-            Way::Hops(hops) => to.extend(hops),
-            Way::Group(id) if depth < NESTING_MAX => match self.groups.get(id) {
+    /// The next hops of a forwarding, in order.
+    fn hops(&self, forwarding: &Forwarding, weight: u32, depth: u32, to: &mut Vec<NextHop>) {
+        match forwarding {
+            Forwarding::Hops(hops) => to.extend(hops),
+            Forwarding::Group(id) if depth < NESTING_MAX => match self.groups.get(id) {
                 Some(Group::One(hop)) => to.push(NextHop { weight, ..*hop }),
                 Some(Group::Of(members)) => {
                     for &(member, weight) in members {
-                        self.hops(&Way::Group(member), weight, depth + 1, to);
+                        self.hops(&Forwarding::Group(member), weight, depth + 1, to);
                     }
                 }
                 Some(Group::Blackhole) | None => {}
@@ -226,27 +231,32 @@ impl Fib {
         }
     }
 
-    /// What to give out for a way: those of its next hops that some port leads to.
-    fn resolve(&self, way: &Way, ports: &Ports, name_of: &dyn Fn(u32) -> Option<String>) -> Option<Given> {
-        match way {
-            Way::Local => return ports.local.map(Given::Port),
-            Way::Blackhole => return Some(Given::special(ports.blackhole)),
-            Way::Unreachable => return Some(Given::special(ports.unreachable)),
-            Way::Prohibit => return Some(Given::special(ports.prohibit)),
-            Way::Group(id) if self.groups.get(id) == Some(&Group::Blackhole) => {
-                return Some(Given::special(ports.blackhole));
+    /// What to give out for a forwarding: those of its next hops that some port leads to.
+    fn resolve(
+        &self,
+        forwarding: &Forwarding,
+        ports: &Ports,
+        name_of: &dyn Fn(u32) -> Option<String>,
+    ) -> Option<Installed> {
+        match forwarding {
+            Forwarding::Local => return ports.local.map(Installed::Port),
+            Forwarding::Blackhole => return Some(Installed::special(ports.blackhole)),
+            Forwarding::Unreachable => return Some(Installed::special(ports.unreachable)),
+            Forwarding::Prohibit => return Some(Installed::special(ports.prohibit)),
+            Forwarding::Group(id) if self.groups.get(id) == Some(&Group::Blackhole) => {
+                return Some(Installed::special(ports.blackhole));
             }
-            Way::Hops(_) | Way::Group(_) => {}
+            Forwarding::Hops(_) | Forwarding::Group(_) => {}
         }
         let mut hops = Vec::new();
-        self.hops(way, 1, 0, &mut hops);
+        self.hops(forwarding, 1, 0, &mut hops);
         let output = |hop: &NextHop| {
             let name = name_of(hop.interface)?;
             let (_, port) = ports.interfaces.iter().find(|(known, _)| *known == name)?;
             Some((hop.gateway, *port, hop.weight))
         };
-        let given: Vec<_> = hops.iter().filter_map(output).collect();
-        (!given.is_empty()).then_some(Given::Hops(given))
+        let installed: Vec<_> = hops.iter().filter_map(output).collect();
+        (!installed.is_empty()).then_some(Installed::Hops(installed))
     }
 
     /// Up to so many changes, as lines of commands: those for IPv4, those for IPv6. They are given again until they are
@@ -256,31 +266,32 @@ impl Fib {
         most: usize,
         ports: &Ports,
         name_of: &dyn Fn(u32) -> Option<String>,
-    ) -> (String, String, Told) {
-        let (mut v4, mut v6, mut told) = (String::new(), String::new(), Vec::new());
+    ) -> (String, String, Changes) {
+        let (mut v4, mut v6, mut changes) = (String::new(), String::new(), Vec::new());
         for prefix in self.changed.iter().copied().take(most) {
             let Some(destination) = self.destinations.get(&prefix) else {
-                told.push((prefix, None));
+                changes.push((prefix, None));
                 continue;
             };
-            let given = destination.routes.first().and_then(|entry| self.resolve(&entry.way, ports, name_of));
+            let installed =
+                destination.routes.first().and_then(|entry| self.resolve(&entry.forwarding, ports, name_of));
             let lines = if prefix.address.is_ipv4() { &mut v4 } else { &mut v6 };
-            if given != destination.given {
-                let _ = match &given {
-                    Some(given) => writeln!(lines, "set {prefix} {given}"),
+            if installed != destination.installed {
+                let _ = match &installed {
+                    Some(installed) => writeln!(lines, "set {prefix} {installed}"),
                     None => writeln!(lines, "remove {prefix}"),
                 }; // writing to a String does not fail
             }
-            told.push((prefix, given));
+            changes.push((prefix, installed));
         }
-        (v4, v6, Told(told))
+        (v4, v6, Changes(changes))
     }
 
     /// Lookup elements were told of these changes.
-    pub(crate) fn done(&mut self, told: Told) {
-        for (prefix, given) in told.0 {
+    pub(crate) fn done(&mut self, changes: Changes) {
+        for (prefix, installed) in changes.0 {
             match self.destinations.get_mut(&prefix) {
-                Some(destination) if !destination.routes.is_empty() => destination.given = given,
+                Some(destination) if !destination.routes.is_empty() => destination.installed = installed,
                 _ => drop(self.destinations.remove(&prefix)),
             }
             self.changed.remove(&prefix);
@@ -310,37 +321,42 @@ mod tests {
         NextHop { gateway: gateway.parse().ok(), interface, weight: 1 }
     }
 
-    fn route(to: &str, metric: u32, way: Way) -> Message {
-        Message::Add(Route { prefix: prefix(to), table: 254, metric, way })
+    fn route(to: &str, metric: u32, forwarding: Forwarding) -> Message {
+        Message::Add(Route { prefix: prefix(to), table: 254, metric, forwarding })
     }
 
     fn remove(to: &str, metric: u32) -> Message {
-        Message::Remove(Route { prefix: prefix(to), table: 254, metric, way: Way::Hops(vec![]) })
+        Message::Remove(Route {
+            prefix: prefix(to),
+            table: 254,
+            metric,
+            forwarding: Forwarding::Hops(vec![]),
+        })
     }
 
     fn changes(fib: &mut Fib) -> String {
-        let (v4, v6, told) = fib.changes(usize::MAX, &ports(), &name_of);
-        fib.done(told);
+        let (v4, v6, changes) = fib.changes(usize::MAX, &ports(), &name_of);
+        fib.done(changes);
         v4 + &v6
     }
 
     #[test]
     fn routes_come_change_and_go() {
         let mut fib = Fib::new(false);
-        fib.take(route("10.0.0.0/8", 0, Way::Hops(vec![hop("192.0.2.1", 1)])));
-        fib.take(route("2001:db8::/32", 0, Way::Hops(vec![hop("fe80::1", 2)])));
-        fib.take(route("10.1.0.0/16", 0, Way::Blackhole));
-        fib.take(route("10.2.0.0/16", 0, Way::Prohibit)); // no port for these
-        fib.take(route("10.4.0.0/16", 0, Way::Local)); // nor for these, which the host delivers itself
-        fib.take(route("10.3.0.0/16", 0, Way::Hops(vec![hop("192.0.2.1", 5), hop("", 2)])));
+        fib.take(route("10.0.0.0/8", 0, Forwarding::Hops(vec![hop("192.0.2.1", 1)])));
+        fib.take(route("2001:db8::/32", 0, Forwarding::Hops(vec![hop("fe80::1", 2)])));
+        fib.take(route("10.1.0.0/16", 0, Forwarding::Blackhole));
+        fib.take(route("10.2.0.0/16", 0, Forwarding::Prohibit)); // no port for these
+        fib.take(route("10.4.0.0/16", 0, Forwarding::Local)); // nor for these, which the host delivers itself
+        fib.take(route("10.3.0.0/16", 0, Forwarding::Hops(vec![hop("192.0.2.1", 5), hop("", 2)])));
         assert_eq!(
             changes(&mut fib),
             "set 10.0.0.0/8 192.0.2.1 1\nset 10.1.0.0/16 - 9\nset 10.2.0.0/16 -1\nset 10.3.0.0/16 - 2\nset 2001:db8::/32 fe80::1 2\n"
         );
         assert_eq!((fib.len(), fib.unused()), (6, 1));
         // The same again is no change.
-        fib.take(route("10.0.0.0/8", 0, Way::Hops(vec![hop("192.0.2.1", 1)])));
-        fib.take(route("10.0.0.0/8", 7, Way::Hops(vec![hop("192.0.2.2", 1)])));
+        fib.take(route("10.0.0.0/8", 0, Forwarding::Hops(vec![hop("192.0.2.1", 1)])));
+        fib.take(route("10.0.0.0/8", 7, Forwarding::Hops(vec![hop("192.0.2.2", 1)])));
         fib.take(remove("10.1.0.0/16", 0));
         fib.take(remove("10.2.0.0/16", 0));
         assert_eq!(changes(&mut fib), "set 10.0.0.0/8 192.0.2.2 1\nremove 10.1.0.0/16\nremove 10.2.0.0/16\n");
@@ -351,8 +367,8 @@ mod tests {
     #[test]
     fn until_it_is_done() {
         let mut fib = Fib::new(false);
-        fib.take(route("10.0.0.0/8", 0, Way::Hops(vec![hop("192.0.2.1", 1), hop("192.0.2.2", 2)])));
-        fib.take(route("11.0.0.0/8", 0, Way::Blackhole));
+        fib.take(route("10.0.0.0/8", 0, Forwarding::Hops(vec![hop("192.0.2.1", 1), hop("192.0.2.2", 2)])));
+        fib.take(route("11.0.0.0/8", 0, Forwarding::Blackhole));
         let some = |fib: &Fib| fib.changes(1, &ports(), &name_of).0;
         assert_eq!(
             (some(&fib), some(&fib)),
@@ -374,8 +390,8 @@ mod tests {
     #[test]
     fn the_route_with_the_smallest_metric_counts() {
         let mut fib = Fib::new(true);
-        fib.take(route("0.0.0.0/0", 200, Way::Hops(vec![hop("192.0.2.2", 2)])));
-        fib.take(route("0.0.0.0/0", 100, Way::Hops(vec![hop("192.0.2.1", 1)])));
+        fib.take(route("0.0.0.0/0", 200, Forwarding::Hops(vec![hop("192.0.2.2", 2)])));
+        fib.take(route("0.0.0.0/0", 100, Forwarding::Hops(vec![hop("192.0.2.1", 1)])));
         assert_eq!(changes(&mut fib), "set 0.0.0.0/0 192.0.2.1 1\n");
         fib.take(remove("0.0.0.0/0", 100));
         assert_eq!(changes(&mut fib), "set 0.0.0.0/0 192.0.2.2 2\n");
@@ -387,16 +403,19 @@ mod tests {
         fib.take(Message::AddGroup(8, Group::One(hop("192.0.2.1", 1))));
         fib.take(Message::AddGroup(9, Group::One(hop("192.0.2.9", 2))));
         fib.take(Message::AddGroup(7, Group::Of(vec![(8, 1), (9, 2), (7, 1)]))); // within itself, even
-        fib.take(route("10.0.0.0/8", 0, Way::Group(7)));
-        fib.take(route("11.0.0.0/8", 0, Way::Group(8)));
-        let given = changes(&mut fib);
+        fib.take(route("10.0.0.0/8", 0, Forwarding::Group(7)));
+        fib.take(route("11.0.0.0/8", 0, Forwarding::Group(8)));
+        let installed = changes(&mut fib);
         let start = "set 10.0.0.0/8 nexthop 192.0.2.1 1 1 nexthop 192.0.2.9 2 2 nexthop 192.0.2.1 1 1";
-        assert!(given.starts_with(start) && given.ends_with("\nset 11.0.0.0/8 192.0.2.1 1\n"), "{given}");
+        assert!(
+            installed.starts_with(start) && installed.ends_with("\nset 11.0.0.0/8 192.0.2.1 1\n"),
+            "{installed}"
+        );
         fib.take(Message::AddGroup(7, Group::Of(vec![(8, 1), (9, 2)])));
         fib.take(Message::AddGroup(8, Group::One(hop("192.0.2.3", 1))));
-        let given =
+        let installed =
             "set 10.0.0.0/8 nexthop 192.0.2.3 1 1 nexthop 192.0.2.9 2 2\nset 11.0.0.0/8 192.0.2.3 1\n";
-        assert_eq!(changes(&mut fib), given);
+        assert_eq!(changes(&mut fib), installed);
         fib.take(Message::RemoveGroup(8));
         assert_eq!(changes(&mut fib), "set 10.0.0.0/8 192.0.2.9 2\nremove 11.0.0.0/8\n");
     }
@@ -405,7 +424,7 @@ mod tests {
     #[test]
     fn mark_and_sweep() {
         let mut fib = Fib::new(false);
-        let known = |i: u32| route(&format!("10.{i}.0.0/16"), 0, Way::Hops(vec![hop("192.0.2.1", 1)]));
+        let known = |i: u32| route(&format!("10.{i}.0.0/16"), 0, Forwarding::Hops(vec![hop("192.0.2.1", 1)]));
         (0..4).for_each(|i| fib.take(known(i)));
         changes(&mut fib);
         fib.begin_round();

@@ -58,7 +58,7 @@
 //! KernelRoutes, IPLookup, IP6Lookup
 
 use super::arguments::{Arguments, Tables};
-use super::install::{Installer, ROUTES_LEARNED, Shared, Target};
+use super::install::{ROUTES_LEARNED, RouteSync, Shared, Target};
 use super::links::Links;
 use super::netlink;
 use crate::feed::{Feed, Waiter, Wake};
@@ -133,9 +133,9 @@ impl FpmServer {
         let port = listener.local_addr().map_err(explain)?.port();
         let shared = Arc::new(Shared::new(self.aim(cx)));
         let (hold, table) = (self.hold, self.table);
-        let installer = Installer::new(&shared, false, table);
+        let sync = RouteSync::new(&shared, false, table);
         let (links, buffer) = (Links::new()?, Vec::new());
-        let mut server = Server { listener, zebra: None, buffer, installer, links, sweep_at: None, hold };
+        let mut server = Server { listener, zebra: None, buffer, sync, links, sweep_at: None, hold };
         let feed = Feed::start_lasting("routes", shared, Shared::panicked, move |shared, waiter| {
             server.serve(shared, waiter)
         })?;
@@ -209,7 +209,7 @@ struct Server {
     zebra: Option<(TcpStream, SocketAddr)>,
     /// What came and is not a whole message yet.
     buffer: Vec<u8>,
-    installer: Installer,
+    sync: RouteSync,
     links: Links,
     /// When routes that zebra did not tell of again are removed.
     sweep_at: Option<Instant>,
@@ -221,7 +221,7 @@ impl Server {
     fn serve(&mut self, shared: &Shared, waiter: &Waiter) {
         self.part();
         shared.counters.connected.store(false, Relaxed);
-        self.installer.recover();
+        self.sync.recover();
         loop {
             let mut descriptors = vec![self.listener.as_fd(), self.links.descriptor()];
             descriptors.extend(self.zebra.as_ref().map(|(stream, _)| stream.as_fd()));
@@ -231,7 +231,7 @@ impl Server {
                 Wake::Time => self.sweep(shared),
                 Wake::Ready(ready) => {
                     if ready.get(1) == Some(&true) && self.links.changed() {
-                        self.installer.links_changed();
+                        self.sync.links_changed();
                     }
                     if ready.get(2) == Some(&true) {
                         self.read(shared);
@@ -241,7 +241,7 @@ impl Server {
                     }
                 }
             }
-            self.installer.install();
+            self.sync.install();
         }
     }
 
@@ -254,7 +254,7 @@ impl Server {
         shared.log(&format!("zebra connected from {from}"));
         shared.counters.connected.store(true, Relaxed);
         if shared.counters.connections.fetch_add(1, Relaxed) > 0 {
-            self.installer.fib.begin_round();
+            self.sync.fib.begin_round();
         }
         self.sweep_at = Some(Instant::now() + self.hold);
         self.buffer.clear();
@@ -264,10 +264,10 @@ impl Server {
     fn sweep(&mut self, shared: &Shared) {
         self.sweep_at = None;
         if self.zebra.is_some() {
-            let swept = self.installer.fib.sweep();
+            let swept = self.sync.fib.sweep();
             shared.counters.swept.fetch_add(swept as u64, Relaxed);
-            self.installer.install();
-            self.installer.count_unused();
+            self.sync.install();
+            self.sync.count_unused();
         }
     }
 
@@ -285,7 +285,7 @@ impl Server {
             Err(error) => Err(error.to_string()),
         };
         if let Err(why) = over {
-            let routes = self.installer.fib.len();
+            let routes = self.sync.fib.len();
             shared.log(&format!("zebra is gone ({why}); its {routes} routes stay"));
             shared.counters.connected.store(false, Relaxed);
             self.part();
@@ -309,7 +309,7 @@ impl Server {
             let Some(body) = self.buffer.get(at + HEADER..at + len) else { break };
             if kind == NETLINK {
                 let (messages, _) = netlink::messages(body);
-                messages.into_iter().for_each(|message| self.installer.take(message));
+                messages.into_iter().for_each(|message| self.sync.take(message));
             }
             at += len;
         }

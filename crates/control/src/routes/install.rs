@@ -113,8 +113,8 @@ impl Shared {
     }
 }
 
-/// Routes, and the lookup elements that are told of them.
-pub(super) struct Installer {
+/// Keeps lookup elements in step with the routes of zebra or the kernel.
+pub(super) struct RouteSync {
     pub(super) fib: Fib,
     shared: Arc<Shared>,
     /// Whom the routes were given to last.
@@ -124,10 +124,10 @@ pub(super) struct Installer {
     names: HashMap<u32, String>,
 }
 
-impl Installer {
-    pub(super) fn new(shared: &Arc<Shared>, by_metric: bool, table: u32) -> Installer {
+impl RouteSync {
+    pub(super) fn new(shared: &Arc<Shared>, by_metric: bool, table: u32) -> RouteSync {
         let target = shared.target();
-        Installer { fib: Fib::new(by_metric), shared: shared.clone(), target, table, names: HashMap::new() }
+        RouteSync { fib: Fib::new(by_metric), shared: shared.clone(), target, table, names: HashMap::new() }
     }
 
     /// Whatever was under way when the thread panicked, it is looked at again.
@@ -161,13 +161,13 @@ impl Installer {
             self.learn_names();
             let names = &self.names;
             let name_of = |interface| names.get(&interface).cloned();
-            let (v4, v6, told) = self.fib.changes(BATCH, &self.target.tables.ports, &name_of);
+            let (v4, v6, changes) = self.fib.changes(BATCH, &self.target.tables.ports, &name_of);
             assert!(!self.shared.panic.swap(false, Relaxed), "as asked for");
             let (table4, table6) = (self.target.tables.v4.clone(), self.target.tables.v6.clone());
             self.tell(table4.as_deref(), &v4);
             self.tell(table6.as_deref(), &v6);
             // Only now: what is not told because of a panic is told later.
-            self.fib.done(told);
+            self.fib.done(changes);
         }
         assert!(!self.shared.panic.swap(false, Relaxed), "as asked for");
         let counters = &self.shared.counters;

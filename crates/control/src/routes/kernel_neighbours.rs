@@ -65,7 +65,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 /// An interface, and the names of its tables.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Place {
+struct InterfaceTables {
     interface: String,
     v4: Option<String>,
     v6: Option<String>,
@@ -75,7 +75,7 @@ struct Place {
 const START: u32 = 0;
 
 struct KernelNeighbours {
-    places: Vec<Place>,
+    tables: Vec<InterfaceTables>,
     /// What the thread will listen to.
     ear: Option<Ear>,
     feed: Option<Feed<Shared>>,
@@ -84,22 +84,23 @@ struct KernelNeighbours {
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     let mut arguments = Vec::<String>::new();
     config.args().rest(&mut arguments).finish()?;
-    let (mut places, mut errors) = (Vec::new(), Vec::new());
+    let (mut all, mut errors) = (Vec::new(), Vec::new());
     for argument in &arguments {
         let words: Vec<&str> = argument.split_whitespace().collect();
         let element = |word: &str| match word {
             "-" => Ok(None),
             word => ElementName::from_arg(word, config.scope()).map(|element| Some(element.name)),
         };
-        let place = match words[..] {
-            [interface, v4] => element(v4).map(|v4| Place { interface: interface.to_owned(), v4, v6: None }),
-            [interface, v4, v6] => {
-                element(v4).and_then(|v4| Ok(Place { interface: interface.to_owned(), v4, v6: element(v6)? }))
+        let tables = match words[..] {
+            [interface, v4] => {
+                element(v4).map(|v4| InterfaceTables { interface: interface.to_owned(), v4, v6: None })
             }
+            [interface, v4, v6] => element(v4)
+                .and_then(|v4| Ok(InterfaceTables { interface: interface.to_owned(), v4, v6: element(v6)? })),
             _ => Err(format!("expected 'INTERFACE TABLE [TABLE6]', as in 'eth0 arp0 nd0', not '{argument}'")),
         };
-        match place {
-            Ok(place) => places.push(place),
+        match tables {
+            Ok(tables) => all.push(tables),
             Err(error) => errors.push(error),
         }
     }
@@ -109,7 +110,7 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     if !errors.is_empty() {
         return Err(ConfigError::from(errors));
     }
-    Ok(Box::new(KernelNeighbours { places, ear: None, feed: None }))
+    Ok(Box::new(KernelNeighbours { tables: all, ear: None, feed: None }))
 }
 
 impl Element for KernelNeighbours {
@@ -125,8 +126,8 @@ impl Element for KernelNeighbours {
         let declaration = cx.info().nodes[cx.index()].declaration();
         let tables = Tables { v4: None, v6: None, ports: Ports::default() };
         let shared = Arc::new(Shared::new(Target { handle: cx.handle(), declaration, tables }));
-        let places = self.places.clone();
-        let mut mirror = Mirror { ear, places, names: Vec::new(), permanent: HashSet::new(), ask_at: None };
+        let tables = self.tables.clone();
+        let mut mirror = Mirror { ear, tables, names: Vec::new(), permanent: HashSet::new(), ask_at: None };
         match Feed::start_lasting("routes", shared, Shared::panicked, move |shared, waiter| {
             mirror.listen(shared, waiter)
         }) {
@@ -176,7 +177,7 @@ impl Element for KernelNeighbours {
 /// The thread's part.
 struct Mirror {
     ear: Ear,
-    places: Vec<Place>,
+    tables: Vec<InterfaceTables>,
     /// Numbers and names of interfaces, as they were when last looked at.
     names: Vec<(u32, String)>,
     /// Those that tables were told are permanent.
@@ -236,8 +237,8 @@ impl Mirror {
             self.names = links::all();
         }
         let (_, name) = self.names.iter().find(|(number, _)| *number == neighbour.interface)?;
-        let place = self.places.iter().find(|place| place.interface == *name)?;
-        if neighbour.address.is_ipv4() { place.v4.clone() } else { place.v6.clone() }
+        let tables = self.tables.iter().find(|tables| tables.interface == *name)?;
+        if neighbour.address.is_ipv4() { tables.v4.clone() } else { tables.v6.clone() }
     }
 }
 

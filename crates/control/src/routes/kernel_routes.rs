@@ -44,7 +44,7 @@
 //! FPMServer, IPLookup, IP6Lookup
 
 use super::arguments::{Arguments, Tables};
-use super::install::{Installer, ROUTES_LEARNED, Shared, Target};
+use super::install::{ROUTES_LEARNED, RouteSync, Shared, Target};
 use super::links::Links;
 use super::listening::Ear;
 use super::netlink::{Message, RTM_GETNEXTHOP, RTM_GETROUTE};
@@ -110,9 +110,9 @@ impl Element for KernelRoutes {
     fn timer(&mut self, cx: &mut Cx<'_>, _key: u32) {
         let Some((ear, links)) = self.ready.take() else { return };
         let shared = Arc::new(Shared::new(self.aim(cx)));
-        let (installer, reconcile) = (Installer::new(&shared, true, self.table), self.reconcile);
+        let (sync, reconcile) = (RouteSync::new(&shared, true, self.table), self.reconcile);
         let mut listener =
-            Listener { ear, installer, links, reading: None, again_at: None, reconcile, changes: 0 };
+            Listener { ear, sync, links, reading: None, again_at: None, reconcile, changes: 0 };
         match Feed::start_lasting("routes", shared, Shared::panicked, move |shared, waiter| {
             listener.listen(shared, waiter)
         }) {
@@ -164,7 +164,7 @@ impl Element for KernelRoutes {
 /// The thread's part.
 struct Listener {
     ear: Ear,
-    installer: Installer,
+    sync: RouteSync,
     links: Links,
     /// What is being read in full: next hops, then routes.
     reading: Option<u16>,
@@ -179,7 +179,7 @@ impl Listener {
     /// Listens until the end. Called again after a panic, in whatever state that left it.
     fn listen(&mut self, shared: &Shared, waiter: &Waiter) {
         (self.reading, self.again_at) = (None, Some(Instant::now()));
-        self.installer.recover();
+        self.sync.recover();
         loop {
             match waiter.wait(&[self.ear.descriptor(), self.links.descriptor()], self.again_at) {
                 Wake::Stop => return,
@@ -187,12 +187,12 @@ impl Listener {
                 Wake::Time => self.read_all(shared),
                 Wake::Ready(ready) => {
                     if ready.last() == Some(&true) && self.links.changed() {
-                        self.installer.links_changed();
+                        self.sync.links_changed();
                     }
                     self.receive(shared);
                 }
             }
-            self.installer.install();
+            self.sync.install();
             if self.reading.is_none() && self.again_at.is_none() {
                 self.again_at = self.reconcile.map(|after| Instant::now() + after);
             }
@@ -203,7 +203,7 @@ impl Listener {
     fn read_all(&mut self, shared: &Shared) {
         shared.counters.connections.fetch_add(1, Relaxed);
         self.changes = shared.counters.changes.load(Relaxed);
-        self.installer.fib.begin_round();
+        self.sync.fib.begin_round();
         self.ask(RTM_GETNEXTHOP, shared);
     }
 
@@ -235,16 +235,16 @@ impl Listener {
                 Some(_) => self.finish_reading(shared),
                 None => {}
             },
-            message => self.installer.take(message),
+            message => self.sync.take(message),
         }
     }
 
     fn finish_reading(&mut self, shared: &Shared) {
         (self.reading, self.again_at) = (None, None);
-        let swept = self.installer.fib.sweep();
+        let swept = self.sync.fib.sweep();
         shared.counters.swept.fetch_add(swept as u64, Relaxed);
-        self.installer.install();
-        self.installer.count_unused();
+        self.sync.install();
+        self.sync.count_unused();
         let counters = &shared.counters;
         if counters.connected.swap(true, Relaxed) {
             counters.corrected.fetch_add(counters.changes.load(Relaxed) - self.changes, Relaxed);

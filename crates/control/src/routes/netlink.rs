@@ -19,7 +19,7 @@ impl std::fmt::Display for Prefix {
     }
 }
 
-/// One way to a destination.
+/// A next hop to a destination.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct NextHop {
     /// None: the destination itself is on the link.
@@ -30,10 +30,10 @@ pub(crate) struct NextHop {
     pub(crate) weight: u32,
 }
 
-/// What becomes of packets.
+/// How packets of a route are forwarded.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Way {
-    /// They are sent one of these ways.
+pub(crate) enum Forwarding {
+    /// They are sent to one of these next hops.
     Hops(Vec<NextHop>),
     /// They are sent as the group with this number says.
     Group(u32),
@@ -54,7 +54,7 @@ pub(crate) struct Route {
     pub(crate) table: u32,
     /// The smaller, the better.
     pub(crate) metric: u32,
-    pub(crate) way: Way,
+    pub(crate) forwarding: Forwarding,
 }
 
 /// A group of next hops, or one.
@@ -242,20 +242,20 @@ fn route(body: &[u8]) -> Option<Route> {
             _ => {}
         }
     }
-    let way = match (kind, group, many) {
+    let forwarding = match (kind, group, many) {
         // Without type in messages that remove.
-        (0 | 1, Some(group), _) => Way::Group(group),
-        (0 | 1, None, Some(hops)) => Way::Hops(hops),
-        (0 | 1, None, None) => Way::Hops(vec![next_hop(attributes())]),
+        (0 | 1, Some(group), _) => Forwarding::Group(group),
+        (0 | 1, None, Some(hops)) => Forwarding::Hops(hops),
+        (0 | 1, None, None) => Forwarding::Hops(vec![next_hop(attributes())]),
         // Broadcast and anycast addresses of this machine: a router does not forward what is sent there.
-        (2..=4, ..) => Way::Local,
-        (6, ..) => Way::Blackhole,
-        (7, ..) => Way::Unreachable,
-        (8, ..) => Way::Prohibit,
+        (2..=4, ..) => Forwarding::Local,
+        (6, ..) => Forwarding::Blackhole,
+        (7, ..) => Forwarding::Unreachable,
+        (8, ..) => Forwarding::Prohibit,
         _ => return None, // multicast, translated: not routes to forward by
     };
     (destination.is_ipv4() == none.is_ipv4()).then_some(())?;
-    Some(Route { prefix: Prefix { address: destination, len }, table, metric, way })
+    Some(Route { prefix: Prefix { address: destination, len }, table, metric, forwarding })
 }
 
 /// The body of a next hop message: `struct nhmsg`, attributes.
@@ -377,20 +377,20 @@ pub(crate) mod write {
     /// A message that adds or removes a route.
     pub(crate) fn route(add: bool, route: &Route) -> Vec<u8> {
         let family = if route.prefix.address.is_ipv4() { AF_INET } else { AF_INET6 };
-        let kind = match route.way {
-            Way::Hops(_) | Way::Group(_) => 1,
-            Way::Local => 2,
-            Way::Blackhole => 6,
-            Way::Unreachable => 7,
-            Way::Prohibit => 8,
+        let kind = match route.forwarding {
+            Forwarding::Hops(_) | Forwarding::Group(_) => 1,
+            Forwarding::Local => 2,
+            Forwarding::Blackhole => 6,
+            Forwarding::Unreachable => 7,
+            Forwarding::Prohibit => 8,
         };
         let mut body = vec![family, route.prefix.len, 0, 0, 0, 186, 0, kind, 0, 0, 0, 0];
         attribute(&mut body, 1, &octets(route.prefix.address));
         attribute(&mut body, 15, &route.table.to_ne_bytes());
         attribute(&mut body, 6, &route.metric.to_ne_bytes());
-        match &route.way {
-            Way::Hops(hops) if hops.len() == 1 => hop_attributes(&mut body, &hops[0], true),
-            Way::Hops(hops) => {
+        match &route.forwarding {
+            Forwarding::Hops(hops) if hops.len() == 1 => hop_attributes(&mut body, &hops[0], true),
+            Forwarding::Hops(hops) => {
                 let mut all = Vec::new();
                 for hop in hops {
                     let mut own = Vec::new();
@@ -402,7 +402,7 @@ pub(crate) mod write {
                 }
                 attribute(&mut body, 9, &all);
             }
-            Way::Group(id) => attribute(&mut body, 30, &id.to_ne_bytes()),
+            Forwarding::Group(id) => attribute(&mut body, 30, &id.to_ne_bytes()),
             _ => {}
         }
         message(if add { RTM_NEWROUTE } else { RTM_DELROUTE }, body)
@@ -440,19 +440,23 @@ mod tests {
     }
 
     fn samples() -> Vec<Message> {
-        let route = |prefix: &str, len, way| Route {
+        let route = |prefix: &str, len, forwarding| Route {
             prefix: Prefix { address: prefix.parse().expect("an address"), len },
             table: 254,
             metric: 20,
-            way,
+            forwarding,
         };
         vec![
-            Message::Add(route("10.0.0.0", 8, Way::Hops(vec![hop("192.0.2.1", 3, 1)]))),
-            Message::Add(route("10.1.0.0", 16, Way::Hops(vec![hop("192.0.2.1", 3, 1), hop("", 4, 5)]))),
-            Message::Add(route("2001:db8::", 32, Way::Hops(vec![hop("fe80::1", 3, 1)]))),
-            Message::Add(route("::", 0, Way::Group(7))),
-            Message::Remove(route("10.1.0.0", 16, Way::Blackhole)),
-            Message::Add(route("10.2.0.0", 16, Way::Prohibit)),
+            Message::Add(route("10.0.0.0", 8, Forwarding::Hops(vec![hop("192.0.2.1", 3, 1)]))),
+            Message::Add(route(
+                "10.1.0.0",
+                16,
+                Forwarding::Hops(vec![hop("192.0.2.1", 3, 1), hop("", 4, 5)]),
+            )),
+            Message::Add(route("2001:db8::", 32, Forwarding::Hops(vec![hop("fe80::1", 3, 1)]))),
+            Message::Add(route("::", 0, Forwarding::Group(7))),
+            Message::Remove(route("10.1.0.0", 16, Forwarding::Blackhole)),
+            Message::Add(route("10.2.0.0", 16, Forwarding::Prohibit)),
             Message::AddGroup(7, Group::Of(vec![(8, 1), (9, 3)])),
             Message::AddGroup(8, Group::One(hop("192.0.2.9", 2, 1))),
             Message::AddGroup(9, Group::Blackhole),
@@ -504,17 +508,22 @@ mod tests {
         let (found, used) = messages(&bytes);
         let [Message::Add(route)] = &found[..] else { panic!("{found:?}") };
         assert_eq!((used, route.prefix.to_string(), route.metric), (68, "198.51.100.0/24".to_owned(), 100));
-        assert_eq!(route.way, Way::Hops(vec![hop("10.0.0.1", 2, 1)]));
+        assert_eq!(route.forwarding, Forwarding::Hops(vec![hop("10.0.0.1", 2, 1)]));
         // The type is the eighth byte of the body: those of this machine's own addresses, and multicast.
-        for (kind, way) in [(2, Some(Way::Local)), (3, Some(Way::Local)), (4, Some(Way::Local)), (5, None)] {
+        for (kind, forwarding) in [
+            (2, Some(Forwarding::Local)),
+            (3, Some(Forwarding::Local)),
+            (4, Some(Forwarding::Local)),
+            (5, None),
+        ] {
             let mut bytes = bytes.clone();
             bytes[HEADER + 7] = kind;
             let (found, _) = messages(&bytes);
             let read = match &found[..] {
-                [Message::Add(route)] => Some(route.way.clone()),
+                [Message::Add(route)] => Some(route.forwarding.clone()),
                 _ => None,
             };
-            assert_eq!(read, way, "{kind}");
+            assert_eq!(read, forwarding, "{kind}");
         }
     }
 

@@ -1,6 +1,6 @@
 //! Zebra and the kernel, played or real, and a table that notes what it is told.
 
-use super::netlink::{Group, NextHop, Prefix, Route, Way, write};
+use super::netlink::{Forwarding, Group, NextHop, Prefix, Route, write};
 use crate::testing::{read, until};
 use router::{Call, Class, Classes, Config, ConfigError, Element, Handle, Handlers};
 use std::io::Write;
@@ -43,13 +43,13 @@ fn with(config: &str, act: impl FnOnce(&Handle)) {
 /// The number of the loopback interface.
 const LO: u32 = 1;
 
-fn route(address: &str, len: u8, way: Way) -> Route {
+fn route(address: &str, len: u8, forwarding: Forwarding) -> Route {
     let prefix = Prefix { address: address.parse().expect("an address"), len };
-    Route { prefix, table: 254, metric: 0, way }
+    Route { prefix, table: 254, metric: 0, forwarding }
 }
 
-fn via(gateway: &str) -> Way {
-    Way::Hops(vec![NextHop { gateway: gateway.parse().ok(), interface: LO, weight: 1 }])
+fn via(gateway: &str) -> Forwarding {
+    Forwarding::Hops(vec![NextHop { gateway: gateway.parse().ok(), interface: LO, weight: 1 }])
 }
 
 fn framed(message: &[u8]) -> Vec<u8> {
@@ -75,7 +75,7 @@ fn zebra_comes_goes_and_comes_back() {
     with(FPM, |handle| {
         let mut zebra = connect(handle);
         let (a, b) = (route("10.0.0.0", 8, via("192.0.2.1")), route("11.0.0.0", 8, via("")));
-        let (c, bad) = (route("2001:db8::", 32, Way::Group(5)), route("198.51.100.0", 24, via("")));
+        let (c, bad) = (route("2001:db8::", 32, Forwarding::Group(5)), route("198.51.100.0", 24, via("")));
         let hop = NextHop { gateway: "fe80::1".parse().ok(), interface: LO, weight: 1 };
         zebra.write_all(&framed(&write::group(5, &Group::One(hop)))).expect("the router reads");
         send(&mut zebra, true, &[a.clone(), bad, b.clone(), c]);
@@ -132,7 +132,7 @@ fn what_is_not_fpm_ends_the_connection_not_the_server() {
         stranger.write_all(b"GET / HTTP/1.1\r\n\r\n").expect("the router reads");
         until(handle, "fpm.stats", |stats| stats.starts_with("connected 0\nconnections 1\n"));
         let mut zebra = connect(handle);
-        send(&mut zebra, true, &[route("10.0.0.0", 8, Way::Blackhole)]);
+        send(&mut zebra, true, &[route("10.0.0.0", 8, Forwarding::Blackhole)]);
         until(handle, "rt4.text", |text| text == "set 10.0.0.0/8 - 9\n");
     });
 }

@@ -2,7 +2,7 @@
 
 pub(crate) mod chatter;
 pub(crate) mod control;
-mod found;
+mod handler_access;
 pub(crate) mod http;
 mod input;
 mod messages;

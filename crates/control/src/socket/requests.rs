@@ -1,6 +1,6 @@
 //! One connection by HTTP: requests in, answers out.
 
-use super::found::Found;
+use super::handler_access::HandlerAccess;
 use super::input::Input;
 use super::patient::Patient;
 use super::shared::{Occupation, Shared};
@@ -229,7 +229,7 @@ fn answer(shared: &Shared, request: &Request) -> Answer {
         ("DELETE", _, handler) => format!("delete_{handler}"),
         _ => return (405, "Unsupported method".to_owned()),
     };
-    let found = Found::new(info, format!("{element}.{handler}")).filter(|found| !found.private);
+    let found = HandlerAccess::new(info, format!("{element}.{handler}")).filter(|found| !found.private);
     let Some(found) = found else {
         return (404, format!("Invalid path '/{path}' or no {handler} in {element}"));
     };

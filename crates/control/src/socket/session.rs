@@ -1,6 +1,6 @@
 //! One connection: commands in, responses out.
 
-use super::found::Found;
+use super::handler_access::HandlerAccess;
 use super::input::Input;
 use super::shared::{Occupation, Shared};
 use crate::limits::DATA_MAX;
@@ -324,7 +324,7 @@ impl<R: Read> Session<'_, BufReader<R>> {
     }
 
     /// Looks a handler up.
-    fn find(&self, name: &str) -> Result<Found, Refusal> {
+    fn find(&self, name: &str) -> Result<HandlerAccess, Refusal> {
         let target = self.shared.target();
         let info = target.handle.info();
         let local = match name.split_once('.') {
@@ -332,7 +332,7 @@ impl<R: Read> Session<'_, BufReader<R>> {
             _ => name,
         };
         if let Some(proxy) = &target.proxy {
-            let found = Found::new(info, format!("{proxy}.{local}"));
+            let found = HandlerAccess::new(info, format!("{proxy}.{local}"));
             return found.ok_or_else(|| (511, vec![format!("No proxied handler named '{name}'")]));
         }
         let path = match local.split_once('.') {
@@ -344,7 +344,7 @@ impl<R: Read> Session<'_, BufReader<R>> {
                 format!("{}.{handler}", info.nodes[index].name)
             }
         };
-        let found = Found::new(info, path).filter(|found| !found.private);
+        let found = HandlerAccess::new(info, path).filter(|found| !found.private);
         found.ok_or_else(|| (code::NO_SUCH_HANDLER, vec![format!("No handler named '{name}'")]))
     }
 }

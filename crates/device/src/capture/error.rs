@@ -8,17 +8,17 @@ use super::record::RECORD_LEN_MAX;
 /// Result of a capture operation.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// An error while reading or writing a capture: the file, the place in it, what is wrong and a remedy.
+/// An error while reading or writing a capture: the file, the location in it, what is wrong and a remedy.
 #[derive(Debug)]
 pub struct Error {
     pub(super) file: String,
-    pub(super) place: Option<Place>,
+    pub(super) location: Option<Location>,
     pub(super) kind: ErrorKind,
 }
 
 /// Where in the capture an error was met.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Place {
+pub(super) struct Location {
     /// Records read or written before it.
     pub(super) records: u64,
     /// Bytes from the start of the (decompressed) capture to the faulty record or block.
@@ -81,10 +81,10 @@ pub enum ErrorKind {
 
 impl Error {
     pub(super) fn new(file: &str, kind: ErrorKind) -> Error {
-        Error { file: file.to_owned(), place: None, kind }
+        Error { file: file.to_owned(), location: None, kind }
     }
 
-    /// What is wrong, without the place.
+    /// What is wrong, without the location.
     pub fn kind(&self) -> &ErrorKind {
         &self.kind
     }
@@ -96,29 +96,29 @@ impl Error {
 
     /// Number of good records before the error.
     pub fn records_good(&self) -> u64 {
-        self.place.map_or(0, |place| place.records)
+        self.location.map_or(0, |location| location.records)
     }
 
     /// Offset in bytes of the faulty header, record or block from the start of the (decompressed) capture.
     pub fn offset(&self) -> Option<u64> {
-        self.place.map(|place| place.offset)
+        self.location.map(|location| location.offset)
     }
 }
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: ", self.file)?;
-        if let Some(place) = self.place {
-            let of = if place.compressed { " of the decompressed data" } else { "" };
-            write!(f, "record {}, byte {}{of}: ", place.records + 1, place.offset)?;
+        if let Some(location) = self.location {
+            let of = if location.compressed { " of the decompressed data" } else { "" };
+            write!(f, "record {}, byte {}{of}: ", location.records + 1, location.offset)?;
         }
         self.kind.fmt(f)?;
-        match (&self.kind, self.place) {
+        match (&self.kind, self.location) {
             (
                 ErrorKind::Truncated | ErrorKind::RecordTooLong { .. } | ErrorKind::Malformed { .. },
-                Some(place),
+                Some(location),
             ) => {
-                write!(f, "; good records before it: {}", place.records)
+                write!(f, "; good records before it: {}", location.records)
             }
             _ => Ok(()),
         }

@@ -10,9 +10,9 @@
 //! the variant with 24-byte record headers that some Linux tools wrote); pcapng as in draft-ietf-opsawg-pcapng
 //! (both byte orders, several sections and interfaces, unknown blocks and options skipped).
 
+mod byte_order;
 mod error;
 mod linktype;
-mod order;
 mod pcap;
 mod pcapng;
 mod reader;

@@ -1,7 +1,7 @@
 //! Decoding pcap files (draft-ietf-opsawg-pcap).
 
+use super::byte_order::ByteOrder;
 use super::error::ErrorKind;
-use super::order::Order;
 use super::source::Source;
 use super::{LinkType, RECORD_LEN_MAX, Record};
 
@@ -17,7 +17,7 @@ pub(super) const HEADER_REST_LEN: usize = 20;
 
 /// What a pcap file header says about all its records.
 pub(super) struct Pcap {
-    order: Order,
+    order: ByteOrder,
     time_unit_ns: i64,
     /// Bytes of each record header behind the usual 16.
     record_header_extra: u64,
@@ -75,8 +75,8 @@ impl Pcap {
 }
 
 /// Byte order, nanoseconds per unit of the times' fractions, additional bytes of a record header.
-fn variant(magic: [u8; 4]) -> Option<(Order, i64, u64)> {
-    [Order::Little, Order::Big].into_iter().find_map(|order| match order.u32(magic) {
+fn variant(magic: [u8; 4]) -> Option<(ByteOrder, i64, u64)> {
+    [ByteOrder::Little, ByteOrder::Big].into_iter().find_map(|order| match order.u32(magic) {
         MAGIC_MICROS => Some((order, 1000, 0)),
         MAGIC_NANOS => Some((order, 1, 0)),
         MAGIC_MODIFIED => Some((order, 1000, 8)),

@@ -1,7 +1,7 @@
 //! Decoding pcapng files (draft-ietf-opsawg-pcapng).
 
+use super::byte_order::ByteOrder;
 use super::error::ErrorKind;
-use super::order::Order;
 use super::source::Source;
 use super::{LinkType, RECORD_LEN_MAX, Record};
 
@@ -29,7 +29,7 @@ const BLOCK_OVERHEAD: u32 = 12;
 
 /// State of reading a pcapng file: the current section.
 pub(super) struct PcapNg {
-    order: Order,
+    order: ByteOrder,
     interfaces: Vec<Interface>,
     /// Reused for the bodies of interface descriptions.
     scratch: Vec<u8>,
@@ -77,7 +77,7 @@ impl PcapNg {
     /// Reads the first section's header and on to the first interface description; the first four bytes have been
     /// read before.
     pub(super) fn open(source: &mut Source) -> Result<PcapNg, ErrorKind> {
-        let mut this = PcapNg { order: Order::Little, interfaces: Vec::new(), scratch: Vec::new() };
+        let mut this = PcapNg { order: ByteOrder::Little, interfaces: Vec::new(), scratch: Vec::new() };
         this.section(source)?;
         let mut unused = Vec::new();
         while this.interfaces.is_empty() {
@@ -139,10 +139,10 @@ impl PcapNg {
     fn section(&mut self, source: &mut Source) -> Result<(), ErrorKind> {
         let mut header = [0; 12];
         source.fill_all(&mut header)?;
-        self.order = if Order::Little.u32_at(&header, 4) == BYTE_ORDER_MAGIC {
-            Order::Little
-        } else if Order::Big.u32_at(&header, 4) == BYTE_ORDER_MAGIC {
-            Order::Big
+        self.order = if ByteOrder::Little.u32_at(&header, 4) == BYTE_ORDER_MAGIC {
+            ByteOrder::Little
+        } else if ByteOrder::Big.u32_at(&header, 4) == BYTE_ORDER_MAGIC {
+            ByteOrder::Big
         } else {
             return Err(ErrorKind::Malformed { what: "the section header has no byte-order magic" });
         };
@@ -276,7 +276,7 @@ fn body_len(length: u32) -> Result<u32, ErrorKind> {
 
 impl Clock {
     /// Reads the clock from an interface's options; what is unknown or damaged in them is passed over.
-    fn from_options(order: Order, mut options: &[u8]) -> Clock {
+    fn from_options(order: ByteOrder, mut options: &[u8]) -> Clock {
         let mut clock = Clock { unit: Unit::Nanoseconds(1000), offset_seconds: 0 };
         while options.len() >= 4 {
             let code = order.u16_at(options, 0);

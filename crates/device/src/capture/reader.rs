@@ -2,7 +2,7 @@
 
 use std::io::Read;
 
-use super::error::{Error, ErrorKind, Place};
+use super::error::{Error, ErrorKind, Location};
 use super::pcap::{HEADER_REST_LEN, Pcap};
 use super::pcapng::PcapNg;
 use super::record::Record;
@@ -48,9 +48,12 @@ impl Reader {
 
     fn new(mut source: Source, name: &str) -> Result<Reader> {
         let opened = open_capture(&mut source);
-        let place = Place { records: 0, offset: source.mark(), compressed: source.is_compressed() };
-        let format =
-            opened.map_err(|kind| Error { file: name.to_owned(), place: place_of(&kind, place), kind })?;
+        let location = Location { records: 0, offset: source.mark(), compressed: source.is_compressed() };
+        let format = opened.map_err(|kind| Error {
+            file: name.to_owned(),
+            location: location_of(&kind, location),
+            kind,
+        })?;
         let (linktype, snaplen) = match &format {
             Format::Pcap(pcap) => (pcap.linktype, pcap.snaplen),
             // A capture without an interface cannot have packets either.
@@ -117,8 +120,9 @@ impl Reader {
             Err(kind) => {
                 self.ended = true;
                 let offset = self.source.mark();
-                let place = Place { records: self.records, offset, compressed: self.source.is_compressed() };
-                Err(Error { file: self.name.clone(), place: Some(place), kind })
+                let location =
+                    Location { records: self.records, offset, compressed: self.source.is_compressed() };
+                Err(Error { file: self.name.clone(), location: Some(location), kind })
             }
         }
     }
@@ -140,10 +144,10 @@ fn open_capture(source: &mut Source) -> std::result::Result<Format, ErrorKind> {
     }
 }
 
-/// Errors about the file as a whole need no place.
-fn place_of(kind: &ErrorKind, place: Place) -> Option<Place> {
+/// Errors about the file as a whole need no location.
+fn location_of(kind: &ErrorKind, location: Location) -> Option<Location> {
     match kind {
-        ErrorKind::Truncated | ErrorKind::Malformed { .. } | ErrorKind::Read(_) => Some(place),
+        ErrorKind::Truncated | ErrorKind::Malformed { .. } | ErrorKind::Read(_) => Some(location),
         _ => None,
     }
 }

@@ -7,7 +7,7 @@ use bzip2::write::BzEncoder;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
-use super::error::{Error, ErrorKind, Place};
+use super::error::{Error, ErrorKind, Location};
 use super::{LinkType, RECORD_LEN_MAX, Result, pcap, pcapng};
 
 /// Bytes handed to the system at once.
@@ -323,8 +323,8 @@ impl Writer {
 
     fn error(&self, kind: ErrorKind) -> Error {
         let compressed = matches!(self.sink, Sink::Gzip(_) | Sink::Bzip2(_));
-        let place = Place { records: self.records, offset: self.offset, compressed };
-        Error { file: self.name.clone(), place: Some(place), kind }
+        let location = Location { records: self.records, offset: self.offset, compressed };
+        Error { file: self.name.clone(), location: Some(location), kind }
     }
 }
 

@@ -119,7 +119,7 @@ impl Trace {
 }
 
 /// What goes to a new configuration.
-struct Kept {
+struct Handover {
     flows: Flows,
     waiting: HashMap<Hosts, VecDeque<Waiting>>,
     waiting_count: usize,
@@ -177,7 +177,7 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
 }
 
 /// What becomes of a packet.
-enum Fate {
+enum Decision {
     Emit,
     Fail(&'static str),
     /// It waits with others between the same hosts.
@@ -196,10 +196,10 @@ impl AggregateIpFlows {
         packet.set_timestamp_ns(cx.now_ns());
     }
 
-    fn handle(&mut self, cx: &Cx<'_>, packet: &mut Packet) -> Fate {
+    fn handle(&mut self, cx: &Cx<'_>, packet: &mut Packet) -> Decision {
         self.stamp(cx, packet);
         let Some(seen) = Seen::of(packet, self.icmp_errors, self.symmetric) else {
-            return Fate::Fail(NO_FLOW);
+            return Decision::Fail(NO_FLOW);
         };
         let time_ns = packet.timestamp_ns();
         let mut paint = u8::from(seen.error) * 2 + u8::from(seen.flipped);
@@ -207,7 +207,7 @@ impl AggregateIpFlows {
         if let Some(key) = seen.key() {
             let position = self.source.as_ref().map_or(0, |source| source.position());
             let Some(found) = self.flows.find(key, &seen, time_ns, position) else {
-                return Fate::Fail("too many flows");
+                return Decision::Fail("too many flows");
             };
             let (reverse, ended) = (found.flow.reverse, found.ended);
             aggregate = found.flow.aggregate;
@@ -220,11 +220,11 @@ impl AggregateIpFlows {
         packet.set_paint(paint);
         self.now_s = time_ns / NS_PER_S;
         if self.fragments && (seen.fragment || self.waiting.contains_key(&seen.hosts)) {
-            return Fate::Wait(seen);
+            return Decision::Wait(seen);
         }
-        let Some(key) = seen.key() else { return Fate::Fail(NO_FLOW) };
+        let Some(key) = seen.key() else { return Decision::Fail(NO_FLOW) };
         self.flows.leaves(&key, paint, seen.tcp_flags, time_ns);
-        Fate::Emit
+        Decision::Emit
     }
 
     /// Keeps a packet back, and lets those go that need not wait any longer.
@@ -383,14 +383,14 @@ impl Element for AggregateIpFlows {
         let mut out = cx.batch();
         batch.drain(|mut packet| {
             match self.handle(cx, &mut packet) {
-                Fate::Emit if out.len() < packet::BATCH_MAX => out.push(packet),
-                Fate::Emit => {
+                Decision::Emit if out.len() < packet::BATCH_MAX => out.push(packet),
+                Decision::Emit => {
                     let full = std::mem::replace(&mut out, cx.batch());
                     cx.emit(0, full);
                     out.push(packet);
                 }
-                Fate::Fail(reason) => self.fail(cx, packet, reason),
-                Fate::Wait(seen) => self.wait(cx, packet, seen, &mut out),
+                Decision::Fail(reason) => self.fail(cx, packet, reason),
+                Decision::Wait(seen) => self.wait(cx, packet, seen, &mut out),
             }
             self.reap(cx, &mut out);
         });
@@ -404,9 +404,9 @@ impl Element for AggregateIpFlows {
 
     fn pulled(&mut self, cx: &mut Cx<'_>, _port: usize, batch: Batch) -> Pull {
         let given = cx.sift(batch, |cx, packet| match self.handle(cx, packet) {
-            Fate::Emit => Verdict::Pass,
-            Fate::Fail(reason) => elements_shared::verdict::fail(self.outputs, reason),
-            Fate::Wait(_) => Verdict::Drop("fragment in a pull path"),
+            Decision::Emit => Verdict::Pass,
+            Decision::Fail(reason) => elements_shared::verdict::fail(self.outputs, reason),
+            Decision::Wait(_) => Verdict::Drop("fragment in a pull path"),
         });
         let mut none = cx.batch(); // nothing waits in a pull path
         self.reap(cx, &mut none);
@@ -428,7 +428,7 @@ impl Element for AggregateIpFlows {
     }
 
     fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {
-        Some(Box::new(Kept {
+        Some(Box::new(Handover {
             flows: self.flows.give(),
             waiting: std::mem::take(&mut self.waiting),
             waiting_count: std::mem::take(&mut self.waiting_count),
@@ -439,8 +439,8 @@ impl Element for AggregateIpFlows {
 
     /// Flows keep their numbers.
     fn take_state(&mut self, _cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
-        if let Ok(state) = state.downcast::<Kept>() {
-            let Kept { flows, waiting, waiting_count, now_s, next_reap_s } = *state;
+        if let Ok(state) = state.downcast::<Handover>() {
+            let Handover { flows, waiting, waiting_count, now_s, next_reap_s } = *state;
             self.flows.adopt(flows);
             (self.waiting, self.waiting_count) = (waiting, waiting_count);
             (self.now_s, self.next_reap_s) = (now_s, next_reap_s);

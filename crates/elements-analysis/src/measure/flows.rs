@@ -146,7 +146,7 @@ pub(super) struct Flows {
 }
 
 /// What became of the search for a flow.
-pub(super) struct Found {
+pub(super) struct FlowLookup {
     pub(super) flow: Flow,
     /// A flow between the same ends that was over, and made room for this one.
     pub(super) ended: Option<Flow>,
@@ -168,7 +168,7 @@ impl Flows {
     }
 
     /// The flow of a packet, which is at a position of a file, made if it is new; `None` if there are too many.
-    pub(super) fn find(&mut self, key: Key, seen: &Seen, time_ns: i64, position: u64) -> Option<Found> {
+    pub(super) fn find(&mut self, key: Key, seen: &Seen, time_ns: i64, position: u64) -> Option<FlowLookup> {
         self.uses += 1;
         let full = self.table.len() >= self.capacity;
         if let Some(flow) = self.table.get_mut(&key) {
@@ -176,7 +176,7 @@ impl Flows {
             let age = time_ns / NS_PER_S - flow.last_ns / NS_PER_S;
             let again = flow.over == BOTH && seen.tcp_flags.is_some_and(|flags| flags & SYN != 0);
             if age <= self.timeouts.of(&key, flow) && !again {
-                return Some(Found { flow: *flow, ended: None });
+                return Some(FlowLookup { flow: *flow, ended: None });
             }
         } else if full {
             return None;
@@ -192,7 +192,7 @@ impl Flows {
             position,
         };
         self.next = self.next.wrapping_add(1).max(1);
-        Some(Found { flow, ended: self.table.insert(key, flow) })
+        Some(FlowLookup { flow, ended: self.table.insert(key, flow) })
     }
 
     /// Notes that a packet of a flow leaves. Paint is the direction, from 2 on for ICMP errors.

@@ -136,7 +136,7 @@ struct IpRateMonitor {
 }
 
 /// What goes to a new configuration.
-struct Kept {
+struct Handover {
     bytes: bool,
     levels: Vec<Option<Level>>,
     free: Vec<usize>,
@@ -364,7 +364,7 @@ impl Element for IpRateMonitor {
     }
 
     fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {
-        Some(Box::new(Kept {
+        Some(Box::new(Handover {
             bytes: self.bytes,
             levels: std::mem::take(&mut self.levels),
             free: std::mem::take(&mut self.free),
@@ -374,7 +374,7 @@ impl Element for IpRateMonitor {
     }
 
     fn take_state(&mut self, _cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
-        let Ok(state) = state.downcast::<Kept>() else { return Ok(()) };
+        let Ok(state) = state.downcast::<Handover>() else { return Ok(()) };
         if state.bytes == self.bytes {
             (self.levels, self.free, self.used) = (state.levels, state.free, state.used);
             (self.reset_epoch, self.folded_epoch) = state.epochs;

@@ -96,7 +96,7 @@ fn ip_len(view: &View<'_>) -> Result<Value, Missing> {
         Some(ip) => u64::from(u16::from_be_bytes([ip[2], ip[3]])),
         None => view.len() as u64,
     };
-    number(len + if view.manner.extra_length { view.stamp.extra_length } else { 0 })
+    number(len + if view.options.extra_length { view.stamp.extra_length } else { 0 })
 }
 
 fn capture_len(view: &View<'_>) -> Result<Value, Missing> {
@@ -104,7 +104,7 @@ fn capture_len(view: &View<'_>) -> Result<Value, Missing> {
 }
 
 fn payload_len(view: &View<'_>) -> Result<Value, Missing> {
-    let extra = view.ip.is_none() || view.manner.extra_length;
+    let extra = view.ip.is_none() || view.options.extra_length;
     number(view.payload().1 + if extra { view.stamp.extra_length } else { 0 })
 }
 

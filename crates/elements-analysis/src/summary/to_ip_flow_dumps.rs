@@ -54,7 +54,7 @@
 
 use super::file_pattern::{self, Named};
 use super::flow_dump::{self, Contents, FlowDump, TcpOptions};
-use elements_shared::pulling::Way;
+use elements_shared::pulling::Intake;
 use packet::{Anno, Batch, Packet};
 use router::{
     Activity, Class, Config, ConfigError, Cx, Element, ElementName, FileName, Handlers, Pull, Residency,
@@ -88,7 +88,7 @@ struct ToIpFlowDumps {
     pending: usize,
     /// Packets of flows, and others.
     seen: [u64; 2],
-    way: Way,
+    intake: Intake,
 }
 
 /// Compresses files, by another process.
@@ -178,7 +178,7 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         flows: BTreeMap::new(),
         pending: 0,
         seen: [0; 2],
-        way: Way::of(config),
+        intake: Intake::of(config),
     }))
 }
 
@@ -248,13 +248,13 @@ fn complain(cx: &Cx<'_>, error: &str) {
 
 impl Element for ToIpFlowDumps {
     fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
-        self.way.begin(cx);
+        self.intake.begin(cx);
         Ok(())
     }
 
     fn push(&mut self, cx: &mut Cx<'_>, _port: usize, batch: Batch) {
         batch.iter().for_each(|packet| self.write(cx, packet));
-        self.way.pushed(cx, batch);
+        self.intake.pushed(cx, batch);
     }
 
     fn run_task(&mut self, cx: &mut Cx<'_>) {
@@ -267,7 +267,7 @@ impl Element for ToIpFlowDumps {
 
     fn pulled(&mut self, cx: &mut Cx<'_>, _port: usize, batch: Batch) -> Pull {
         batch.iter().for_each(|packet| self.write(cx, packet));
-        self.way.pulled(cx, batch)
+        self.intake.pulled(cx, batch)
     }
 
     fn finish(&mut self, cx: &mut Cx<'_>) {

@@ -58,8 +58,8 @@ use super::date;
 use super::fields::{self, Field};
 use super::form::{Form, print_time};
 use super::version::MINOR_VERSION;
-use super::view::{Manner, Stamp, View};
-use elements_shared::pulling::Way;
+use super::view::{Stamp, View, ViewOptions};
+use elements_shared::pulling::Intake;
 use elements_shared::writing::Output;
 use packet::{Anno, Batch, Packet};
 use router::{
@@ -81,14 +81,14 @@ const BURST: usize = 32;
 struct ToIpSummaryDump {
     filename: String,
     fields: Vec<&'static Field>,
-    manner: Manner,
+    options: ViewOptions,
     header: bool,
     verbose: bool,
     banner: String,
     multipacket: bool,
     bad_packets: bool,
     binary: bool,
-    way: Way,
+    intake: Intake,
     /// Missing before the first packet and after a fault.
     output: Option<Output>,
     failed: bool,
@@ -100,7 +100,7 @@ struct ToIpSummaryDump {
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     let mut filename = FileName::default();
     let (mut contents, mut other, mut old) = (None::<Raw>, None::<Raw>, None::<Raw>);
-    let mut manner = Manner { careful_trunc: true, extra_length: true };
+    let mut options = ViewOptions { careful_trunc: true, extra_length: true };
     let (mut header, mut verbose, mut banner) = (true, false, String::new());
     let (mut multipacket, mut bad_packets, mut binary) = (false, false, false);
     config
@@ -114,8 +114,8 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         .keyword("BANNER", &mut banner)
         .keyword("MULTIPACKET", &mut multipacket)
         .keyword("BAD_PACKETS", &mut bad_packets)
-        .keyword("CAREFUL_TRUNC", &mut manner.careful_trunc)
-        .keyword("EXTRA_LENGTH", &mut manner.extra_length)
+        .keyword("CAREFUL_TRUNC", &mut options.careful_trunc)
+        .keyword("EXTRA_LENGTH", &mut options.extra_length)
         .keyword("BINARY", &mut binary)
         .finish()?;
     if old.is_some() {
@@ -125,14 +125,14 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     Ok(Box::new(ToIpSummaryDump {
         filename: if filename.0 == "-" { "<stdout>".to_owned() } else { filename.0 },
         fields: find_fields(&words, binary)?,
-        manner,
+        options,
         header,
         verbose,
         banner,
         multipacket,
         bad_packets,
         binary,
-        way: Way::of(config),
+        intake: Intake::of(config),
         output: None,
         failed: false,
         text: String::new(),
@@ -212,7 +212,7 @@ impl ToIpSummaryDump {
             return self.write_one(cx, packet, stamp);
         }
         let (count, len) = (stamp.count, packet.len() as u64);
-        let extra = if self.manner.extra_length { stamp.extra_length } else { 0 };
+        let extra = if self.options.extra_length { stamp.extra_length } else { 0 };
         let mut total = (len + extra).max(count.saturating_mul(len));
         let (first_ns, end_ns) = (packet.anno(Anno::FIRST_TIMESTAMP) as i64, stamp.time_ns);
         let steps = i64::try_from(count - 1).unwrap_or(i64::MAX);
@@ -246,7 +246,7 @@ impl ToIpSummaryDump {
 
     fn write_one(&mut self, cx: &Cx<'_>, packet: &Packet, stamp: Stamp) {
         self.open(cx);
-        let mut view = View::new(packet, stamp, self.manner);
+        let mut view = View::new(packet, stamp, self.options);
         self.summarize(&mut view);
         let fault = view.fault.take().filter(|_| self.bad_packets).map(|fault| format!("!bad {fault}\n"));
         let Some(output) = &mut self.output else { return };
@@ -315,13 +315,13 @@ impl Element for ToIpSummaryDump {
         {
             return Err(format!("{}: {}", self.filename, device::plain(&error)).into());
         }
-        self.way.begin(cx);
+        self.intake.begin(cx);
         Ok(())
     }
 
     fn push(&mut self, cx: &mut Cx<'_>, _port: usize, batch: Batch) {
         self.write_batch(cx, &batch);
-        self.way.pushed(cx, batch);
+        self.intake.pushed(cx, batch);
     }
 
     fn run_task(&mut self, cx: &mut Cx<'_>) {
@@ -334,7 +334,7 @@ impl Element for ToIpSummaryDump {
 
     fn pulled(&mut self, cx: &mut Cx<'_>, _port: usize, batch: Batch) -> Pull {
         self.write_batch(cx, &batch);
-        self.way.pulled(cx, batch)
+        self.intake.pulled(cx, batch)
     }
 
     fn finish(&mut self, cx: &mut Cx<'_>) {

@@ -26,7 +26,7 @@
 //! FromMinDump, ToIPSummaryDump
 
 use super::min_dump::{HEAD, RECORD_LEN};
-use elements_shared::pulling::Way;
+use elements_shared::pulling::Intake;
 use elements_shared::writing::Output;
 use packet::Batch;
 use router::{Activity, Class, Config, ConfigError, Cx, Element, FileName, Handlers, Pull, Residency};
@@ -47,13 +47,13 @@ struct ToMinDump {
     filename: String,
     /// Missing before it was opened and after an error.
     file: Option<Output>,
-    way: Way,
+    intake: Intake,
 }
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     let (mut filename, mut verbose) = (FileName::default(), false);
     config.args().required("FILENAME", &mut filename).keyword("VERBOSE", &mut verbose).finish()?;
-    Ok(Box::new(ToMinDump { filename: filename.0, file: None, way: Way::of(config) }))
+    Ok(Box::new(ToMinDump { filename: filename.0, file: None, intake: Intake::of(config) }))
 }
 
 /// What is written of a packet.
@@ -96,13 +96,13 @@ impl Element for ToMinDump {
             Ok(file)
         });
         self.file = Some(begun.map_err(|error| format!("{}: {}", self.filename, device::plain(&error)))?);
-        self.way.begin(cx);
+        self.intake.begin(cx);
         Ok(())
     }
 
     fn push(&mut self, cx: &mut Cx<'_>, _port: usize, batch: Batch) {
         self.write_batch(cx, &batch);
-        self.way.pushed(cx, batch);
+        self.intake.pushed(cx, batch);
     }
 
     fn run_task(&mut self, cx: &mut Cx<'_>) {
@@ -115,7 +115,7 @@ impl Element for ToMinDump {
 
     fn pulled(&mut self, cx: &mut Cx<'_>, _port: usize, batch: Batch) -> Pull {
         self.write_batch(cx, &batch);
-        self.way.pulled(cx, batch)
+        self.intake.pulled(cx, batch)
     }
 
     fn finish(&mut self, cx: &mut Cx<'_>) {

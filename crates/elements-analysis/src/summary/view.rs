@@ -66,7 +66,7 @@ impl Stamp {
 
 /// How to look at packets.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Manner {
+pub(super) struct ViewOptions {
     /// Whether a packet that is shorter than its header says is a bad one.
     pub(super) careful_trunc: bool,
     /// Whether lengths count what the annotation says was cut off.
@@ -77,7 +77,7 @@ pub(super) struct Manner {
 pub(super) struct View<'a> {
     pub(super) packet: &'a Packet,
     pub(super) stamp: Stamp,
-    pub(super) manner: Manner,
+    pub(super) options: ViewOptions,
     /// From the IPv4 header on, without what follows the IP packet. Missing if the header is no good.
     pub(super) ip: Option<&'a [u8]>,
     /// From the transport header on, likewise.
@@ -90,9 +90,17 @@ pub(super) struct View<'a> {
 }
 
 impl<'a> View<'a> {
-    pub(super) fn new(packet: &'a Packet, stamp: Stamp, manner: Manner) -> View<'a> {
-        let mut view =
-            View { packet, stamp, manner, ip: None, transport: &[], bad_tcp: false, padding: 0, fault: None };
+    pub(super) fn new(packet: &'a Packet, stamp: Stamp, options: ViewOptions) -> View<'a> {
+        let mut view = View {
+            packet,
+            stamp,
+            options,
+            ip: None,
+            transport: &[],
+            bad_tcp: false,
+            padding: 0,
+            fault: None,
+        };
         if let Some(network) = packet.network() {
             match view.find_ip(network) {
                 Ok(ip) => view.find_transport(ip),
@@ -120,7 +128,7 @@ impl<'a> View<'a> {
         let (have, whole) = (network.len(), usize::from(len));
         self.padding = have.saturating_sub(whole);
         let full = have as u64 + self.stamp.extra_length;
-        if self.manner.careful_trunc && full < whole as u64 {
+        if self.options.careful_trunc && full < whole as u64 {
             self.fault = Some(format!("truncated IP missing {}", whole as u64 - full));
         }
         // Lengths are those of the IP header from here on; only what it cannot say is extra.

@@ -38,7 +38,7 @@ pub(super) struct Range {
 
 /// What the range says about a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum RangePosition {
     /// It comes before.
     Before,
     /// It is wanted.
@@ -88,13 +88,13 @@ impl Range {
     }
 
     /// Where a record lies.
-    pub(super) fn place(&mut self, time_ns: i64) -> Place {
+    pub(super) fn position(&mut self, time_ns: i64) -> RangePosition {
         if !self.settled {
             self.settle(time_ns);
         }
         if let Some(Bound::At(start)) = self.start {
             if time_ns < start {
-                return Place::Before;
+                return RangePosition::Before;
             }
             self.start = None;
         }
@@ -102,9 +102,9 @@ impl Range {
             && time_ns >= end.saturating_add(self.extension_ns)
         {
             self.end = None;
-            return Place::End;
+            return RangePosition::End;
         }
-        Place::Inside
+        RangePosition::Inside
     }
 
     /// Makes relative ends absolute, given the time of the first record.
@@ -159,11 +159,11 @@ mod tests {
     fn interval_and_extension() {
         let args = RangeArgs { start_after: Nanos(5), interval: Nanos(10), ..Default::default() };
         let mut range = Range::new(args).unwrap();
-        let places: Vec<_> = [100, 104, 105, 114, 115, 116].map(|t| range.place(t)).to_vec();
-        use Place::{Before, End, Inside};
+        let places: Vec<_> = [100, 104, 105, 114, 115, 116].map(|t| range.position(t)).to_vec();
+        use RangePosition::{Before, End, Inside};
         assert_eq!(places, [Before, Before, Inside, Inside, End, Inside]);
         range.extend(Nanos(5));
-        assert_eq!([119, 120, 121].map(|t| range.place(t)), [Inside, End, Inside]);
+        assert_eq!([119, 120, 121].map(|t| range.position(t)), [Inside, End, Inside]);
     }
 
     #[test]

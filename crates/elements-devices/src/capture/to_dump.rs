@@ -44,7 +44,7 @@
 
 use device::capture::{ErrorKind, Format, LinkType, Options, Writer};
 use elements_shared::encap::{self, Encap};
-use elements_shared::pulling::Way;
+use elements_shared::pulling::Intake;
 use packet::{Anno, Batch, Packet};
 use router::{
     Activity, Answer, Class, Config, ConfigError, Cx, Element, FileName, Handlers, Pull, Refused, Residency,
@@ -79,7 +79,7 @@ struct ToDump {
     unbuffered: bool,
     /// Packets without a time keep none.
     force_time: bool,
-    way: Way,
+    intake: Intake,
     output: Output,
     count: u64,
 }
@@ -119,7 +119,7 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         extra_length,
         unbuffered,
         force_time,
-        way: Way::of(config),
+        intake: Intake::of(config),
         output: Output::Waiting,
         count: 0,
     }))
@@ -234,7 +234,7 @@ impl Element for ToDump {
             // Not now: the file may still be that of a namesake, which hands it on.
             cx.handlers().start(Box::new(()));
         }
-        self.way.begin(cx);
+        self.intake.begin(cx);
         Ok(())
     }
 
@@ -246,7 +246,7 @@ impl Element for ToDump {
 
     fn push(&mut self, cx: &mut Cx<'_>, _port: usize, batch: Batch) {
         self.write_batch(cx, &batch);
-        self.way.pushed(cx, batch);
+        self.intake.pushed(cx, batch);
     }
 
     fn run_task(&mut self, cx: &mut Cx<'_>) {
@@ -261,7 +261,7 @@ impl Element for ToDump {
 
     fn pulled(&mut self, cx: &mut Cx<'_>, _port: usize, batch: Batch) -> Pull {
         self.write_batch(cx, &batch);
-        self.way.pulled(cx, batch)
+        self.intake.pulled(cx, batch)
     }
 
     fn finish(&mut self, cx: &mut Cx<'_>) {

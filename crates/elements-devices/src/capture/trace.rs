@@ -1,6 +1,6 @@
 //! What elements share that emit the packets of a trace, whatever the format of its file.
 
-use super::range::{Nanos, Place, Range, RangeArgs};
+use super::range::{Nanos, Range, RangeArgs, RangePosition};
 use super::trace_file::{Pace, Stage, TraceFile, file_size};
 use device::capture::{LinkType, Reader, Record};
 use elements_shared::encap::{self, Encap, mark_ip};
@@ -170,13 +170,13 @@ impl Trace {
             return Next::RangeEnd;
         }
         if stage == Stage::New {
-            match self.file.range.place(record.time_ns) {
-                Place::End => {
+            match self.file.range.position(record.time_ns) {
+                RangePosition::End => {
                     self.file.range_ended = true;
                     return Next::RangeEnd;
                 }
-                Place::Inside if self.sample(cx) => self.file.held = Some((record, Stage::Chosen)),
-                Place::Inside | Place::Before => {
+                RangePosition::Inside if self.sample(cx) => self.file.held = Some((record, Stage::Chosen)),
+                RangePosition::Inside | RangePosition::Before => {
                     self.file.held = None;
                     return Next::Skipped;
                 }

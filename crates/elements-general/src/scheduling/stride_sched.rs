@@ -26,7 +26,7 @@
 //! # See also
 //! StrideSwitch, RoundRobinSched, PrioSched, DRRSched
 
-use super::strides::{Order, Strides};
+use super::strides::{SavedOrder, Strides};
 use packet::Batch;
 use router::{Class, Config, ConfigError, Cx, Element, Handlers, Pull, Residency};
 
@@ -44,7 +44,7 @@ pub(crate) const CLASS: Class = Class::new("StrideSched", create)
 struct StrideSched {
     strides: Strides,
     /// The order before this request.
-    before: Order,
+    before: SavedOrder,
     inputs: Vec<Input>,
     /// Whose turn each packet is.
     turns: Vec<u32>,
@@ -71,7 +71,7 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     let strides = Strides::read(config, config.inputs(), "input")?;
     let inputs = (0..config.inputs()).map(|_| Input::default()).collect();
     let turns = Vec::with_capacity(packet::BATCH_MAX);
-    Ok(Box::new(StrideSched { strides, before: Order::default(), inputs, turns, want: 0 }))
+    Ok(Box::new(StrideSched { strides, before: SavedOrder::default(), inputs, turns, want: 0 }))
 }
 
 impl StrideSched {

@@ -118,7 +118,7 @@ impl Drop for Turns<'_> {
 
 /// An order that can be gone back to.
 #[derive(Debug, Default)]
-pub(crate) struct Order(Vec<Client>);
+pub(crate) struct SavedOrder(Vec<Client>);
 
 impl Strides {
     /// Reads tickets, one argument for each of so many ports.
@@ -197,12 +197,12 @@ impl Strides {
     }
 
     /// Remembers the order.
-    pub(crate) fn save(&self, order: &mut Order) {
+    pub(crate) fn save(&self, order: &mut SavedOrder) {
         order.0.clone_from(&self.line);
     }
 
     /// Goes back to an order: what was served since was not.
-    pub(crate) fn restore(&mut self, order: &Order) {
+    pub(crate) fn restore(&mut self, order: &SavedOrder) {
         self.line.clone_from(&order.0);
     }
 

@@ -133,7 +133,7 @@ pub(super) enum Kind {
 
 /// Where a run stands, and what it was given.
 #[derive(Debug, Default)]
-pub(super) struct Place {
+pub(super) struct CallFrame {
     pub(super) id: u64,
     pub(super) at: usize,
     pub(super) args: String,
@@ -150,12 +150,12 @@ pub(super) struct Script {
     /// Whether the first instruction still counts as a step.
     pub(super) fresh: bool,
     vars: Vec<(String, String)>,
-    /// The main place, and those of runs inside of runs.
-    pub(super) places: Vec<Place>,
-    pub(super) next_place: u64,
-    /// Jumps, and runs inside of it, since the run at the main place began.
+    /// The main frame, and those of runs inside of runs.
+    pub(super) frames: Vec<CallFrame>,
+    pub(super) next_frame: u64,
+    /// Jumps, and runs inside of it, since the run in the main frame began.
     pub(super) jumps: u32,
-    /// Whether a run works at the main place.
+    /// Whether a run works in the main frame.
     pub(super) stepping: bool,
     /// Steps that were asked for meanwhile.
     pub(super) extra: i64,
@@ -220,8 +220,8 @@ pub(super) fn create_with(
         program: program.clone(),
         fresh: false,
         vars: Vec::new(),
-        places: vec![Place::default()],
-        next_place: 0,
+        frames: vec![CallFrame::default()],
+        next_frame: 0,
         jumps: 0,
         stepping: false,
         extra: 0,
@@ -258,10 +258,10 @@ impl Script {
         self.vars.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
 
-    /// The value of `$NAME` for the run at a place.
-    pub(super) fn variable(&self, place: u64, name: &str) -> Option<String> {
-        let place = self.places.iter().find(|known| known.id == place).unwrap_or(&self.places[0]);
-        if let Some(input) = place.input.filter(|_| name == "input") {
+    /// The value of `$NAME` for the run in a frame.
+    pub(super) fn variable(&self, frame: u64, name: &str) -> Option<String> {
+        let frame = self.frames.iter().find(|known| known.id == frame).unwrap_or(&self.frames[0]);
+        if let Some(input) = frame.input.filter(|_| name == "input") {
             return Some(input.to_string());
         }
         if let Some(value) = self.var(name) {
@@ -269,14 +269,14 @@ impl Script {
         }
         match name {
             "?" => Some(self.write_status.to_string()),
-            "args" => Some(place.args.clone()),
+            "args" => Some(frame.args.clone()),
             "$" => Some(std::process::id().to_string()),
-            "0" => Some(place.handler.clone()),
-            "#" => Some(lang::conf::split_spaces(&place.args).len().to_string()),
-            "write" => Some(place.write.to_string()),
+            "0" => Some(frame.handler.clone()),
+            "#" => Some(lang::conf::split_spaces(&frame.args).len().to_string()),
+            "write" => Some(frame.write.to_string()),
             _ if name.starts_with(|c: char| c.is_ascii_digit()) => {
                 let at = usize::try_from(parse_integer(name)?).ok()?.checked_sub(1)?;
-                Some(lang::conf::split_spaces(&place.args).into_iter().nth(at).unwrap_or_default())
+                Some(lang::conf::split_spaces(&frame.args).into_iter().nth(at).unwrap_or_default())
             }
             _ => None,
         }
@@ -313,7 +313,7 @@ impl Script {
 
     /// Whether the script stands at a `pause`.
     fn is_paused(&self) -> bool {
-        matches!(self.program.get(self.places[0].at), Some(Insn::Pause(_)))
+        matches!(self.program.get(self.frames[0].at), Some(Insn::Pause(_)))
     }
 
     /// Goes on, if the script is paused.
@@ -332,9 +332,9 @@ impl Script {
     /// A variable that a handler of the running script is about: `args` is that of the innermost run.
     fn named(&mut self, name: &str) -> Result<&mut String, String> {
         if name == "args"
-            && let Some(place) = self.places.last_mut()
+            && let Some(frame) = self.frames.last_mut()
         {
-            return Ok(&mut place.args);
+            return Ok(&mut frame.args);
         }
         let found = self.vars.iter_mut().find(|(known, _)| known == name);
         found.map(|(_, value)| value).ok_or_else(|| format!("undefined variable '{name}'"))
@@ -456,7 +456,7 @@ impl Element for Script {
 
     fn timer(&mut self, cx: &mut Cx<'_>, _key: u32) {
         // The script may have gone elsewhere meanwhile.
-        if matches!(self.program.get(self.places[0].at), Some(Insn::Initial | Insn::Wait(_))) {
+        if matches!(self.program.get(self.frames[0].at), Some(Insn::Initial | Insn::Wait(_))) {
             cx.handlers().start(Box::new(Run::new(Request::Timer)));
         }
     }

@@ -2,10 +2,10 @@
 //!
 //! Whatever makes a script go (a timer, a packet, a handler call) becomes a [`Run`], the state of a control computation.
 //! A run executes instructions up to the next one that blocks; at each handler call it is laid aside and goes on with the
-//! answer. One run at a time works at the script's main place; further ones, of scripts that call themselves or are called
-//! from several sides at once, have places of their own.
+//! answer. One run at a time works in the script's main frame; further ones, of scripts that call themselves or are called
+//! from several sides at once, have frames of their own.
 
-use super::element::{Kind, Place, Script};
+use super::element::{CallFrame, Kind, Script};
 use super::program::{End, Goal, Insn, Value};
 use super::request::{Request, emit, handler_call, print};
 use super::text::{Expanded, Expansion, Text};
@@ -15,8 +15,8 @@ use std::time::Duration;
 /// Jumps that a script may make without blocking, runs inside of runs included.
 const JUMPS_MAX: u32 = 1000;
 /// Runs of one script inside each other.
-const PLACES_MAX: usize = 200;
-/// The place of a run that works nowhere.
+const FRAMES_MAX: usize = 200;
+/// The frame of a run that works nowhere.
 const NOWHERE: u64 = u64::MAX;
 /// The key of the one timer.
 pub(super) const TIMER: u32 = 0;
@@ -51,7 +51,7 @@ pub(super) struct Run {
     request: Request,
     phase: Phase,
     /// Where it works.
-    place: u64,
+    frame: u64,
     /// The step count at which it blocks.
     limit: i64,
     ended: Option<Ended>,
@@ -75,7 +75,7 @@ impl Run {
         Run {
             request,
             phase: Phase::Begin,
-            place: 0,
+            frame: 0,
             limit: 0,
             ended: None,
             told: false,
@@ -144,7 +144,7 @@ impl Script {
             flow = match flow {
                 Flow::Call(call) => return Step::Call(call),
                 Flow::Next => self.instruction(cx, run),
-                Flow::Over if run.place == 0 && self.extra > 0 => {
+                Flow::Over if run.frame == 0 && self.extra > 0 => {
                     // Steps that were asked for meanwhile.
                     run.limit = self.steps + std::mem::take(&mut self.extra);
                     run.ended = None;
@@ -155,7 +155,7 @@ impl Script {
         }
     }
 
-    /// Takes a place to work at. Over at once if another run does the work.
+    /// Takes a frame to work in. Over at once if another run does the work.
     fn begin(&mut self, cx: &mut Cx<'_>, run: &mut Run) -> Flow {
         run.limit = self.steps;
         let main = !self.stepping;
@@ -173,44 +173,44 @@ impl Script {
                 };
                 if !matches!(run.request, Request::Timer) {
                     let handler = if matches!(run.request, Request::Goto(_)) { "goto" } else { "step" };
-                    let place = &mut self.places[0];
-                    (place.handler, place.args, place.write) = (handler.to_owned(), String::new(), true);
+                    let frame = &mut self.frames[0];
+                    (frame.handler, frame.args, frame.write) = (handler.to_owned(), String::new(), true);
                 }
                 if let Request::Goto(to) = run.request {
                     self.forget_pauses(to, self.program.len());
-                    self.places[0].at = to;
+                    self.frames[0].at = to;
                 }
                 if !main {
                     self.extra += steps;
                     // The driver goes on; if the step turns out to be a `stop`, that takes this back.
                     cx.info().adjust_run_count(i64::from(router));
-                    run.place = NOWHERE;
+                    run.frame = NOWHERE;
                     return Flow::Over;
                 }
                 run.limit += steps;
             }
             Request::Run { handler, args, write } => {
-                let place = Place {
+                let frame = CallFrame {
                     handler: std::mem::take(handler),
                     args: std::mem::take(args),
                     write: *write,
-                    ..Place::default()
+                    ..CallFrame::default()
                 };
                 if main || matches!(self.kind, Kind::Active | Kind::Pokes | Kind::Driver) {
-                    self.places[0] = place;
+                    self.frames[0] = frame;
                     if !main {
-                        run.place = NOWHERE;
+                        run.frame = NOWHERE;
                         return Flow::Over;
                     }
-                } else if let Some(over) = self.open_place(run, place) {
+                } else if let Some(over) = self.open_frame(run, frame) {
                     return over;
                 }
             }
             Request::Packet { port, .. } => {
-                let place = Place { input: Some(*port), ..Place::default() };
+                let frame = CallFrame { input: Some(*port), ..CallFrame::default() };
                 if main {
-                    self.places[0] = place;
-                } else if let Some(over) = self.open_place(run, place) {
+                    self.frames[0] = frame;
+                } else if let Some(over) = self.open_frame(run, frame) {
                     return over;
                 }
             }
@@ -222,16 +222,16 @@ impl Script {
         Flow::Next
     }
 
-    fn open_place(&mut self, run: &mut Run, place: Place) -> Option<Flow> {
+    fn open_frame(&mut self, run: &mut Run, frame: CallFrame) -> Option<Flow> {
         self.jumps += 1; // calls that multiply come to an end, too
-        if self.places.len() >= PLACES_MAX || self.jumps >= JUMPS_MAX {
-            run.place = NOWHERE;
+        if self.frames.len() >= FRAMES_MAX || self.jumps >= JUMPS_MAX {
+            run.frame = NOWHERE;
             run.ended = Some(Ended::Failed("too many runs inside each other, giving up".to_owned()));
             return Some(Flow::Over);
         }
-        self.next_place += 1;
-        run.place = self.next_place;
-        self.places.push(Place { id: run.place, ..place });
+        self.next_frame += 1;
+        run.frame = self.next_frame;
+        self.frames.push(CallFrame { id: run.frame, ..frame });
         None
     }
 
@@ -254,14 +254,14 @@ impl Script {
         }
     }
 
-    fn place(&mut self, id: u64) -> &mut Place {
-        let at = self.places.iter().position(|place| place.id == id).unwrap_or(0);
-        &mut self.places[at]
+    fn frame(&mut self, id: u64) -> &mut CallFrame {
+        let at = self.frames.iter().position(|frame| frame.id == id).unwrap_or(0);
+        &mut self.frames[at]
     }
 
-    /// Executes the instruction at the run's place, as far as it goes.
+    /// Executes the instruction at which the run's frame stands, as far as it goes.
     fn instruction(&mut self, cx: &mut Cx<'_>, run: &mut Run) -> Flow {
-        let at = self.place(run.place).at;
+        let at = self.frame(run.frame).at;
         let Some(insn) = self.program.get(at).filter(|_| self.steps <= run.limit && self.jumps < JUMPS_MAX)
         else {
             return self.block(cx, run);
@@ -290,7 +290,7 @@ impl Script {
                     Err(()) => return self.complete(run, at, true),
                 };
                 // Moved on already now, so that calls that jump have the last word.
-                self.place(run.place).at = at + 1;
+                self.frame(run.frame).at = at + 1;
                 return self.expand(cx, run, at, Expansion::new(quote), file);
             }
         }
@@ -308,12 +308,12 @@ impl Script {
         })
     }
 
-    /// An instruction is over; `advance` if the place is still at it.
+    /// An instruction is over; `advance` if the frame is still at it.
     fn complete(&mut self, run: &mut Run, at: usize, advance: bool) -> Flow {
-        let place = self.place(run.place);
+        let frame = self.frame(run.frame);
         if advance {
-            place.at = at + 1;
-        } else if place.at != at + 1 {
+            frame.at = at + 1;
+        } else if frame.at != at + 1 {
             self.jumps += 1;
         }
         Flow::Next
@@ -324,7 +324,7 @@ impl Script {
         if self.jumps >= JUMPS_MAX {
             cx.log(&format!("{}: too many jumps, giving up", self.declaration(cx)));
             let end = self.program.len();
-            self.place(run.place).at = end;
+            self.frame(run.frame).at = end;
             cx.timers().cancel(TIMER);
         }
         if run.is_router() {
@@ -335,7 +335,7 @@ impl Script {
         Flow::Over
     }
 
-    /// The script ends; the place stays where it is, so that a further step ends it again.
+    /// The script ends; the frame stays where it is, so that a further step ends it again.
     fn end(&mut self, cx: &mut Cx<'_>, run: &mut Run, end: End) -> Flow {
         if end == End::Stop {
             self.steps += 1;
@@ -362,7 +362,7 @@ impl Script {
             match expansion.advance(text) {
                 Expanded::Done(text) => return self.expanded(cx, run, at, text, file),
                 Expanded::Variable(name) => {
-                    let value = self.variable(run.place, &name);
+                    let value = self.variable(run.frame, &name);
                     expansion.supply(value);
                 }
                 Expanded::Call(body) => {
@@ -416,8 +416,8 @@ impl Script {
                 let value = unquoted(value, text);
                 self.set("_", value.clone());
                 // Unless something has jumped meanwhile.
-                if self.place(run.place).at == at + 1 {
-                    self.place(run.place).at = at;
+                if self.frame(run.frame).at == at + 1 {
+                    self.frame(run.frame).at = at;
                     run.ended = Some(Ended::Returned(value));
                     return self.block(cx, run);
                 }
@@ -428,16 +428,16 @@ impl Script {
                 _ => match *goal {
                     Goal::To(to) => {
                         self.forget_pauses(to.min(at), at);
-                        self.place(run.place).at = to;
+                        self.frame(run.frame).at = to;
                     }
                     Goal::End(end) => {
-                        self.place(run.place).at = at;
+                        self.frame(run.frame).at = at;
                         return self.end(cx, run, end);
                     }
                 },
             },
             Insn::Error(value) => {
-                self.place(run.place).at = at;
+                self.frame(run.frame).at = at;
                 run.ended = Some(Ended::Failed(unquoted(value, text)));
                 return Flow::Over;
             }
@@ -450,7 +450,7 @@ impl Script {
         match router::value::<Duration>(cx, text) {
             Ok(time) => {
                 cx.timers().after(TIMER, time);
-                self.place(run.place).at = at;
+                self.frame(run.frame).at = at;
             }
             Err(_) => self.report(cx, run, None, "syntax error at 'wait'"),
         }
@@ -512,12 +512,12 @@ impl Script {
         self.complete(run, at, false)
     }
 
-    /// Gives up the place and hands out the result.
+    /// Gives up the frame and hands out the result.
     fn finish(&mut self, cx: &mut Cx<'_>, run: &mut Run) -> Step {
-        if run.place == 0 {
+        if run.frame == 0 {
             self.stepping = false;
         } else {
-            self.places.retain(|place| place.id != run.place);
+            self.frames.retain(|frame| frame.id != run.frame);
         }
         run.reached_end = matches!(run.ended, Some(Ended::Finished(End::Normal)));
         let (result, failed) = match run.ended.take() {

@@ -25,7 +25,7 @@ struct Flow {
 
 /// The order of flows.
 #[derive(Default)]
-struct Order {
+struct FlowSelection {
     /// One after the other, not at random.
     sequential: bool,
     /// Packets of a flow in a row; 0 is as good as 1.
@@ -37,7 +37,7 @@ struct Order {
     next: usize,
 }
 
-impl Order {
+impl FlowSelection {
     /// The flow of the next packet.
     fn next(&mut self, cx: &mut Cx<'_>, flows: usize) -> usize {
         if self.had > 0 && self.had < self.burst {
@@ -60,7 +60,7 @@ pub(super) struct FlowSource {
     checksum: bool,
     flows: Vec<Flow>,
     flow_size: u32,
-    order: Order,
+    selection: FlowSelection,
     pace: Pace,
     /// Whether the driver stops after the limit.
     stop: bool,
@@ -86,7 +86,7 @@ pub(super) fn create<A: End>(
     let (mut src_mac, mut dst_mac) = (MacAddr::default(), MacAddr::default());
     let (mut src, mut dst) = (A::NONE, A::NONE);
     let (mut flows, mut flow_size, mut checksum, mut active) = (TableSize(0), 0u32, true, true);
-    let (mut stop, mut order, mut duplicate, mut burst) = (false, Order::default(), false, BURST);
+    let (mut stop, mut selection, mut duplicate, mut burst) = (false, FlowSelection::default(), false, BURST);
     let mut args = config
         .args()
         .required("RATE", &mut rate)
@@ -101,8 +101,8 @@ pub(super) fn create<A: End>(
     if !tcp {
         args = args
             .positional("CHECKSUM", &mut checksum)
-            .keyword("SEQUENTIAL", &mut order.sequential)
-            .keyword("FLOWBURST", &mut order.burst)
+            .keyword("SEQUENTIAL", &mut selection.sequential)
+            .keyword("FLOWBURST", &mut selection.burst)
             .keyword("DUPLICATE", &mut duplicate);
     }
     args.positional("ACTIVE", &mut active)
@@ -125,7 +125,7 @@ pub(super) fn create<A: End>(
         checksum,
         flows: Vec::new(),
         flow_size,
-        order,
+        selection,
         pace: Pace::new(rate, limit, active)?,
         stop,
         macs: [src_mac, dst_mac],
@@ -248,7 +248,7 @@ impl FlowSource {
     /// Chooses the flow and the header of the next packet; `None` after the last.
     fn choose(&mut self, cx: &mut Cx<'_>) -> Option<(usize, usize)> {
         if self.pace.left() > 0 {
-            let i = self.order.next(cx, self.flows.len());
+            let i = self.selection.next(cx, self.flows.len());
             if self.flows[i].count == self.flow_size {
                 self.flows[i] = self.random_flow(&mut || cx.rng().u64(..));
             }

@@ -92,7 +92,7 @@ struct EtherSpanTree {
 }
 
 /// What goes to a new configuration.
-struct Kept {
+struct Handover {
     mac: MacAddr,
     ports: Vec<Port>,
     best: Message,
@@ -287,7 +287,7 @@ impl Element for EtherSpanTree {
     }
 
     fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {
-        Some(Box::new(Kept {
+        Some(Box::new(Handover {
             mac: self.mac,
             ports: std::mem::take(&mut self.ports),
             best: self.best,
@@ -297,7 +297,7 @@ impl Element for EtherSpanTree {
 
     /// Ports forward that did, if the switch is the same: the tree need not be found again.
     fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
-        let Ok(state) = state.downcast::<Kept>() else { return Ok(()) };
+        let Ok(state) = state.downcast::<Handover>() else { return Ok(()) };
         if state.mac == self.mac && state.ports.len() == self.ports.len() {
             (self.ports, self.best, self.report) = (state.ports, state.best, state.report);
             // After what the new suppressors were told when this element was initialized.

@@ -70,7 +70,7 @@ struct IpReassembler {
 }
 
 /// What goes to a new configuration.
-struct Kept {
+struct Handover {
     buckets: Vec<Vec<Partial>>,
     used: usize,
     next_reap_s: i64,
@@ -78,16 +78,16 @@ struct Kept {
 }
 
 /// An annotation that may be absent.
-struct Place(Option<Anno>);
+struct OptionalAnno(Option<Anno>);
 
-impl FromArg for Place {
+impl FromArg for OptionalAnno {
     fn from_arg(text: &str, scope: Scope<'_>) -> Result<Self, String> {
-        AnnoOf::<2>::from_arg(text, scope).map(|place| Place(Some(place.0)))
+        AnnoOf::<2>::from_arg(text, scope).map(|anno| OptionalAnno(Some(anno.0)))
     }
 }
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
-    let (mut high, mut mtu) = (256 * 1024u32, Place(None));
+    let (mut high, mut mtu) = (256 * 1024u32, OptionalAnno(None));
     config.args().keyword("HIMEM", &mut high).keyword("MAX_MTU_ANNO", &mut mtu).finish()?;
     Ok(Box::new(IpReassembler {
         buckets: (0..BUCKETS).map(|_| Vec::new()).collect(),
@@ -246,7 +246,7 @@ impl Element for IpReassembler {
     }
 
     fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {
-        Some(Box::new(Kept {
+        Some(Box::new(Handover {
             buckets: std::mem::take(&mut self.buckets),
             used: self.used,
             next_reap_s: self.next_reap_s,
@@ -255,7 +255,7 @@ impl Element for IpReassembler {
     }
 
     fn take_state(&mut self, _cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
-        if let Ok(state) = state.downcast::<Kept>() {
+        if let Ok(state) = state.downcast::<Handover>() {
             (self.buckets, self.used, self.next_reap_s) = (state.buckets, state.used, state.next_reap_s);
             [self.seen, self.good, self.failed, self.bad] = state.counts;
         }

@@ -38,7 +38,7 @@ pub(crate) const CLASS: Class = Class::new("StoreIPAddress", create)
 
 /// Where the address goes.
 #[derive(Clone, Copy)]
-enum Place {
+enum AddressField {
     Data(usize),
     Source,
     Destination,
@@ -46,7 +46,7 @@ enum Place {
 
 struct StoreIpAddress {
     address: Option<Ipv4Addr>,
-    place: Place,
+    field: AddressField,
     outputs: usize,
 }
 
@@ -58,12 +58,12 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     let args = if two { args.required("ADDR", &mut address) } else { args };
     args.required("OFFSET", &mut place).finish()?;
     let offset = || router::parse_integer(&place).and_then(|offset| usize::try_from(offset).ok());
-    let place = match place.to_ascii_lowercase().as_str() {
-        "src" => Place::Source,
-        "dst" => Place::Destination,
-        _ => Place::Data(offset().ok_or("type mismatch: OFFSET requires integer")?),
+    let field = match place.to_ascii_lowercase().as_str() {
+        "src" => AddressField::Source,
+        "dst" => AddressField::Destination,
+        _ => AddressField::Data(offset().ok_or("type mismatch: OFFSET requires integer")?),
     };
-    Ok(Box::new(PerPacket(StoreIpAddress { address, place, outputs: config.outputs() })))
+    Ok(Box::new(PerPacket(StoreIpAddress { address, field, outputs: config.outputs() })))
 }
 
 /// Changes an address of the header, and the checksums that cover it. None if there is no header.
@@ -102,10 +102,10 @@ impl Simple for StoreIpAddress {
     fn process(&mut self, _cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
         let annotated = || Some(packet.dst_ip()).filter(|address| !address.is_unspecified());
         let Some(address) = self.address.or_else(annotated) else { return Verdict::Pass };
-        let done = match self.place {
-            Place::Data(offset) => write_at(packet, offset, address),
-            Place::Source => rewrite(packet, true, address),
-            Place::Destination => rewrite(packet, false, address),
+        let done = match self.field {
+            AddressField::Data(offset) => write_at(packet, offset, address),
+            AddressField::Source => rewrite(packet, true, address),
+            AddressField::Destination => rewrite(packet, false, address),
         };
         match done {
             Some(()) => Verdict::Pass,

@@ -76,8 +76,8 @@ struct Key {
     id: u32,
 }
 
-/// A fragment's place.
-struct Place {
+/// What a fragment's headers say.
+struct FragmentInfo {
     key: Key,
     /// Where its fragment header is, and the field in front of it that says so.
     header_at: usize,
@@ -90,7 +90,7 @@ struct Place {
 
 /// A fragment that waits.
 struct Part {
-    place: Place,
+    info: FragmentInfo,
     packet: Packet,
 }
 
@@ -118,7 +118,7 @@ struct Counts {
 }
 
 /// What goes to a new configuration.
-struct Kept {
+struct Handover {
     partials: HashMap<Key, Partial>,
     by_age: BTreeMap<u64, Key>,
     next_number: u64,
@@ -178,7 +178,7 @@ fn is_fragment(packet: &Packet) -> bool {
 }
 
 /// What a fragment is of; if it can't be of anything, where the fault is.
-fn place(bytes: &[u8]) -> Result<Place, Option<usize>> {
+fn info(bytes: &[u8]) -> Result<FragmentInfo, Option<usize>> {
     let (header_at, named_at) = fragment_header(bytes).ok_or(None)?;
     let whole = ipv6::check(bytes).map_err(|_| None)?;
     let ip = Header::new_checked(bytes).map_err(|_| None)?;
@@ -196,15 +196,15 @@ fn place(bytes: &[u8]) -> Result<Place, Option<usize>> {
         return Err(Some(header_at + 2));
     }
     let key = Key { src: ip.src(), dst: ip.dst(), id: fragment.id() };
-    Ok(Place { key, header_at, named_at, start, end: start + len, last })
+    Ok(FragmentInfo { key, header_at, named_at, start, end: start + len, last })
 }
 
 impl Part {
     /// What it has of the fragmentable part.
     fn body(&self) -> &[u8] {
-        let from = self.place.header_at + FRAGMENT_HEADER_LEN;
+        let from = self.info.header_at + FRAGMENT_HEADER_LEN;
         let bytes = self.packet.network().and_then(|bytes| bytes.get(from..)).unwrap_or_default();
-        &bytes[..bytes.len().min(self.place.end - self.place.start)]
+        &bytes[..bytes.len().min(self.info.end - self.info.start)]
     }
 }
 
@@ -218,19 +218,19 @@ enum Wrong {
 impl Partial {
     /// Puts a fragment in its place.
     fn add(&mut self, part: Part) -> Result<(), (Wrong, Part)> {
-        let Place { start, end, last, .. } = part.place;
-        let at = self.parts.partition_point(|other| other.place.start < start);
+        let FragmentInfo { start, end, last, .. } = part.info;
+        let at = self.parts.partition_point(|other| other.info.start < start);
         if let Some(same) = self.parts.get(at)
-            && (same.place.start, same.place.end, same.place.last) == (start, end, last)
+            && (same.info.start, same.info.end, same.info.last) == (start, end, last)
             && same.body() == part.body()
         {
             return Err((Wrong::Twice, part));
         }
-        let before = at.checked_sub(1).map_or(0, |before| self.parts[before].place.end);
-        let after = self.parts.get(at).map_or(LONGEST, |after| after.place.start);
+        let before = at.checked_sub(1).map_or(0, |before| self.parts[before].info.end);
+        let after = self.parts.get(at).map_or(LONGEST, |after| after.info.start);
         // What lies behind the end, or a second end, contradicts as much as an overlap does.
         let beyond = self.end.is_some_and(|known| last || end > known);
-        let cuts = last && self.parts.last().is_some_and(|part| part.place.end > end);
+        let cuts = last && self.parts.last().is_some_and(|part| part.info.end > end);
         if before > start || end > after || beyond || cuts {
             return Err((Wrong::Overlap, part));
         }
@@ -253,7 +253,7 @@ impl Partial {
     /// The packet, complete. None without memory, or if it has more headers than it may.
     fn put_together(&self, cx: &mut Cx<'_>) -> Option<Packet> {
         let first = self.parts.first()?;
-        let Place { header_at, named_at, .. } = first.place;
+        let FragmentInfo { header_at, named_at, .. } = first.info;
         let lead = first.packet.network()?.get(..header_at + FRAGMENT_HEADER_LEN)?;
         let payload_len = u16::try_from(header_at - HEADER_LEN + self.have).ok()?;
         let mut packet = cx.pool().alloc(DEFAULT_HEADROOM, header_at + self.have)?;
@@ -284,8 +284,8 @@ impl Ip6Reassembler {
             return Some(packet);
         }
         self.counts.fragments += 1;
-        match place(bytes) {
-            Ok(place) => self.keep(cx, Part { place, packet }),
+        match info(bytes) {
+            Ok(info) => self.keep(cx, Part { info, packet }),
             Err(fault) => {
                 self.counts.bad += 1;
                 self.refuse(cx, packet, fault);
@@ -305,8 +305,8 @@ impl Ip6Reassembler {
     }
 
     fn keep(&mut self, cx: &mut Cx<'_>, part: Part) -> Option<Packet> {
-        let key = part.place.key;
-        if part.place.start == 0 && part.place.last {
+        let key = part.info.key;
+        if part.info.start == 0 && part.info.last {
             // No part of what others with its number are parts of.
             return self.alone(cx, part);
         }
@@ -346,7 +346,7 @@ impl Ip6Reassembler {
 
     /// A packet that is its only fragment.
     fn alone(&mut self, cx: &mut Cx<'_>, part: Part) -> Option<Packet> {
-        let have = part.place.end;
+        let have = part.info.end;
         let partial =
             Partial { number: 0, since_ns: 0, parts: vec![part], have, end: Some(have), spoilt: false };
         self.leave(cx, partial)
@@ -405,7 +405,7 @@ impl Ip6Reassembler {
     fn expire(&mut self, cx: &mut Cx<'_>, partial: Partial) {
         self.counts.late += u64::from(!partial.spoilt);
         for part in partial.parts {
-            if part.place.start == 0 && self.outputs > 1 {
+            if part.info.start == 0 && self.outputs > 1 {
                 cx.emit_packet(1, part.packet);
             } else {
                 cx.drop(part.packet, "fragments missing");
@@ -452,7 +452,7 @@ impl Element for Ip6Reassembler {
     }
 
     fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {
-        Some(Box::new(Kept {
+        Some(Box::new(Handover {
             partials: std::mem::take(&mut self.partials),
             by_age: std::mem::take(&mut self.by_age),
             next_number: self.next_number,
@@ -462,8 +462,8 @@ impl Element for Ip6Reassembler {
     }
 
     fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
-        if let Ok(state) = state.downcast::<Kept>() {
-            let Kept { partials, by_age, next_number, used, counts } = *state;
+        if let Ok(state) = state.downcast::<Handover>() {
+            let Handover { partials, by_age, next_number, used, counts } = *state;
             (self.partials, self.by_age, self.next_number, self.used) = (partials, by_age, next_number, used);
             self.counts = counts;
             self.timer(cx, DUE);

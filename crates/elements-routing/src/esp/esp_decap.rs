@@ -71,7 +71,7 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
 }
 
 /// What a packet turns out to be.
-enum Found {
+enum Decrypted {
     /// An IP packet, from the initialisation vector on, in front of so many octets.
     Packet { behind: usize },
     /// Not for output 0, and for this reason; as it came.
@@ -81,42 +81,42 @@ enum Found {
 }
 
 impl EspDecap {
-    fn decrypt(&mut self, packet: &mut Packet) -> Found {
-        let Some(association) = &self.association else { return Found::Wrong("no key") };
+    fn decrypt(&mut self, packet: &mut Packet) -> Decrypted {
+        let Some(association) = &self.association else { return Decrypted::Wrong("no key") };
         let parts = packet.data_mut().split_first_chunk_mut::<{ esp::HEADER_LEN }>();
         let parts = parts.and_then(|(header, rest)| Some((header, rest.split_first_chunk_mut::<IV_LEN>()?)));
-        let Some((header, (iv, rest))) = parts else { return Found::Wrong("too short") };
+        let Some((header, (iv, rest))) = parts else { return Decrypted::Wrong("too short") };
         let Some((text, check)) = rest.split_last_chunk_mut::<ICV_LEN>() else {
-            return Found::Wrong("too short");
+            return Decrypted::Wrong("too short");
         };
         let header = esp::Header::new(&*header);
         if header.spi() != association.spi {
-            return Found::Wrong("another association");
+            return Decrypted::Wrong("another association");
         }
         let low = header.sequence();
         let number = if self.settings.extended { self.window.whole(low) } else { Some(u64::from(low)) };
-        let Some(number) = number else { return Found::Wrong("too old") };
+        let Some(number) = number else { return Decrypted::Wrong("too old") };
         match self.window.check(number) {
             Ok(()) => {}
-            Err(replay_window::Refused::Again) => return Found::Wrong("has come before"),
-            Err(replay_window::Refused::Old) => return Found::Wrong("too old"),
+            Err(replay_window::Refused::Again) => return Decrypted::Wrong("has come before"),
+            Err(replay_window::Refused::Old) => return Decrypted::Wrong("too old"),
         }
         if !association.open(number, *iv, text, *check) {
-            return Found::Wrong("was changed");
+            return Decrypted::Wrong("was changed");
         }
         self.window.note(number);
         let Some((text, &mut [padding, next_header])) = text.split_last_chunk_mut::<{ esp::TRAILER_LEN }>()
         else {
-            return Found::Useless("no trailer");
+            return Decrypted::Useless("no trailer");
         };
         match (next_header, text.first().map(|first| first >> 4)) {
             (ip_proto::IPIP, Some(4)) | (ip_proto::IPV6, Some(6)) => {}
-            (ip_proto::NO_NEXT_HEADER, _) => return Found::Useless("dummy"),
-            _ => return Found::Useless("not in tunnel mode"),
+            (ip_proto::NO_NEXT_HEADER, _) => return Decrypted::Useless("dummy"),
+            _ => return Decrypted::Useless("not in tunnel mode"),
         }
         match esp::payload_len(text, padding) {
-            Some(_) => Found::Packet { behind: usize::from(padding) + esp::TRAILER_LEN + ICV_LEN },
-            None => Found::Useless("wrong padding"),
+            Some(_) => Decrypted::Packet { behind: usize::from(padding) + esp::TRAILER_LEN + ICV_LEN },
+            None => Decrypted::Useless("wrong padding"),
         }
     }
 }
@@ -124,13 +124,13 @@ impl EspDecap {
 impl Simple for EspDecap {
     fn process(&mut self, _cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
         match self.decrypt(packet) {
-            Found::Packet { behind } if packet.pull(FRONT) && packet.take(behind) => {
+            Decrypted::Packet { behind } if packet.pull(FRONT) && packet.take(behind) => {
                 packet.clear_network();
                 Verdict::Pass
             }
-            Found::Packet { .. } => Verdict::Drop("too short"),
-            Found::Wrong(reason) => fail(self.outputs, reason),
-            Found::Useless(reason) => Verdict::Drop(reason),
+            Decrypted::Packet { .. } => Verdict::Drop("too short"),
+            Decrypted::Wrong(reason) => fail(self.outputs, reason),
+            Decrypted::Useless(reason) => Verdict::Drop(reason),
         }
     }
 

@@ -143,7 +143,7 @@ pub(crate) fn settle<A: Address>(cx: &mut Cx<'_>, effects: Effects<A>, interface
 
 /// How an administrator enters an address.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum How {
+enum InsertState {
     /// As one that has just answered.
     Reachable,
     /// As one that was heard of.
@@ -156,25 +156,25 @@ enum How {
 struct Written<A> {
     ip: A,
     mac: MacAddr,
-    how: How,
+    state: InsertState,
 }
 
 impl<A: Address + FromArg> FromArg for Written<A> {
     fn from_arg(text: &str, scope: Scope<'_>) -> Result<Self, String> {
         let mut words = lang::conf::split_spaces(text);
-        let how = match words.get(2).map(String::as_str) {
-            Some("permanent") => How::Permanent,
-            Some("stale") => How::Stale,
-            _ => How::Reachable,
+        let state = match words.get(2).map(String::as_str) {
+            Some("permanent") => InsertState::Permanent,
+            Some("stale") => InsertState::Stale,
+            _ => InsertState::Reachable,
         };
-        words.truncate(if how == How::Reachable { 3 } else { 2 });
+        words.truncate(if state == InsertState::Reachable { 3 } else { 2 });
         let (mut ip, mut mac) = (None::<A>, MacAddr::ZERO);
         Args::new(words, scope)
             .required("IP", &mut ip)
             .required("ETH", &mut mac)
             .finish()
             .map_err(|error| error.to_string())?;
-        Ok(Written { ip: ip.ok_or("expected IP address")?, mac, how })
+        Ok(Written { ip: ip.ok_or("expected IP address")?, mac, state })
     }
 }
 
@@ -201,13 +201,13 @@ pub(crate) fn handlers<E: Any, A: Address + FromArg>(
     h.read("refused", move |e: &mut E, _| part(e).0.refused().load(Relaxed));
     h.write("insert", move |e: &mut E, cx, text| {
         let (table, interface) = part(e);
-        let Written { ip, mac, how } = router::value::<Written<A>>(cx, text)?;
+        let Written { ip, mac, state } = router::value::<Written<A>>(cx, text)?;
         let heard = News { mac: Some(mac), solicited: false, overrides: true };
-        let done = match how {
+        let done = match state {
             // As Click has it: a neighbour whose address is everybody's is not there.
             _ if mac.is_broadcast() => table.delete(cx.turn(), ip, cx.now_ns()),
-            How::Stale => table.tell(cx.turn(), ip, heard, true, cx.now_ns()),
-            how => table.insert(cx.turn(), ip, mac, how == How::Permanent, cx.now_ns()),
+            InsertState::Stale => table.tell(cx.turn(), ip, heard, true, cx.now_ns()),
+            state => table.insert(cx.turn(), ip, mac, state == InsertState::Permanent, cx.now_ns()),
         };
         settle(cx, done.map_err(Refusal::message)?, interface);
         Ok(())

@@ -15,15 +15,15 @@ pub(super) struct Record {
 }
 
 /// An order of age: addresses by the time of their last sign of life, and for equal times by arrival.
-pub(super) type Order<A> = BTreeMap<(i64, u64), A>;
+pub(super) type AgeIndex<A> = BTreeMap<(i64, u64), A>;
 
 /// Everything but what look-ups read.
 pub(super) struct Directory<A> {
     pub(super) records: HashMap<A, Record>,
     /// Addresses that are known, but for permanent ones.
-    pub(super) known: Order<A>,
+    pub(super) known: AgeIndex<A>,
     /// Addresses that are not.
-    pub(super) unknown: Order<A>,
+    pub(super) unknown: AgeIndex<A>,
     arrivals: u64,
     /// What replaces buckets.
     pub(super) updater: Updater,
@@ -33,14 +33,14 @@ impl<A: Address> Directory<A> {
     pub(super) fn new() -> Directory<A> {
         Directory {
             records: HashMap::new(),
-            known: Order::new(),
-            unknown: Order::new(),
+            known: AgeIndex::new(),
+            unknown: AgeIndex::new(),
             arrivals: 0,
             updater: Domain::global().updater(),
         }
     }
 
-    pub(super) fn order(&mut self, state: State) -> Option<&mut Order<A>> {
+    pub(super) fn order(&mut self, state: State) -> Option<&mut AgeIndex<A>> {
         match state {
             State::Permanent => None,
             state if state.is_known() => Some(&mut self.known),

@@ -82,7 +82,7 @@ impl<A> Default for Effects<A> {
 
 /// What became of an address that packets wait for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Fate {
+pub(crate) enum Resolution {
     /// It is known.
     Known(MacAddr),
     /// It is still asked for.
@@ -108,7 +108,7 @@ pub(crate) struct Advice {
 
 /// What a look-up finds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Found {
+pub(crate) enum NeighbourLookup {
     /// Send it there.
     Known(MacAddr),
     /// Send it there, but the table wants to know that it is used ([`Neighbours::want`]).

@@ -3,7 +3,7 @@
 
 use super::arguments::{TableArgs, handlers, settle, write_clear};
 use super::state::{News, Query, Timing};
-use super::table::{Address, Advice, Fate, Found, Limits, Neighbours, Waiter};
+use super::table::{Address, Advice, Limits, NeighbourLookup, Neighbours, Resolution, Waiter};
 use super::waiting::Waiting;
 use packet::{Batch, Packet};
 use router::{Config, ConfigError, Cx, Element, Handlers, Metric, Refused, Verdict};
@@ -184,7 +184,7 @@ impl<L: Link, const HOP: bool> Querier<L, HOP> {
     #[inline]
     fn quick(&self, cx: &Cx<'_>, ip: L::Address) -> Option<MacAddr> {
         match self.table.lookup(cx.turn(), ip, cx.now_ns()) {
-            Found::Known(mac) if self.link.is_ready() && !self.waiting.concerns(ip) => Some(mac),
+            NeighbourLookup::Known(mac) if self.link.is_ready() && !self.waiting.concerns(ip) => Some(mac),
             _ => None,
         }
     }
@@ -399,11 +399,11 @@ impl<L: Link, const HOP: bool> Querier<L, HOP> {
     /// Something happened to addresses that packets wait for.
     fn look_after(&mut self, cx: &mut Cx<'_>) {
         for ip in self.waiting.addresses() {
-            match self.table.fate(ip, cx.now_ns()) {
-                Fate::Known(mac) => self.release(cx, ip, mac),
-                Fate::Failed => self.give_up(cx, ip, self.failed_output),
-                Fate::Gone => self.give_up(cx, ip, None),
-                Fate::Pending => {}
+            match self.table.resolution(ip, cx.now_ns()) {
+                Resolution::Known(mac) => self.release(cx, ip, mac),
+                Resolution::Failed => self.give_up(cx, ip, self.failed_output),
+                Resolution::Gone => self.give_up(cx, ip, None),
+                Resolution::Pending => {}
             }
         }
     }
@@ -413,7 +413,7 @@ impl<L: Link, const HOP: bool> Querier<L, HOP> {
         let Some((ip, news, unasked)) = self.link.news(packet) else { return };
         match self.table.tell(cx.turn(), ip, news, unasked, cx.now_ns()) {
             Ok(mut effects) => {
-                if let Fate::Known(mac) = self.table.fate(ip, cx.now_ns()) {
+                if let Resolution::Known(mac) = self.table.resolution(ip, cx.now_ns()) {
                     self.release(cx, ip, mac);
                 }
                 let here = Waiter { element: cx.index(), worker: cx.worker() };
@@ -427,7 +427,7 @@ impl<L: Link, const HOP: bool> Querier<L, HOP> {
 }
 
 /// What a new configuration takes over.
-struct Kept<L: Link> {
+struct Handover<L: Link> {
     link: L,
     shared: Arc<Shared<L::Address>>,
     waiting: Waiting<L::Address>,
@@ -527,7 +527,7 @@ impl<L: Link, const HOP: bool> Element for Querier<L, HOP> {
     }
 
     fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {
-        Some(Box::new(Kept {
+        Some(Box::new(Handover {
             link: self.link.clone(),
             shared: self.shared.clone(),
             waiting: std::mem::take(&mut self.waiting),
@@ -535,23 +535,23 @@ impl<L: Link, const HOP: bool> Element for Querier<L, HOP> {
     }
 
     fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
-        let Ok(mut kept) = state.downcast::<Kept<L>>() else { return Ok(()) };
-        if !self.link.succeeds(&kept.link) {
+        let Ok(mut handover) = state.downcast::<Handover<L>>() else { return Ok(()) };
+        if !self.link.succeeds(&handover.link) {
             return Ok(()); // another network: nothing of it is of use
         }
-        if let (Some(own), Some(old)) = (&self.shared.own, &kept.shared.own) {
+        if let (Some(own), Some(old)) = (&self.shared.own, &handover.shared.own) {
             let effects = own.adopt(old, cx.turn(), cx.now_ns());
             settle(cx, effects, &self.shared.interface);
             own.drops().fetch_max(old.drops().load(Relaxed), Relaxed);
         }
-        let (new, old) = (&self.shared, &kept.shared);
+        let (new, old) = (&self.shared, &handover.shared);
         let counts =
             [(&new.queries, &old.queries), (&new.responses, &old.responses), (&new.drops, &old.drops)];
         for (new, old) in counts {
             new.fetch_max(old.load(Relaxed), Relaxed); // the same for every instance
         }
-        for ip in kept.waiting.addresses() {
-            for packet in kept.waiting.take(ip) {
+        for ip in handover.waiting.addresses() {
+            for packet in handover.waiting.take(ip) {
                 if let Some(packet) = self.consult(cx, packet, ip) {
                     cx.emit_packet(0, packet);
                 }

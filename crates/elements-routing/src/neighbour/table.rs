@@ -15,8 +15,10 @@
 //! reachable ones, and none of permanent ones. Where addresses end up in buckets depends on a secret key.
 
 pub(crate) use super::address::Address;
-use super::directory::{Directory, Order, Record};
-pub(crate) use super::effects::{Advice, Change, Effects, Fate, Found, Kind, Refusal, Waiter};
+use super::directory::{AgeIndex, Directory, Record};
+pub(crate) use super::effects::{
+    Advice, Change, Effects, Kind, NeighbourLookup, Refusal, Resolution, Waiter,
+};
 use super::state::{Entry, News, Query, State, Timing};
 use rcu::{OptionCell, Turn, Updater};
 use std::collections::HashMap;
@@ -123,11 +125,11 @@ impl<A: Address> Neighbours<A> {
 
     /// The Ethernet address for an IP address, if it is known. Takes no lock.
     #[inline]
-    pub(crate) fn lookup(&self, turn: Turn<'_>, ip: A, now_ns: i64) -> Found {
+    pub(crate) fn lookup(&self, turn: Turn<'_>, ip: A, now_ns: i64) -> NeighbourLookup {
         match self.slot(turn, ip) {
-            Some(slot) if now_ns < slot.attention_ns.load(Relaxed) => Found::Known(slot.mac),
-            Some(slot) => Found::Aged(slot.mac),
-            None => Found::Unknown,
+            Some(slot) if now_ns < slot.attention_ns.load(Relaxed) => NeighbourLookup::Known(slot.mac),
+            Some(slot) => NeighbourLookup::Aged(slot.mac),
+            None => NeighbourLookup::Unknown,
         }
     }
 
@@ -228,8 +230,8 @@ impl<A: Address> Neighbours<A> {
     /// # Errors
     /// [`Refusal`].
     pub(crate) fn delete(&self, turn: Turn<'_>, ip: A, now_ns: i64) -> Result<Effects<A>, Refusal> {
-        match self.fate(ip, now_ns) {
-            Fate::Pending => Ok(Effects::default()),
+        match self.resolution(ip, now_ns) {
+            Resolution::Pending => Ok(Effects::default()),
             _ => self.decree(turn, ip, Entry::new(now_ns), now_ns),
         }
     }
@@ -249,7 +251,7 @@ impl<A: Address> Neighbours<A> {
         let mut directory = self.lock();
         let mut effects = Effects::default();
         let timing = &self.timing();
-        let expired = |order: &Order<A>, records: &HashMap<A, Record>| {
+        let expired = |order: &AgeIndex<A>, records: &HashMap<A, Record>| {
             let (_, &ip) = order.first_key_value()?;
             records.get(&ip)?.entry.is_expired(timing, now_ns).then_some(ip)
         };
@@ -310,12 +312,12 @@ impl<A: Address> Neighbours<A> {
     }
 
     /// What became of an address that packets wait for.
-    pub(crate) fn fate(&self, ip: A, now_ns: i64) -> Fate {
+    pub(crate) fn resolution(&self, ip: A, now_ns: i64) -> Resolution {
         let timing = self.timing();
         match self.lock().records.get(&ip).map(|record| record.entry) {
-            Some(entry) if entry.state(&timing, now_ns) == State::Incomplete => Fate::Pending,
-            Some(entry) => entry.mac(&timing, now_ns).map_or(Fate::Failed, Fate::Known),
-            None => Fate::Gone,
+            Some(entry) if entry.state(&timing, now_ns) == State::Incomplete => Resolution::Pending,
+            Some(entry) => entry.mac(&timing, now_ns).map_or(Resolution::Failed, Resolution::Known),
+            None => Resolution::Gone,
         }
     }
 
@@ -476,7 +478,7 @@ impl<A: Address> Neighbours<A> {
     ) -> Result<(), Refusal> {
         let (Limits { entries, unknown, .. }, timing) = (&self.limits(), &self.timing());
         let full = |limit: usize, used: usize| limit > 0 && used >= limit;
-        let first = |order: &Order<A>| order.first_key_value().map(|(place, ip)| (place.0, *ip));
+        let first = |order: &AgeIndex<A>| order.first_key_value().map(|(place, ip)| (place.0, *ip));
         loop {
             let crowded = claim == Claim::Packet && full(*unknown, directory.unknown.len());
             if !crowded && !full(*entries, directory.records.len()) {

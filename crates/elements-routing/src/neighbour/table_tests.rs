@@ -1,6 +1,6 @@
 use super::naive::{Naive, Times};
 use super::state::{News, State, Timing};
-use super::table::{Advice, Fate, Found, Kind, Limits, Neighbours, Refusal, Waiter};
+use super::table::{Advice, Kind, Limits, NeighbourLookup, Neighbours, Refusal, Resolution, Waiter};
 use proptest::prelude::*;
 use rcu::Domain;
 use std::collections::HashMap;
@@ -135,9 +135,13 @@ proptest! {
                 let text = expected.map_or("-".to_owned(), |mac| mac.to_string());
                 prop_assert_eq!((words[0], words[1]), (&text[..], naive.state.name()), "{}", address);
                 match (table.lookup(turn, address, now), expected) {
-                    (Found::Known(found) | Found::Aged(found), Some(mac)) => prop_assert_eq!(found, mac),
-                    (Found::Known(_), None) | (Found::Unknown, Some(_)) => prop_assert!(false, "{}", address),
-                    (Found::Aged(_) | Found::Unknown, None) => {}
+                    (NeighbourLookup::Known(found) | NeighbourLookup::Aged(found), Some(mac)) => {
+                        prop_assert_eq!(found, mac);
+                    }
+                    (NeighbourLookup::Known(_), None) | (NeighbourLookup::Unknown, Some(_)) => {
+                        prop_assert!(false, "{}", address);
+                    }
+                    (NeighbourLookup::Aged(_) | NeighbourLookup::Unknown, None) => {}
                 }
             }
         }
@@ -160,7 +164,7 @@ proptest! {
             now += ms * MS;
             match action {
                 0 => {
-                    let fresh = table.fate(ip(n), now) == Fate::Gone;
+                    let fresh = table.resolution(ip(n), now) == Resolution::Gone;
                     prop_assert!(table.want(turn, ip(n), now, WAITER).is_ok() || fresh);
                 }
                 1 => if table.tell(turn, ip(n), answer(1), true, now).is_ok() && n > 0 {
@@ -169,10 +173,10 @@ proptest! {
                 _ => { let _ = table.tell(turn, ip(n), answer(1), false, now); }
             }
             prop_assert!(table.len() <= 12);
-            prop_assert_eq!(table.fate(ip(0), now), Fate::Known(mac(9)));
+            prop_assert_eq!(table.resolution(ip(0), now), Resolution::Known(mac(9)));
             for (&n, &at) in &confirmed {
                 if now < at + i64::from(TIMES.reachable) * MS {
-                    prop_assert_eq!(table.fate(ip(n), now), Fate::Known(mac(1)));
+                    prop_assert_eq!(table.resolution(ip(n), now), Resolution::Known(mac(1)));
                 }
             }
         }
@@ -196,12 +200,12 @@ fn a_scan_evicts_nobody() {
         assert!(table.len() <= 21);
     }
     assert!((180..=220).contains(&asked), "{asked} queries in a second");
-    assert_eq!(table.lookup(turn, ip(1), 2 * SECOND), Found::Known(mac(1)));
+    assert_eq!(table.lookup(turn, ip(1), 2 * SECOND), NeighbourLookup::Known(mac(1)));
     // Another address has its turn, too.
     let (advice, _) = table.want(turn, ip(2), 3 * SECOND, WAITER).expect("room");
     assert!(advice.query.is_some());
     let _ = table.tell(turn, ip(2), answer(2), false, 3 * SECOND).expect("room");
-    assert_eq!(table.lookup(turn, ip(2), 3 * SECOND), Found::Known(mac(2)));
+    assert_eq!(table.lookup(turn, ip(2), 3 * SECOND), NeighbourLookup::Known(mac(2)));
 }
 
 /// No announcement takes over a permanent neighbour, and announcements without end displace no reachable one.
@@ -218,12 +222,12 @@ fn poison_is_refused() {
     }
     assert_eq!(table.len(), 10);
     for (n, last) in [(1, 1), (2, 2)] {
-        assert_eq!(table.lookup(turn, ip(n), 2 * SECOND), Found::Known(mac(last)));
+        assert_eq!(table.lookup(turn, ip(n), 2 * SECOND), NeighbourLookup::Known(mac(last)));
     }
     assert_eq!(table.refused().load(Relaxed), 1);
     // What does not override makes the neighbour suspect, no more.
     let _ = table.tell(turn, ip(2), News { overrides: false, ..answer(66) }, true, 2 * SECOND).expect("room");
-    assert_eq!(table.lookup(turn, ip(2), 2 * SECOND), Found::Aged(mac(2)));
+    assert_eq!(table.lookup(turn, ip(2), 2 * SECOND), NeighbourLookup::Aged(mac(2)));
     assert_eq!(table.refused().load(Relaxed), 2);
 }
 
@@ -250,15 +254,15 @@ fn an_aged_address_is_polled_and_still_used() {
     let turn = reader.turn();
     let table = Neighbours::new(clicks(), 7);
     let _ = table.tell(turn, ip(1), answer(1), true, 0).expect("room");
-    assert_eq!(table.lookup(turn, ip(1), 59_999 * MS), Found::Known(mac(1)));
-    assert_eq!(table.lookup(turn, ip(1), 60_000 * MS), Found::Aged(mac(1)));
+    assert_eq!(table.lookup(turn, ip(1), 59_999 * MS), NeighbourLookup::Known(mac(1)));
+    assert_eq!(table.lookup(turn, ip(1), 60_000 * MS), NeighbourLookup::Aged(mac(1)));
     let polls = |at_ms| {
         let (advice, _) = table.want(turn, ip(1), at_ms * MS, WAITER).expect("room");
         assert_eq!(advice.mac, Some(mac(1)));
         advice.query.is_some()
     };
     assert!(polls(60_000) && !polls(60_000) && !polls(60_099) && polls(60_100));
-    assert_eq!(table.lookup(turn, ip(1), 60_101 * MS), Found::Known(mac(1)));
+    assert_eq!(table.lookup(turn, ip(1), 60_101 * MS), NeighbourLookup::Known(mac(1)));
 }
 
 /// At the limit an administrator's word makes the oldest address go, and who waits for it hears of it.
@@ -272,10 +276,13 @@ fn at_the_limit_the_oldest_address_goes() {
     let effects = table.insert(turn, ip(3), mac(3), false, 3).expect("room");
     let kinds: Vec<Kind> = effects.changes.iter().map(|change| change.kind).collect();
     assert_eq!((effects.wake, kinds), (vec![WAITER], vec![Kind::Delete, Kind::Add]));
-    assert_eq!((table.len(), table.fate(ip(1), 3)), (2, Fate::Gone));
+    assert_eq!((table.len(), table.resolution(ip(1), 3)), (2, Resolution::Gone));
     let _ = table.insert(turn, ip(2), mac(2), false, 4).expect("room");
     let _ = table.insert(turn, ip(4), mac(4), false, 5).expect("room");
-    assert_eq!((table.fate(ip(3), 5), table.fate(ip(2), 5)), (Fate::Gone, Fate::Known(mac(2))));
+    assert_eq!(
+        (table.resolution(ip(3), 5), table.resolution(ip(2), 5)),
+        (Resolution::Gone, Resolution::Known(mac(2)))
+    );
     assert_eq!(table.want(turn, ip(5), 6, WAITER).err(), Some(Refusal::Full));
 }
 
@@ -326,8 +333,12 @@ fn readers_beside_a_writer() {
                 while !done.load(Relaxed) {
                     for last in 0..8 {
                         match table.lookup(reader.turn(), ip(last), SECOND) {
-                            Found::Known(mac) | Found::Aged(mac) => assert_eq!(u32::from(mac.0[5]), last),
-                            Found::Unknown => assert!(last >= 4, "only the others are ever removed"),
+                            NeighbourLookup::Known(mac) | NeighbourLookup::Aged(mac) => {
+                                assert_eq!(u32::from(mac.0[5]), last)
+                            }
+                            NeighbourLookup::Unknown => {
+                                assert!(last >= 4, "only the others are ever removed")
+                            }
                         }
                     }
                     reader.quiescent();

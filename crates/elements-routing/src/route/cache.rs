@@ -98,7 +98,7 @@ impl<K: Key> Cache<K> {
 mod tests {
     use super::super::family::V4;
     use super::super::flow::Fields;
-    use super::super::order::Order;
+    use super::super::slots::SlotPolicy;
     use super::super::table::Change;
     use super::super::target::{Hop, Route, Target};
     use super::*;
@@ -110,7 +110,7 @@ mod tests {
     /// While a route changes under it, a cache never says what was not so any more when it was asked.
     #[test]
     fn never_out_of_date() {
-        let table = RouteTable::<V4, Table4>::new(Order::Holes);
+        let table = RouteTable::<V4, Table4>::new(SlotPolicy::Holes);
         let prefix = Prefix::new(10 << 24, 8).expect("a length");
         let lead = |port| {
             let to = Target::One(Hop { gateway: Ipv4Addr::UNSPECIFIED, port });
@@ -134,7 +134,10 @@ mod tests {
                 let least = last.load(Ordering::Acquire);
                 let mut id = [lpm::NONE];
                 cache.find(&table, &flows, &[10 << 24 | 7], &mut id, guard.turn());
-                let port = table.way(id[0], guard.turn()).and_then(|way| way.pick(|| 0)).map(|hop| hop.port);
+                let port = table
+                    .forwarding(id[0], guard.turn())
+                    .and_then(|forwarding| forwarding.pick(|| 0))
+                    .map(|hop| hop.port);
                 assert!(port >= Some(least), "{port:?} after {least}");
             }
             assert!(cache.hits > 0 && cache.misses > 0, "{} {}", cache.hits, cache.misses);

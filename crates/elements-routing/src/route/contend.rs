@@ -140,7 +140,7 @@ impl Element for Reader {
         let (key, right, wrong) = (V4::key(self.address), &self.right, &mut self.wrong);
         self.rounds.run(cx, |table, cx| {
             let id = table.lookup_one(key, cx.turn());
-            let hop = table.way(id, cx.turn()).and_then(|way| way.pick(|| 0));
+            let hop = table.forwarding(id, cx.turn()).and_then(|forwarding| forwarding.pick(|| 0));
             *wrong += u64::from(!hop.is_some_and(|hop| right.contains(&hop.gateway)));
         });
     }

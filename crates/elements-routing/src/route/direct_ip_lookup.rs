@@ -63,14 +63,14 @@
 //! # See also
 //! IPLookup, IP6Lookup, StaticIPLookup, RadixIPLookup
 
-use super::element::{Manner, create};
+use super::element::{LookupStyle, create};
 use super::family::V4;
 use lpm::faithful::DirectTable;
 use router::{Class, Residency};
 
 /// The class.
 pub(crate) const CLASS: Class =
-    Class::new("DirectIPLookup", |config| create::<V4, DirectTable>(config, Manner::CHAINED))
+    Class::new("DirectIPLookup", |config| create::<V4, DirectTable>(config, LookupStyle::CHAINED))
         .ports("1/-")
         .processing("h/h")
         .residency(Residency::Shared)

@@ -5,10 +5,10 @@ mod commands;
 use super::cache::Cache;
 use super::family::Family;
 use super::flow::{Fields, Flows};
-use super::order::Order;
+use super::slots::SlotPolicy;
 use super::sticky::Sticky;
 use super::table::{Change, RouteTable};
-use super::target::{Hop, Route, Target, Way, pick};
+use super::target::{Forwarding, Hop, Route, Target, pick};
 use super::words::{leads_to, needed_outputs, parse};
 use commands::explain;
 use elements_shared::membership::Membership;
@@ -30,30 +30,30 @@ static ROUTE_CACHE_MISSES: Metric =
 /// Packets without a route that are reported, each instance.
 const COMPLAINTS: u32 = 5;
 
-/// What differs between classes beside their tables.
+/// What differs between classes of lookup elements beside their tables.
 #[derive(Clone, Copy)]
-pub(super) struct Manner {
+pub(super) struct LookupStyle {
     /// Whether routes can change.
     pub(super) dynamic: bool,
     /// How routes are printed.
-    pub(super) order: Order,
+    pub(super) slots: SlotPolicy,
     /// Whether a route for a prefix that has one replaces it, and it is no error to remove what is not there.
     pub(super) lenient: bool,
     /// The element class that reports packets without a route, if one does.
     pub(super) reporter: Option<&'static str>,
 }
 
-impl Manner {
+impl LookupStyle {
     /// Packets without a route are not reported.
-    pub(super) const SILENT: Manner =
-        Manner { dynamic: true, order: Order::Holes, lenient: false, reporter: None };
+    pub(super) const SILENT: LookupStyle =
+        LookupStyle { dynamic: true, slots: SlotPolicy::Holes, lenient: false, reporter: None };
 
     /// The same, with a table of chains.
-    pub(super) const CHAINED: Manner = Manner { order: Order::Chains, ..Manner::SILENT };
+    pub(super) const CHAINED: LookupStyle = LookupStyle { slots: SlotPolicy::Chains, ..LookupStyle::SILENT };
 
     /// Packets without a route are reported under this name.
-    pub(super) const fn saying(reporter: &'static str) -> Manner {
-        Manner { reporter: Some(reporter), ..Manner::SILENT }
+    pub(super) const fn saying(reporter: &'static str) -> LookupStyle {
+        LookupStyle { reporter: Some(reporter), ..LookupStyle::SILENT }
     }
 }
 
@@ -62,15 +62,15 @@ pub(super) struct Lookup<F: Family, T> {
     table: Arc<RouteTable<F, T>>,
     /// What was found lately, where that is remembered.
     cache: Option<Cache<F::Key>>,
-    guide: Guide<F>,
+    forwarder: Forwarder<F>,
     outputs: usize,
-    manner: Manner,
+    style: LookupStyle,
 }
 
 /// Sends packets where routes lead.
-struct Guide<F: Family> {
+struct Forwarder<F: Family> {
     flows: Flows,
-    /// Which way flows went, where that is remembered.
+    /// The next hops of flows, where they are remembered.
     sticky: Option<Sticky<Hop<F::Address>>>,
     /// Where packets go that no route leads anywhere.
     no_route: Option<u32>,
@@ -80,17 +80,17 @@ struct Guide<F: Family> {
 }
 
 /// What goes to a new configuration.
-struct Kept<F: Family, T> {
+struct Handover<F: Family, T> {
     /// Where routes come and go.
     table: Option<Arc<RouteTable<F, T>>>,
-    /// Which way flows went, as they are hashed.
+    /// The next hops of flows, and how flows are hashed.
     sticky: Option<(Flows, Sticky<Hop<F::Address>>)>,
 }
 
 /// Makes an element whose arguments are its first routes.
 pub(super) fn create<F: Family, T: LongestMatch<F::Key>>(
     config: &mut Config<'_>,
-    manner: Manner,
+    style: LookupStyle,
 ) -> Result<Box<dyn Element>, ConfigError> {
     let outputs = config.outputs();
     let (mut key, mut fields) = (config.common_seed(), Fields::default());
@@ -111,7 +111,7 @@ pub(super) fn create<F: Family, T: LongestMatch<F::Key>>(
     let cache = (cached.0 > 0).then(|| Cache::new(cached.0));
     let sticky = (remembered.0 > 0).then(|| Sticky::new(remembered.0, timeout_ns));
     let mut errors = Vec::new();
-    let routes = first_routes::<F>(config, &words, manner, &mut errors);
+    let routes = first_routes::<F>(config, &words, style, &mut errors);
     if let Some(port) = no_route.filter(|&port| port as usize >= outputs) {
         errors.push(format!("NOROUTE: output {port} does not exist; there are {outputs}"));
     }
@@ -119,15 +119,15 @@ pub(super) fn create<F: Family, T: LongestMatch<F::Key>>(
         return Err(ConfigError::from(errors));
     }
     let table = config.shared(|| {
-        let table = RouteTable::<F, T>::new(manner.order);
-        let added = table.configure(routes.into_iter().map(|route| manner.add(route)));
+        let table = RouteTable::<F, T>::new(style.slots);
+        let added = table.configure(routes.into_iter().map(|route| style.add(route)));
         added.map_err(|refusal| ConfigError::from(explain(refusal)))?;
         Ok(table)
     })?;
     offer_membership(config, &table)?;
     let flows = Flows { key, fields };
-    let guide = Guide { flows, sticky, no_route, reporter: manner.reporter, complaints: 0 };
-    Ok(Box::new(Lookup { table, cache, guide, outputs, manner }))
+    let forwarder = Forwarder { flows, sticky, no_route, reporter: style.reporter, complaints: 0 };
+    Ok(Box::new(Lookup { table, cache, forwarder, outputs, style }))
 }
 
 /// Lets other elements ask whether a table of IPv4 routes has one for an address.
@@ -149,7 +149,7 @@ fn offer_membership<F: Family, T: LongestMatch<F::Key> + 'static>(
 fn first_routes<F: Family>(
     config: &mut Config<'_>,
     words: &[String],
-    manner: Manner,
+    style: LookupStyle,
     errors: &mut Vec<String>,
 ) -> Vec<Route<F>> {
     let (outputs, mut routes) = (config.outputs(), Vec::new());
@@ -157,13 +157,13 @@ fn first_routes<F: Family>(
     for (number, word) in words.iter().enumerate().filter(|(_, word)| !word.is_empty()) {
         match parse::<F>(word, config.scope()) {
             Some((_, Some(to))) if !leads_to(&to, outputs) => {
-                match needed_outputs(&to).filter(|_| manner.lenient) {
+                match needed_outputs(&to).filter(|_| style.lenient) {
                     Some(more) => needed = needed.max(more),
                     None => errors.push(format!("argument {} bad OUTPUT", number + 1)),
                 }
             }
             // As in Click, whatever its warning says, the first of several counts, but for LookupIP6Route the last.
-            Some((prefix, Some(_))) if !known.insert(prefix) && !manner.lenient => doubled += 1,
+            Some((prefix, Some(_))) if !known.insert(prefix) && !style.lenient => doubled += 1,
             Some((prefix, Some(to))) => routes.push(Route { prefix, to }),
             _ => errors.push(format!("argument {} should be {}", number + 1, F::ROUTE)),
         }
@@ -175,13 +175,13 @@ fn first_routes<F: Family>(
         let routes = if doubled == 1 { "route" } else { "routes" };
         config.warn(format!("{doubled} {routes} replaced by later versions"));
     }
-    if manner.lenient && known.is_empty() && errors.is_empty() {
+    if style.lenient && known.is_empty() && errors.is_empty() {
         config.warn("no routes");
     }
     routes
 }
 
-impl Manner {
+impl LookupStyle {
     /// What `add` asks for.
     fn add<F: Family>(self, route: Route<F>) -> Change<F> {
         if self.lenient { Change::Set(route) } else { Change::Add(route) }
@@ -198,8 +198,10 @@ impl<F: Family, T: LongestMatch<F::Key>> Lookup<F, T> {
     fn look_up(&self, cx: &Cx<'_>, address: F::Address) -> String {
         let key = F::key(address);
         let id = self.table.lookup_one(key, cx.turn());
-        let way = self.table.way(id, cx.turn());
-        match way.and_then(|way| way.pick(|| self.guide.flows.of_address(address.into()))) {
+        let forwarding = self.table.forwarding(id, cx.turn());
+        match forwarding
+            .and_then(|forwarding| forwarding.pick(|| self.forwarder.flows.of_address(address.into())))
+        {
             Some(hop) if hop.gateway != F::NONE => format!("{} {}", hop.port, hop.gateway),
             Some(hop) => hop.port.to_string(),
             None => "-1".to_owned(),
@@ -228,7 +230,7 @@ impl<F: Family, T: LongestMatch<F::Key>> Lookup<F, T> {
     /// The answer of the `table` handler.
     fn list(&self) -> String {
         let routes = self.table.routes();
-        if !self.manner.lenient {
+        if !self.style.lenient {
             return routes.iter().map(Route::lines).collect();
         }
         let head = if self.table.was_used() || !routes.is_empty() { "# Active routes\n" } else { "" };
@@ -236,14 +238,19 @@ impl<F: Family, T: LongestMatch<F::Key>> Lookup<F, T> {
     }
 }
 
-impl<F: Family> Guide<F> {
-    /// Sends a packet along its way.
+impl<F: Family> Forwarder<F> {
+    /// Sends a packet to its next hop.
     #[inline(always)] // in two loops, of which the verdict would otherwise go through memory
-    fn send(&mut self, cx: &Cx<'_>, packet: &mut Packet, way: Option<&Way<F::Address>>) -> Verdict {
-        let Hop { gateway, port } = match way {
-            Some(Way::One(hop)) => *hop,
-            Some(Way::Many(group)) => self.choose(cx, packet, group),
-            Some(Way::Nowhere) => return Verdict::Drop("route leads nowhere"),
+    fn send(
+        &mut self,
+        cx: &Cx<'_>,
+        packet: &mut Packet,
+        forwarding: Option<&Forwarding<F::Address>>,
+    ) -> Verdict {
+        let Hop { gateway, port } = match forwarding {
+            Some(Forwarding::One(hop)) => *hop,
+            Some(Forwarding::Many(group)) => self.choose(cx, packet, group),
+            Some(Forwarding::Nowhere) => return Verdict::Drop("route leads nowhere"),
             None => return self.no_route(cx, packet),
         };
         if gateway != F::NONE {
@@ -278,7 +285,7 @@ impl<F: Family> Guide<F> {
         Verdict::Drop("no route")
     }
 
-    /// Which way flows went, and how they are hashed, for another element.
+    /// The next hops of flows, and how flows are hashed, for another element.
     fn give(&mut self) -> Option<(Flows, Sticky<Hop<F::Address>>)> {
         self.sticky.as_mut().map(|sticky| (self.flows, sticky.give()))
     }
@@ -307,9 +314,9 @@ impl<F: Family, T: LongestMatch<F::Key>> Element for Lookup<F, T> {
         let mut id = [lpm::NONE];
         match &mut self.cache {
             None => id[0] = self.table.lookup_one(address, turn),
-            Some(cache) => cache.find(&self.table, &self.guide.flows, &[address], &mut id, turn),
+            Some(cache) => cache.find(&self.table, &self.forwarder.flows, &[address], &mut id, turn),
         }
-        Some(self.guide.send(cx, packet, self.table.way(id[0], turn)))
+        Some(self.forwarder.send(cx, packet, self.table.forwarding(id[0], turn)))
     }
 
     fn push(&mut self, cx: &mut Cx<'_>, _port: usize, batch: Batch) {
@@ -329,24 +336,27 @@ impl<F: Family, T: LongestMatch<F::Key>> Element for Lookup<F, T> {
         let (addresses, ids) = (&addresses[..runs], &mut ids[..runs]);
         match &mut self.cache {
             None => self.table.lookup(addresses, ids, turn),
-            Some(cache) => cache.find(&self.table, &self.guide.flows, addresses, ids, turn),
+            Some(cache) => cache.find(&self.table, &self.forwarder.flows, addresses, ids, turn),
         }
-        let mut ways = [None; BATCH_MAX];
-        ways.iter_mut().zip(ids).for_each(|(way, id)| *way = self.table.way(*id, turn));
-        let mut packets = run.iter().map(|&run| ways[run as usize % BATCH_MAX]);
-        let guide = &mut self.guide;
-        // There is a way for each packet of the batch.
-        cx.scatter(batch, |cx, packet| guide.send(cx, packet, packets.next().flatten()));
+        let mut forwardings = [None; BATCH_MAX];
+        forwardings
+            .iter_mut()
+            .zip(ids)
+            .for_each(|(forwarding, id)| *forwarding = self.table.forwarding(*id, turn));
+        let mut packets = run.iter().map(|&run| forwardings[run as usize % BATCH_MAX]);
+        let forwarder = &mut self.forwarder;
+        // There is an entry for each packet of the batch.
+        cx.scatter(batch, |cx, packet| forwarder.send(cx, packet, packets.next().flatten()));
     }
 
     fn handlers(&self, h: &mut Handlers) {
-        if self.manner.dynamic {
+        if self.style.dynamic {
             Lookup::<F, T>::handlers_of_changes(h);
         }
         h.read("table", |e: &mut Lookup<F, T>, _| e.list()).flagged(Flags::EXPENSIVE);
         h.read("length", |e: &mut Lookup<F, T>, _| e.table.len()).measures(&ROUTES);
         h.read("flows", |e: &mut Lookup<F, T>, cx| {
-            e.guide.sticky.as_ref().map_or(0, |sticky| sticky.len(cx.now_ns()))
+            e.forwarder.sticky.as_ref().map_or(0, |sticky| sticky.len(cx.now_ns()))
         })
         .merged(Merge::Sum);
         h.read("cache_hits", |e: &mut Lookup<F, T>, _| e.cache.as_ref().map_or(0, |cache| cache.hits))
@@ -363,19 +373,19 @@ impl<F: Family, T: LongestMatch<F::Key>> Element for Lookup<F, T> {
 
     /// The table as a whole: the new element reads it through the shared part, so its routes are copied over.
     fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {
-        let table = self.manner.dynamic.then(|| self.table.clone());
-        let sticky = self.guide.give();
-        (table.is_some() || sticky.is_some()).then(|| Box::new(Kept { table, sticky }) as _)
+        let table = self.style.dynamic.then(|| self.table.clone());
+        let sticky = self.forwarder.give();
+        (table.is_some() || sticky.is_some()).then(|| Box::new(Handover { table, sticky }) as _)
     }
 
     /// Routes that came while the old router ran are taken over, unless the new configuration has one for the prefix. Those of the old
     /// configuration are not: an operator who deletes a route from the file wants it gone.
     fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
-        let Kept { table, sticky } = *state
-            .downcast::<Kept<F, T>>()
+        let Handover { table, sticky } = *state
+            .downcast::<Handover<F, T>>()
             .map_err(|state| ("its routes are of another family".into(), state as Box<dyn Any + Send>))?;
         if let Some((flows, old)) = sticky {
-            self.guide.adopt(flows, old);
+            self.forwarder.adopt(flows, old);
         }
         let Some(old) = table.filter(|old| !Arc::ptr_eq(old, &self.table)) else { return Ok(()) };
         let mine = self.table.routes();
@@ -387,8 +397,8 @@ impl<F: Family, T: LongestMatch<F::Key>> Element for Lookup<F, T> {
             tell_lost(cx, &lost, &mine);
         }
         self.table.set_all(routes.into_iter().chain(mine)).map_err(|refusal| {
-            let sticky = self.guide.give();
-            (explain(refusal).into(), Box::new(Kept { table: Some(old), sticky }) as Box<dyn Any + Send>)
+            let sticky = self.forwarder.give();
+            (explain(refusal).into(), Box::new(Handover { table: Some(old), sticky }) as Box<dyn Any + Send>)
         })
     }
 }
@@ -585,7 +595,7 @@ mod tests {
             let header = [0x45, 0, 0, 28, 0, 0, 0, 0, 64, 17, 0, 0, 9, 0, 0, source, 10, 0, 0, 1];
             [&header[..], &[0, source, 0, 9, 0, 8, 0, 0]].concat()
         };
-        let ways = |arguments: &str| {
+        let outputs = |arguments: &str| {
             let config = format!(
                 "Inject -> MarkIPHeader -> GetIPAddress(16) -> c :: Counter(COUNT_CALL 200 r.set 10.0.0.0/8 nexthop - 0 nexthop - 1 nexthop - 2)
                  -> r :: IPLookup(10.0.0.0/8 nexthop - 0 nexthop - 1, {arguments}, FLOW_KEY 5);
@@ -593,17 +603,20 @@ mod tests {
             );
             let mut seen: Flow = send_singly(&config, (0..200).chain(0..200).map(flow));
             let remembered = seen.read("r.flows");
-            let mut ways = vec![Vec::new(); 200];
-            for (way, packet) in &seen.seen {
-                ways[usize::from(packet.data()[15])].push(*way);
+            let mut outputs = vec![Vec::new(); 200];
+            for (output, packet) in &seen.seen {
+                outputs[usize::from(packet.data()[15])].push(*output);
             }
-            (ways, remembered)
+            (outputs, remembered)
         };
-        let (kept, remembered) = ways("FLOWS 1000");
-        assert!(kept.iter().all(|ways| ways[0] == ways[1]) && remembered == "200", "{kept:?} {remembered}");
-        let (moved, remembered) = ways("FLOWS 0");
-        let moved: Vec<_> = moved.iter().filter(|ways| ways[0] != ways[1]).collect();
-        assert!(moved.iter().all(|ways| ways[1] == 2), "{moved:?}");
+        let (kept, remembered) = outputs("FLOWS 1000");
+        assert!(
+            kept.iter().all(|outputs| outputs[0] == outputs[1]) && remembered == "200",
+            "{kept:?} {remembered}"
+        );
+        let (moved, remembered) = outputs("FLOWS 0");
+        let moved: Vec<_> = moved.iter().filter(|outputs| outputs[0] != outputs[1]).collect();
+        assert!(moved.iter().all(|outputs| outputs[1] == 2), "{moved:?}");
         assert!((40..95).contains(&moved.len()) && remembered == "0", "{}", moved.len());
     }
 

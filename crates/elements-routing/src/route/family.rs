@@ -1,7 +1,7 @@
 //! What differs between IPv4 and IPv6 routes.
 
 use super::flow::Flows;
-use lpm::import::{List, Way};
+use lpm::import::{List, NextHops};
 use lpm::{Key, Prefix};
 use packet::Packet;
 use router::{FromArg, NetOrHost, Scope};
@@ -32,7 +32,7 @@ pub(super) trait Family: Copy + Eq + Debug + Send + Sync + 'static {
     /// A gateway from a list of either family.
     fn gateway(address: IpAddr) -> Option<Self::Address>;
     /// The part of a list that is of this family.
-    fn routes(list: &List) -> &[(Prefix<Self::Key>, Way)];
+    fn routes(list: &List) -> &[(Prefix<Self::Key>, NextHops)];
     /// The chain of a table that has them to which a prefix belongs.
     fn chain(_prefix: Prefix<Self::Key>) -> u16 {
         0
@@ -83,12 +83,12 @@ impl Family for V4 {
         }
     }
 
-    fn routes(list: &List) -> &[(Prefix<u32>, Way)] {
+    fn routes(list: &List) -> &[(Prefix<u32>, NextHops)] {
         &list.v4
     }
 
     fn chain(prefix: Prefix<u32>) -> u16 {
-        super::order::chain_v4(prefix.addr(), prefix.len())
+        super::slots::chain_v4(prefix.addr(), prefix.len())
     }
 
     fn prefix(text: &str, scope: Scope<'_>) -> Option<Prefix<u32>> {
@@ -132,7 +132,7 @@ impl Family for V6 {
         }
     }
 
-    fn routes(list: &List) -> &[(Prefix<u128>, Way)] {
+    fn routes(list: &List) -> &[(Prefix<u128>, NextHops)] {
         &list.v6
     }
 

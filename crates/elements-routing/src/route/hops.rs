@@ -1,6 +1,6 @@
 //! The next hops of a table: equal ones share an id, which is reused when nothing leads to it and no worker may hold it.
 
-use super::target::{Target, Way};
+use super::target::{Forwarding, Target};
 use lpm::{Routes, RoutesError};
 use rcu::{Domain, Token, Turn};
 use std::collections::{HashMap, VecDeque};
@@ -9,7 +9,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The next hops.
 pub(super) struct Hops<A: Send + Sync + 'static> {
-    ways: Routes<Way<A>>,
+    forwarding: Routes<Forwarding<A>>,
     books: Mutex<Books<A>>,
 }
 
@@ -37,10 +37,10 @@ impl<A: Copy + Eq + Hash + Send + Sync + 'static> Hops<A> {
         Self::over(Routes::new(domain))
     }
 
-    fn over(ways: Routes<Way<A>>) -> Self {
+    fn over(forwarding: Routes<Forwarding<A>>) -> Self {
         let books =
             Books { ids: HashMap::new(), by_id: HashMap::new(), waiting: VecDeque::new(), releases: 0 };
-        Hops { ways, books: Mutex::new(books) }
+        Hops { forwarding, books: Mutex::new(books) }
     }
 
     fn books(&self) -> MutexGuard<'_, Books<A>> {
@@ -50,8 +50,8 @@ impl<A: Copy + Eq + Hash + Send + Sync + 'static> Hops<A> {
 
     /// Where an id leads, for packets.
     #[inline]
-    pub(super) fn read<'t>(&'t self, id: u32, turn: Turn<'t>) -> Option<&'t Way<A>> {
-        self.ways.get(id, turn)
+    pub(super) fn read<'t>(&'t self, id: u32, turn: Turn<'t>) -> Option<&'t Forwarding<A>> {
+        self.forwarding.get(id, turn)
     }
 
     /// The same, for writers.
@@ -92,7 +92,7 @@ impl<A: Copy + Eq + Hash + Send + Sync + 'static> Hops<A> {
             return Ok(entry.id);
         }
         self.reclaim(books);
-        let id = self.ways.insert(Way::to(target))?;
+        let id = self.forwarding.insert(Forwarding::to(target))?;
         books.ids.insert(target.clone(), Entry { id, uses: 1, release: 0 });
         books.by_id.insert(id, target.clone());
         Ok(id)
@@ -127,7 +127,7 @@ impl<A: Copy + Eq + Hash + Send + Sync + 'static> Hops<A> {
             let unused =
                 books.ids.get(target).is_some_and(|entry| entry.uses == 0 && entry.release == release);
             // Under back-pressure the id stays, unused, and is found again when the same target comes back.
-            if unused && self.ways.remove(id).is_ok() {
+            if unused && self.forwarding.remove(id).is_ok() {
                 books.ids.remove(target);
                 books.by_id.remove(&id);
             }
@@ -160,7 +160,7 @@ mod tests {
         assert_eq!((both[0], both[1]), (both[2], kept[0]));
         assert_eq!(hops.target(both[0]), Some(target(4)));
         let guard = domain.guard();
-        let hop = hops.read(kept[0], guard.turn()).and_then(|way| way.pick(|| 0));
+        let hop = hops.read(kept[0], guard.turn()).and_then(|forwarding| forwarding.pick(|| 0));
         assert_eq!(hop.map(|hop| hop.port), Some(1));
     }
 }

@@ -62,14 +62,14 @@
 //! # See also
 //! IPLookup, IP6Lookup, StaticIPLookup, RadixIPLookup
 
-use super::element::{Manner, create};
+use super::element::{LookupStyle, create};
 use super::family::V6;
 use lpm::Table6;
 use router::{Class, Residency};
 
 /// The class.
 pub(crate) const CLASS: Class =
-    Class::new("IP6Lookup", |config| create::<V6, Table6>(config, Manner::SILENT))
+    Class::new("IP6Lookup", |config| create::<V6, Table6>(config, LookupStyle::SILENT))
         .ports("1/-")
         .processing("h/h")
         .residency(Residency::Shared)

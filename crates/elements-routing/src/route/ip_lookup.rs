@@ -63,14 +63,14 @@
 //! # See also
 //! IPLookup, IP6Lookup, StaticIPLookup, RadixIPLookup
 
-use super::element::{Manner, create};
+use super::element::{LookupStyle, create};
 use super::family::V4;
 use lpm::Table4;
 use router::{Class, Residency};
 
 /// The class.
 pub(crate) const CLASS: Class =
-    Class::new("IPLookup", |config| create::<V4, Table4>(config, Manner::saying("IPRouteTable")))
+    Class::new("IPLookup", |config| create::<V4, Table4>(config, LookupStyle::saying("IPRouteTable")))
         .ports("1/-")
         .processing("h/h")
         .residency(Residency::Shared)

@@ -62,15 +62,18 @@
 //! # See also
 //! IPLookup, IP6Lookup, StaticIPLookup, RadixIPLookup
 
-use super::element::{Manner, create};
+use super::element::{LookupStyle, create};
 use super::family::V6;
-use super::order::Order;
+use super::slots::SlotPolicy;
 use lpm::Table6;
 use router::{Class, Residency};
 
 /// The class.
 pub(crate) const CLASS: Class = Class::new("LookupIP6Route", |config| {
-    create::<V6, Table6>(config, Manner { lenient: true, order: Order::Lowest, ..Manner::SILENT })
+    create::<V6, Table6>(
+        config,
+        LookupStyle { lenient: true, slots: SlotPolicy::Lowest, ..LookupStyle::SILENT },
+    )
 })
 .ports("1/-")
 .processing("h/h")

@@ -66,15 +66,18 @@
 //! # See also
 //! IPLookup, IP6Lookup, StaticIPLookup, RadixIPLookup
 
-use super::element::{Manner, create};
+use super::element::{LookupStyle, create};
 use super::family::V4;
-use super::order::Order;
+use super::slots::SlotPolicy;
 use lpm::faithful::RadixTable;
 use router::{Class, Residency};
 
 /// The class.
 pub(crate) const CLASS: Class = Class::new("RadixIPLookup", |config| {
-    create::<V4, RadixTable>(config, Manner { order: Order::Stack, ..Manner::saying("IPRouteTable") })
+    create::<V4, RadixTable>(
+        config,
+        LookupStyle { slots: SlotPolicy::Stack, ..LookupStyle::saying("IPRouteTable") },
+    )
 })
 .ports("1/-")
 .processing("h/h")

@@ -63,14 +63,14 @@
 //! # See also
 //! IPLookup, IP6Lookup, StaticIPLookup, RadixIPLookup
 
-use super::element::{Manner, create};
+use super::element::{LookupStyle, create};
 use super::family::V4;
 use lpm::faithful::RangeTable;
 use router::{Class, Residency};
 
 /// The class.
 pub(crate) const CLASS: Class =
-    Class::new("RangeIPLookup", |config| create::<V4, RangeTable>(config, Manner::CHAINED))
+    Class::new("RangeIPLookup", |config| create::<V4, RangeTable>(config, LookupStyle::CHAINED))
         .ports("1/-")
         .processing("h/h")
         .residency(Residency::Shared)

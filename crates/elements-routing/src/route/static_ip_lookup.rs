@@ -42,14 +42,14 @@
 //! # See also
 //! IPLookup, IP6Lookup, StaticIPLookup, RadixIPLookup
 
-use super::element::{Manner, create};
+use super::element::{LookupStyle, create};
 use super::family::V4;
 use lpm::faithful::LinearTable;
 use router::{Class, Residency};
 
 /// The class.
 pub(crate) const CLASS: Class = Class::new("StaticIPLookup", |config| {
-    create::<V4, LinearTable>(config, Manner { dynamic: false, ..Manner::saying("LinearIPLookup") })
+    create::<V4, LinearTable>(config, LookupStyle { dynamic: false, ..LookupStyle::saying("LinearIPLookup") })
 })
 .ports("1/-")
 .processing("h/h")

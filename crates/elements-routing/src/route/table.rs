@@ -9,8 +9,8 @@
 use super::draft::Draft;
 use super::family::Family;
 use super::hops::Hops;
-use super::order::{Order, Slots};
-use super::target::{Route, Target, Way};
+use super::slots::{SlotPolicy, Slots};
+use super::target::{Forwarding, Route, Target};
 use lpm::{LongestMatch, Prefix};
 use rcu::{Domain, Turn};
 use std::collections::HashMap;
@@ -73,9 +73,9 @@ const FIRST_VERSION: u64 = 2;
 pub(super) type Decision<F> = (Prefix<<F as Family>::Key>, Option<Target<<F as Family>::Address>>);
 
 impl<F: Family, T: LongestMatch<F::Key>> RouteTable<F, T> {
-    pub(super) fn new(order: Order) -> Self {
+    pub(super) fn new(policy: SlotPolicy) -> Self {
         let domain = Domain::global();
-        let books = Books { slots: Slots::new(order), open: None, configured: HashMap::new() };
+        let books = Books { slots: Slots::new(policy), open: None, configured: HashMap::new() };
         let version = AtomicU64::new(FIRST_VERSION);
         RouteTable { prefixes: T::new(domain), hops: Hops::new(domain), version, books: Mutex::new(books) }
     }
@@ -99,7 +99,7 @@ impl<F: Family, T: LongestMatch<F::Key>> RouteTable<F, T> {
 
     /// Where an id leads that was looked up in this turn.
     #[inline]
-    pub(super) fn way<'t>(&'t self, id: u32, turn: Turn<'t>) -> Option<&'t Way<F::Address>> {
+    pub(super) fn forwarding<'t>(&'t self, id: u32, turn: Turn<'t>) -> Option<&'t Forwarding<F::Address>> {
         self.hops.read(id, turn)
     }
 
@@ -337,7 +337,7 @@ mod tests {
     }
 
     fn target_of(table: &Table, id: u32, turn: Turn<'_>) -> Option<Target<Ipv4Addr>> {
-        table.way(id, turn)?.pick(|| 0).map(|hop| Target::One(*hop))
+        table.forwarding(id, turn)?.pick(|| 0).map(|hop| Target::One(*hop))
     }
 
     fn hop_of(table: &Table, address: u32, turn: Turn<'_>) -> Option<Target<Ipv4Addr>> {
@@ -351,7 +351,7 @@ mod tests {
     /// A worker may hold an id while the last route that leads to it changes: that is no reason to drop its packet.
     #[test]
     fn an_id_that_was_looked_up_leads_somewhere_for_the_rest_of_the_turn() {
-        let table = Table::new(Order::Holes);
+        let table = Table::new(SlotPolicy::Holes);
         let (old, new) = (route(10 << 24, 8, 1, 0), route(10 << 24, 8, 2, 1));
         change(&table, Change::Add(old.clone()));
         let guard = Domain::global().guard();
@@ -367,7 +367,7 @@ mod tests {
     #[test]
     fn a_list_may_name_a_prefix_twice() {
         for first in [None, Some(route(10 << 24, 8, 1, 0))] {
-            let table = Table::new(Order::Holes);
+            let table = Table::new(SlotPolicy::Holes);
             let other = route(11 << 24, 8, 1, 0);
             change(&table, Change::Add(other.clone()));
             if let Some(first) = first {
@@ -386,7 +386,7 @@ mod tests {
     /// What a transaction has changed shows at once when it is committed, and never if it is not.
     #[test]
     fn a_transaction_shows_only_when_committed() {
-        let table = Table::new(Order::Holes);
+        let table = Table::new(SlotPolicy::Holes);
         change(&table, Change::Add(route(10 << 24, 8, 1, 0)));
         assert_eq!(table.commit(), Err(Refusal::NotOpen));
         table.begin().expect("none is open");
@@ -414,7 +414,7 @@ mod tests {
     /// More next hops than an old table's 16 bits could name.
     #[test]
     fn a_million_next_hops() {
-        let table = Table::new(Order::Holes);
+        let table = Table::new(SlotPolicy::Holes);
         let count = if cfg!(debug_assertions) { 1 << 17 } else { 1 << 20 };
         table.set_all((0..count).map(|i| route(i << 12, 20 + (i >> 20) as u8, i + 1, 0))).expect("room");
         let guard = Domain::global().guard();

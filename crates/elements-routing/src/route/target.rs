@@ -54,9 +54,9 @@ impl<A: Copy + PartialEq> Target<A> {
     }
 }
 
-/// A target as packets read it.
+/// How packets of a route are forwarded: its target as workers read it.
 #[derive(Debug)]
-pub(super) enum Way<A> {
+pub(super) enum Forwarding<A> {
     /// To one next hop.
     One(Hop<A>),
     /// To the one of several that a flow's hash chooses.
@@ -65,22 +65,24 @@ pub(super) enum Way<A> {
     Nowhere,
 }
 
-impl<A: Copy + Hash + PartialEq> Way<A> {
-    /// The way to a target.
+impl<A: Copy + Hash + PartialEq> Forwarding<A> {
+    /// The forwarding to a target.
     pub(super) fn to(target: &Target<A>) -> Self {
         match target {
-            Target::One(hop) => Way::One(*hop),
-            Target::Many(members) => Group::new(members.iter().copied()).map_or(Way::Nowhere, Way::Many),
-            Target::Nowhere => Way::Nowhere,
+            Target::One(hop) => Forwarding::One(*hop),
+            Target::Many(members) => {
+                Group::new(members.iter().copied()).map_or(Forwarding::Nowhere, Forwarding::Many)
+            }
+            Target::Nowhere => Forwarding::Nowhere,
         }
     }
 
     /// The next hop for a flow, whose hash is only made if it matters; `None` if packets are to be dropped.
     pub(super) fn pick(&self, flow: impl FnOnce() -> u64) -> Option<&Hop<A>> {
         match self {
-            Way::One(hop) => Some(hop),
-            Way::Many(group) => Some(pick(group, flow())),
-            Way::Nowhere => None,
+            Forwarding::One(hop) => Some(hop),
+            Forwarding::Many(group) => Some(pick(group, flow())),
+            Forwarding::Nowhere => None,
         }
     }
 }

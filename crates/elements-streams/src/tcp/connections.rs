@@ -6,7 +6,7 @@ use super::between::{Between, Parts};
 use super::held::copy;
 use super::messages::{Marks, Requests};
 use super::segment::{NO_TCP, Segment};
-use super::stream::{Place, Repeat, Stream};
+use super::stream::{Repeat, SegmentStatus, Stream};
 use super::waiting::{Refusal, Waiting, before};
 use elements_shared::flow_id::FlowId;
 use elements_shared::flow_key::key;
@@ -166,11 +166,11 @@ impl Connections {
             return Entry::Pass;
         }
         match stream.enter(segment.start, segment.data, segment.has(flag::FIN)) {
-            Place::Next => Entry::Pass,
-            Place::Again => Entry::Again,
-            Place::Early => Entry::Early,
-            Place::Underway => Entry::Drop(UNDERWAY),
-            Place::NoRoom => Entry::Drop(FULL),
+            SegmentStatus::Next => Entry::Pass,
+            SegmentStatus::Again => Entry::Again,
+            SegmentStatus::Early => Entry::Early,
+            SegmentStatus::Underway => Entry::Drop(UNDERWAY),
+            SegmentStatus::NoRoom => Entry::Drop(FULL),
         }
     }
 

@@ -42,7 +42,7 @@ use super::between::CLOSED;
 use super::editing::{Editing, Editor, Http, Next, Outcome, Ready, Watch};
 use super::held::{Edits, NoRoom};
 use super::messages::Kind;
-use super::scanner::{Place, Scanner};
+use super::scanner::{ScanState, Scanner};
 use packet::{Packet, Pool};
 use regex_automata::util::syntax;
 use router::{Args, Class, Config, ConfigError, Element, Handlers, Residency};
@@ -112,7 +112,7 @@ impl Matcher {
     fn release(
         &mut self,
         pool: &mut Pool,
-        watch: &mut Watch<Place>,
+        watch: &mut Watch<ScanState>,
         ready: &mut Ready,
     ) -> Result<(), NoRoom> {
         self.edits.clear();
@@ -124,7 +124,7 @@ impl Matcher {
     fn close(
         &mut self,
         pool: &mut Pool,
-        watch: &mut Watch<Place>,
+        watch: &mut Watch<ScanState>,
         packet: Packet,
         ready: &mut Ready,
     ) -> Outcome {
@@ -145,7 +145,7 @@ impl Matcher {
 }
 
 impl Editor for Matcher {
-    type State = Place;
+    type State = ScanState;
 
     fn timeout_ns(&self) -> i64 {
         TIMEOUT_NS
@@ -154,7 +154,7 @@ impl Editor for Matcher {
     fn next(
         &mut self,
         pool: &mut Pool,
-        watch: &mut Watch<Place>,
+        watch: &mut Watch<ScanState>,
         http: Http<'_>,
         next: Next,
         ready: &mut Ready,
@@ -166,7 +166,7 @@ impl Editor for Matcher {
         }
         let waits = self.stalls && !is_end && !self.scanner.is_idle(watch.state);
         if is_end {
-            watch.state = Place::Start;
+            watch.state = ScanState::Start;
         }
         if waits {
             self.stalled += 1;
@@ -182,7 +182,7 @@ impl Editor for Matcher {
     fn expire(
         &mut self,
         pool: &mut Pool,
-        watch: &mut Watch<Place>,
+        watch: &mut Watch<ScanState>,
         _http: Http<'_>,
         ready: &mut Ready,
     ) -> Outcome {

@@ -40,7 +40,7 @@
 //! CTXIDSMatcher, RegexMatcher, TCPReorder, FlowIPManager
 
 use super::payload::payload;
-use super::scanner::{Place, Scanner};
+use super::scanner::{ScanState, Scanner};
 use elements_shared::flow_space::NO_FLOW;
 use elements_shared::flow_space::Space;
 use packet::Packet;
@@ -56,7 +56,7 @@ pub(crate) const CLASS: Class =
 /// What is known of a flow.
 #[derive(Clone, Default)]
 struct State {
-    place: Place,
+    progress: ScanState,
     is_found: bool,
 }
 
@@ -115,7 +115,7 @@ impl Simple for FlowHyperScan {
     fn process(&mut self, cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
         let Some((state, _)) = self.flows.of(packet.flow(), drop) else { return Verdict::Drop(NO_FLOW) };
         let data = if self.payload_only { payload(packet).unwrap_or_default() } else { packet.data() };
-        if self.scanner.scan(&mut state.place, data, false) {
+        if self.scanner.scan(&mut state.progress, data, false) {
             state.is_found = true;
             self.matches += 1;
             if self.is_verbose {

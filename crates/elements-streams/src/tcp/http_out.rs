@@ -416,7 +416,7 @@ mod tests {
 
     /// How a message is sent.
     #[derive(Clone, Copy, Debug, PartialEq)]
-    enum Way {
+    enum Framing {
         Bare,
         Length,
         Chunks,
@@ -426,7 +426,7 @@ mod tests {
     #[derive(Clone, Debug)]
     struct Message {
         line: &'static str,
-        way: Way,
+        framing: Framing,
         body: Vec<u8>,
         /// Where chunks end.
         cuts: Vec<usize>,
@@ -435,20 +435,20 @@ mod tests {
     impl Message {
         fn random(rng: &mut fastrand::Rng, is_last: bool) -> Message {
             let line = ["HTTP/1.1 200 OK", "HTTP/1.0 200 OK"][usize::from(rng.u8(..4) == 0)];
-            let way = match rng.u8(..8) {
-                0 => Way::Bare,
-                1 if is_last => Way::ToTheEnd,
-                2..=4 => Way::Chunks,
-                _ => Way::Length,
+            let framing = match rng.u8(..8) {
+                0 => Framing::Bare,
+                1 if is_last => Framing::ToTheEnd,
+                2..=4 => Framing::Chunks,
+                _ => Framing::Length,
             };
             let len = if rng.u8(..8) == 0 { rng.usize(1..1500) } else { rng.usize(1..200) };
-            let len = if way == Way::Bare { 0 } else { len };
+            let len = if framing == Framing::Bare { 0 } else { len };
             let body: Vec<u8> = (0..len).map(|_| b"abc"[rng.usize(..3)]).collect();
             let mut cuts: Vec<usize> =
                 (0..rng.usize(..5)).map(|_| rng.usize(..=len)).chain([0, len]).collect();
             cuts.sort_unstable();
             cuts.dedup();
-            Message { line, way, body, cuts }
+            Message { line, framing, body, cuts }
         }
 
         fn head(&self, announced: &str) -> Vec<u8> {
@@ -457,12 +457,12 @@ mod tests {
 
         /// The bytes with this body.
         fn bytes(&self, body: &[u8], more: &str) -> Vec<u8> {
-            match self.way {
-                Way::Bare | Way::Length => {
+            match self.framing {
+                Framing::Bare | Framing::Length => {
                     [self.head(&format!("{more}content-Length: {}\r\n", body.len())), body.to_vec()].concat()
                 }
-                Way::ToTheEnd => [self.head(more), body.to_vec()].concat(),
-                Way::Chunks => {
+                Framing::ToTheEnd => [self.head(more), body.to_vec()].concat(),
+                Framing::Chunks => {
                     let mut all = self.head(&format!("{more}Transfer-Encoding: chunked\r\n"));
                     for cut in self.cuts.windows(2) {
                         all.extend(format!("{:X};ab=c\r\n", cut[1] - cut[0]).into_bytes());
@@ -580,12 +580,12 @@ mod tests {
                 assert_eq!(String::from_utf8(head), String::from_utf8(message.head("")), "seed {seed}");
                 let mut expected = changed(&words(&LIST), mode, &message.body);
                 let is_filled = body.len() == message.body.len()
-                    && message.way == Way::Length
+                    && message.framing == Framing::Length
                     && (fills || message.line.contains("1.0"));
                 if is_filled {
                     expected.resize(message.body.len(), b' ');
                 }
-                assert!(is_filled || !fills || message.way != Way::Length);
+                assert!(is_filled || !fills || message.framing != Framing::Length);
                 assert_eq!(String::from_utf8(body), String::from_utf8(expected), "seed {seed} {message:?}");
             }
             assert!(rest.is_empty(), "seed {seed}: {}", String::from_utf8_lossy(rest));
@@ -606,7 +606,7 @@ mod tests {
                 let without =
                     |bytes: Vec<u8>| bytes.into_iter().filter(|byte| *byte != b' ').collect::<Vec<u8>>();
                 let expected = changed(&words(&LIST), Mode::Remove, &message.body);
-                if message.way == Way::Length {
+                if message.framing == Framing::Length {
                     assert_eq!(body.len(), message.body.len());
                 }
                 assert_eq!(without(body), expected, "seed {seed}");

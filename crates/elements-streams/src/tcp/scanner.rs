@@ -25,7 +25,7 @@ pub(super) struct Scanner {
 
 /// How far a stream has come.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum ScanState {
     #[default]
     Start,
     At(StateID),
@@ -64,19 +64,19 @@ impl Scanner {
     }
 
     /// Whether nothing has begun there.
-    pub(super) fn is_idle(&self, place: Place) -> bool {
-        match place {
-            Place::Start | Place::Lost => true,
-            Place::At(state) => state == self.idle || state == self.start,
+    pub(super) fn is_idle(&self, progress: ScanState) -> bool {
+        match progress {
+            ScanState::Start | ScanState::Lost => true,
+            ScanState::At(state) => state == self.idle || state == self.start,
         }
     }
 
     /// Goes on through some data: whether a pattern ends in it. If it is the end, one may end with it that looks for that.
-    pub(super) fn scan(&self, place: &mut Place, data: &[u8], is_end: bool) -> bool {
-        let mut state = match *place {
-            Place::Start => self.start,
-            Place::At(state) => state,
-            Place::Lost => return false,
+    pub(super) fn scan(&self, progress: &mut ScanState, data: &[u8], is_end: bool) -> bool {
+        let mut state = match *progress {
+            ScanState::Start => self.start,
+            ScanState::At(state) => state,
+            ScanState::Lost => return false,
         };
         // A match is known a byte later, or at the end. What ended with the data before was found then, unless it is
         // what is behind it that counts.
@@ -87,12 +87,12 @@ impl Scanner {
             if self.automaton.is_special_state(state) {
                 is_found |= counts && self.automaton.is_match_state(state);
                 if self.automaton.is_dead_state(state) || self.automaton.is_quit_state(state) {
-                    *place = Place::Lost;
+                    *progress = ScanState::Lost;
                     return is_found;
                 }
             }
         }
-        *place = Place::At(state);
+        *progress = ScanState::At(state);
         if is_end && self.looks_ahead || !data.is_empty() && !self.looks_ahead {
             is_found |= self.automaton.is_match_state(self.automaton.next_eoi_state(state));
         }
@@ -114,9 +114,9 @@ mod tests {
     fn ends_and_beginnings() {
         let scanner = scanner(&["end$", "^ab"]);
         let found = |pieces: &[&str]| {
-            let mut place = Place::default();
+            let mut progress = ScanState::default();
             let found = |(at, piece): (usize, &&str)| {
-                scanner.scan(&mut place, piece.as_bytes(), at + 1 == pieces.len())
+                scanner.scan(&mut progress, piece.as_bytes(), at + 1 == pieces.len())
             };
             pieces.iter().enumerate().map(found).collect::<Vec<_>>()
         };
@@ -130,9 +130,9 @@ mod tests {
     fn what_has_begun() {
         let scanner = scanner(&["attack"]);
         let idle = |text: &str| {
-            let mut place = Place::default();
-            assert!(!scanner.scan(&mut place, text.as_bytes(), false));
-            scanner.is_idle(place)
+            let mut progress = ScanState::default();
+            assert!(!scanner.scan(&mut progress, text.as_bytes(), false));
+            scanner.is_idle(progress)
         };
         assert_eq!([idle(""), idle("x"), idle("x att"), idle("x attx")], [true, true, false, true]);
     }
@@ -152,7 +152,7 @@ mod tests {
         #[test]
         fn in_pieces(pieces in prop::collection::vec("[abc]{0,4}", 1..8)) {
             let scanner = scanner(&["abca", "bb", "c.*a.*c"]);
-            let (mut place, mut whole) = (Place::default(), String::new());
+            let (mut progress, mut whole) = (ScanState::default(), String::new());
             for piece in pieces {
                 whole += &piece;
                 let ends = |end: usize| {
@@ -164,7 +164,7 @@ mod tests {
                     text.ends_with("abca") || text.ends_with("bb") || third().is_some()
                 };
                 let expected = (whole.len() - piece.len() + 1..=whole.len()).any(ends);
-                prop_assert_eq!(scanner.scan(&mut place, piece.as_bytes(), false), expected, "{}", whole);
+                prop_assert_eq!(scanner.scan(&mut progress, piece.as_bytes(), false), expected, "{}", whole);
             }
         }
     }

@@ -84,7 +84,7 @@ struct Change {
 
 /// What a segment is to the stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum SegmentStatus {
     /// It goes on.
     Next,
     /// It was there, and left.
@@ -192,27 +192,27 @@ impl Stream {
     }
 
     /// What a segment is that comes in. It is taken to have come if it is the next one.
-    pub(super) fn enter(&mut self, start: u32, data: usize, fin: bool) -> Place {
+    pub(super) fn enter(&mut self, start: u32, data: usize, fin: bool) -> SegmentStatus {
         let len = data as u32 + u32::from(fin);
         if before(start, self.left.theirs) {
-            return Place::Again;
+            return SegmentStatus::Again;
         }
         if len == 0 {
-            return Place::Next;
+            return SegmentStatus::Next;
         }
         if before(start, self.expected) {
-            return Place::Underway;
+            return SegmentStatus::Underway;
         }
         if start != self.expected {
-            return Place::Early;
+            return SegmentStatus::Early;
         }
         let inside = self.expected.wrapping_sub(self.left.theirs) as usize;
         if self.ring.free() < inside + data + SLACK {
-            return Place::NoRoom;
+            return SegmentStatus::NoRoom;
         }
         self.expected = start.wrapping_add(len);
         self.largest = self.largest.max(data);
-        Place::Next
+        SegmentStatus::Next
     }
 
     /// A segment leaves that came with `len` bytes: with which number. None if there is no room for what was inserted. What was between
@@ -482,19 +482,19 @@ pub(super) mod tests {
         fn pass(&mut self) {
             let Some((start, len, fin)) = pick(&mut self.rng, &mut self.before) else { return };
             match self.stream.enter(start, len, fin) {
-                Place::Next => {
+                SegmentStatus::Next => {
                     let at = start.wrapping_sub(self.first) as usize;
                     let data = &self.sent[at.min(self.sent.len())..][..len];
                     let segments = self.change.take(start, data, fin, self.stream.left());
                     self.leave(segments);
                 }
-                Place::Again => {
+                SegmentStatus::Again => {
                     let repeat = self.stream.again(start, len, fin);
                     let mut data = vec![0; repeat.len];
                     self.stream.read(repeat.at, &mut data);
                     self.after.push((repeat.number, data, repeat.fin));
                 }
-                Place::Underway | Place::Early | Place::NoRoom => {}
+                SegmentStatus::Underway | SegmentStatus::Early | SegmentStatus::NoRoom => {}
             }
         }
 
@@ -582,18 +582,18 @@ pub(super) mod tests {
     fn bytes_removed_at_the_end_are_acknowledged_with_those_before() {
         let mut stream = Stream::new(2 * SLACK);
         stream.begin(99);
-        assert_eq!(stream.enter(100, 10, false), Place::Next);
+        assert_eq!(stream.enter(100, 10, false), SegmentStatus::Next);
         assert_eq!(stream.leave(100, 10, b"0123", false), Some(100));
-        assert_eq!(stream.enter(110, 5, false), Place::Next);
+        assert_eq!(stream.enter(110, 5, false), SegmentStatus::Next);
         assert_eq!(stream.leave(110, 5, b"", false), Some(104));
-        assert_eq!(stream.enter(100, 10, false), Place::Again);
+        assert_eq!(stream.enter(100, 10, false), SegmentStatus::Again);
         assert_eq!(stream.again(100, 10, false), Repeat { number: 100, at: 0, len: 4, fin: false });
-        assert_eq!(stream.enter(105, 0, false), Place::Again);
+        assert_eq!(stream.enter(105, 0, false), SegmentStatus::Again);
         assert_eq!(stream.acknowledge(102), 100);
         assert_eq!(stream.acknowledge(104), 115);
         assert_eq!(stream.again(110, 5, false), Repeat { number: 103, at: 0, len: 0, fin: false });
-        assert_eq!(stream.enter(120, 3, false), Place::Early);
-        assert_eq!(stream.enter(115, SLACK, false), Place::Next);
-        assert_eq!(stream.enter(115 + SLACK as u32, 1, false), Place::NoRoom);
+        assert_eq!(stream.enter(120, 3, false), SegmentStatus::Early);
+        assert_eq!(stream.enter(115, SLACK, false), SegmentStatus::Next);
+        assert_eq!(stream.enter(115 + SLACK as u32, 1, false), SegmentStatus::NoRoom);
     }
 }

@@ -113,7 +113,7 @@ fn create_simple(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigErro
 }
 
 /// What becomes of a packet.
-enum Fate {
+enum Decision {
     Settled(Verdict),
     Waits,
 }
@@ -132,11 +132,11 @@ impl TcpReorder {
 
     /// What becomes of the packet, if that is clear without a look at those that wait.
     #[inline]
-    fn judge(&mut self, cx: &mut Cx<'_>, packet: &Packet) -> Fate {
-        let Some(segment) = Segment::of(packet) else { return Fate::Settled(Verdict::Drop(NO_TCP)) };
+    fn judge(&mut self, cx: &mut Cx<'_>, packet: &Packet) -> Decision {
+        let Some(segment) = Segment::of(packet) else { return Decision::Settled(Verdict::Drop(NO_TCP)) };
         let waiting = &mut self.waiting;
         let known = self.flows.of(packet.flow(), |mut old| drop_all(cx, waiting, &mut old.waiting, ENDED));
-        let Some((flow, _)) = known else { return Fate::Settled(Verdict::Drop(NO_FLOW)) };
+        let Some((flow, _)) = known else { return Decision::Settled(Verdict::Drop(NO_FLOW)) };
         flow.seen_ns = cx.now_ns();
         let Span { start, end } = segment.span();
         let was_there = flow.has_begun && before(start, flow.next);
@@ -145,21 +145,25 @@ impl TcpReorder {
             (flow.has_begun, flow.next) = (true, start);
         }
         if !flow.has_begun {
-            return Fate::Settled(if segment.has(flag::RST) { Verdict::Pass } else { Verdict::Drop(NO_SYN) });
+            return Decision::Settled(if segment.has(flag::RST) {
+                Verdict::Pass
+            } else {
+                Verdict::Drop(NO_SYN)
+            });
         }
         if flow.next == start && flow.waiting.is_empty() {
             flow.next = end;
-            return Fate::Settled(Verdict::Pass);
+            return Decision::Settled(Verdict::Pass);
         }
         if segment.has(flag::RST) {
             drop_all(cx, waiting, &mut flow.waiting, ENDED);
             flow.has_begun = false;
-            return Fate::Settled(Verdict::Pass);
+            return Decision::Settled(Verdict::Pass);
         }
         if was_there {
-            return Fate::Settled(self.again.map_or(Verdict::Drop(SEEN), Verdict::Output));
+            return Decision::Settled(self.again.map_or(Verdict::Drop(SEEN), Verdict::Output));
         }
-        Fate::Waits
+        Decision::Waits
     }
 
     /// Has a packet wait, and sends on what waits no longer.
@@ -215,18 +219,18 @@ impl Element for TcpReorder {
     #[inline]
     fn push_one(&mut self, cx: &mut Cx<'_>, _port: usize, packet: &mut Packet) -> Option<Verdict> {
         match self.judge(cx, packet) {
-            Fate::Settled(verdict) => Some(verdict),
-            Fate::Waits => None,
+            Decision::Settled(verdict) => Some(verdict),
+            Decision::Waits => None,
         }
     }
 
     fn push(&mut self, cx: &mut Cx<'_>, _port: usize, mut batch: Batch) {
         let mut leaving = Leaving { in_order: cx.batch(), again: cx.batch() };
         batch.drain(|packet| match self.judge(cx, &packet) {
-            Fate::Settled(Verdict::Pass) => push(cx, 0, &mut leaving.in_order, packet),
-            Fate::Settled(Verdict::Output(output)) => push(cx, output, &mut leaving.again, packet),
-            Fate::Settled(Verdict::Drop(reason)) => cx.drop(packet, reason),
-            Fate::Waits => self.wait(cx, packet, &mut leaving),
+            Decision::Settled(Verdict::Pass) => push(cx, 0, &mut leaving.in_order, packet),
+            Decision::Settled(Verdict::Output(output)) => push(cx, output, &mut leaving.again, packet),
+            Decision::Settled(Verdict::Drop(reason)) => cx.drop(packet, reason),
+            Decision::Waits => self.wait(cx, packet, &mut leaving),
         });
         cx.consume(batch);
         cx.emit(0, leaving.in_order);

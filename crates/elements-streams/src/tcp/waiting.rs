@@ -2,7 +2,7 @@
 
 use packet::Packet;
 
-/// No place.
+/// No slot.
 const NONE: u32 = u32::MAX;
 
 /// Of a packet's data in its flow.
@@ -40,7 +40,7 @@ impl List {
     }
 }
 
-struct Place {
+struct Slot {
     packet: Option<Packet>,
     span: Span,
     /// The next one in the list, or the next free one.
@@ -49,7 +49,7 @@ struct Place {
 
 /// Room for packets of all flows, made at the beginning.
 pub(super) struct Waiting {
-    places: Box<[Place]>,
+    slots: Box<[Slot]>,
     free: u32,
     len: usize,
 }
@@ -68,8 +68,8 @@ impl Waiting {
         let capacity = capacity.min(NONE as usize) as u32;
         let span = Span { start: 0, end: 0 };
         let next = |at| if at + 1 < capacity { at + 1 } else { NONE };
-        let places = (0..capacity).map(|at| Place { packet: None, span, next: next(at) }).collect();
-        Waiting { places, free: if capacity > 0 { 0 } else { NONE }, len: 0 }
+        let slots = (0..capacity).map(|at| Slot { packet: None, span, next: next(at) }).collect();
+        Waiting { slots, free: if capacity > 0 { 0 } else { NONE }, len: 0 }
     }
 
     /// Packets that wait, of all flows.
@@ -89,13 +89,13 @@ impl Waiting {
             Err(refusal) => return Err((packet, refusal)),
         };
         let at = self.free;
-        let Some(place) = self.places.get_mut(at as usize) else { return Err((packet, Refusal::Full)) };
-        self.free = place.next;
+        let Some(slot) = self.slots.get_mut(at as usize) else { return Err((packet, Refusal::Full)) };
+        self.free = slot.next;
         self.len += 1;
-        let next = if before_it == NONE { list.first } else { self.places[before_it as usize].next };
-        self.places[at as usize] = Place { packet: Some(packet), span, next };
-        match self.places.get_mut(before_it as usize) {
-            Some(place) => place.next = at,
+        let next = if before_it == NONE { list.first } else { self.slots[before_it as usize].next };
+        self.slots[at as usize] = Slot { packet: Some(packet), span, next };
+        match self.slots.get_mut(before_it as usize) {
+            Some(slot) => slot.next = at,
             None => list.first = at,
         }
         if next == NONE {
@@ -107,16 +107,16 @@ impl Waiting {
     /// The last one that starts before `start`.
     fn place_before(&self, list: &List, start: u32) -> Result<u32, Refusal> {
         let starts_before =
-            |at: u32| self.places.get(at as usize).is_some_and(|place| before(place.span.start, start));
+            |at: u32| self.slots.get(at as usize).is_some_and(|slot| before(slot.span.start, start));
         if starts_before(list.last) {
             return Ok(list.last);
         }
         let (mut found, mut at) = (NONE, list.first);
         while starts_before(at) {
-            (found, at) = (at, self.places[at as usize].next);
+            (found, at) = (at, self.slots[at as usize].next);
         }
-        match self.places.get(at as usize) {
-            Some(place) if place.span.start == start => Err(Refusal::Known),
+        match self.slots.get(at as usize) {
+            Some(slot) if slot.span.start == start => Err(Refusal::Known),
             _ => Ok(found),
         }
     }
@@ -124,21 +124,21 @@ impl Waiting {
     /// Where the first packet of a flow starts.
     #[inline]
     pub(super) fn start(&self, list: &List) -> Option<u32> {
-        Some(self.places.get(list.first as usize)?.span.start)
+        Some(self.slots.get(list.first as usize)?.span.start)
     }
 
     /// Takes the first packet of a flow.
     pub(super) fn take(&mut self, list: &mut List) -> Option<(Span, Packet)> {
         let at = list.first;
-        let place = self.places.get_mut(at as usize)?;
-        let packet = place.packet.take()?;
-        list.first = std::mem::replace(&mut place.next, self.free);
+        let slot = self.slots.get_mut(at as usize)?;
+        let packet = slot.packet.take()?;
+        list.first = std::mem::replace(&mut slot.next, self.free);
         self.free = at;
         self.len -= 1;
         if list.first == NONE {
             list.last = NONE;
         }
-        Some((self.places[at as usize].span, packet))
+        Some((self.slots[at as usize].span, packet))
     }
 }
 

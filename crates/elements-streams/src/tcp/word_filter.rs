@@ -2,7 +2,7 @@
 
 use super::editing::{Editing, Editor, Http, Next, Outcome, Ready, Watch};
 use super::held::{Edits, NoRoom};
-use super::words::{Found, Words};
+use super::words::{WordMatch, Words};
 use packet::{Packet, Pool};
 use router::{Config, ConfigError, Element, Handlers};
 
@@ -54,7 +54,7 @@ impl Rules {
         edits.clear();
         seen.fill(false);
         let mut count = 0;
-        let open = self.words.scan(text, is_end, |Found { start, end, word }| {
+        let open = self.words.scan(text, is_end, |WordMatch { start, end, word }| {
             if std::mem::replace(&mut seen[word], true) && !self.all {
                 return;
             }

@@ -18,7 +18,7 @@ pub(super) struct Words {
 
 /// Where a word is in a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Found {
+pub(super) struct WordMatch {
     pub(super) start: usize,
     pub(super) end: usize,
     /// Its place among the words.
@@ -49,7 +49,7 @@ impl Words {
 
     /// Tells of the words in a text, as far as what comes behind it cannot change anything about them: where the rest
     /// begins that it can. Nothing comes behind what is the end.
-    pub(super) fn scan(&self, text: &[u8], is_end: bool, mut found: impl FnMut(Found)) -> usize {
+    pub(super) fn scan(&self, text: &[u8], is_end: bool, mut found: impl FnMut(WordMatch)) -> usize {
         let (mut at, mut open) = (0, 0);
         let mut is_known = false;
         loop {
@@ -58,7 +58,7 @@ impl Words {
                 is_known = true;
             }
             let Some(next) = self.automaton.find(Input::new(text).span(at..text.len())) else { return open };
-            let next = Found { start: next.start(), end: next.end(), word: next.pattern().as_usize() };
+            let next = WordMatch { start: next.start(), end: next.end(), word: next.pattern().as_usize() };
             if next.start > open || next.start == open && self.could_precede(next.word, &text[open..]) {
                 return open;
             }
@@ -96,13 +96,13 @@ pub(super) mod tests {
     }
 
     /// The words in a text, by trying each of them at each place.
-    pub(in super::super) fn naive(words: &Words, text: &[u8]) -> Vec<Found> {
+    pub(in super::super) fn naive(words: &Words, text: &[u8]) -> Vec<WordMatch> {
         let (mut all, mut at) = (Vec::new(), 0);
         while at < text.len() {
             match words.words.iter().position(|word| text[at..].starts_with(word)) {
                 Some(word) => {
                     let end = at + words.words[word].len();
-                    all.push(Found { start: at, end, word });
+                    all.push(WordMatch { start: at, end, word });
                     at = end;
                 }
                 None => at += 1,
@@ -147,7 +147,10 @@ pub(super) mod tests {
             let (mut found, mut waits, mut base) = (Vec::new(), Vec::new(), 0);
             for (at, piece) in pieces.iter().enumerate() {
                 waits.extend_from_slice(piece.as_bytes());
-                let mut shift = |one: Found| found.push(Found { start: one.start + base, end: one.end + base, ..one });
+                let mut shift = |one: WordMatch| {
+                    let (start, end) = (one.start + base, one.end + base);
+                    found.push(WordMatch { start, end, ..one });
+                };
                 let open = words.scan(&waits, at + 1 == pieces.len(), &mut shift);
                 waits.drain(..open);
                 base += open;

@@ -68,11 +68,11 @@ enum Count {
 type Counts = [AtomicU64; 5];
 
 /// What all workers have counted.
-struct Found {
+struct WorkerCounts {
     by_worker: Box<[Counts]>,
 }
 
-impl Found {
+impl WorkerCounts {
     fn sum(&self, count: Count) -> u64 {
         self.by_worker.iter().map(|counts| counts[count as usize].load(Relaxed)).sum()
     }
@@ -95,7 +95,7 @@ struct ConsistencyCheck {
     capacity: usize,
     offset: usize,
     verbose: bool,
-    found: Arc<Found>,
+    total: Arc<WorkerCounts>,
     /// The worker's place among those that count.
     place: usize,
 }
@@ -109,8 +109,8 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         .keyword("VERBOSE", &mut verbose)
         .finish()?;
     let workers = config.workers().to_vec();
-    let found =
-        config.shared(|| Ok(Found { by_worker: workers.iter().map(|_| Counts::default()).collect() }))?;
+    let total = config
+        .shared(|| Ok(WorkerCounts { by_worker: workers.iter().map(|_| Counts::default()).collect() }))?;
     let capacity = capacity.0.div_ceil(workers.len().max(1)).max(1);
     Ok(Box::new(PerPacket(ConsistencyCheck {
         // With its room from the beginning, the table never grows while packets come.
@@ -118,14 +118,14 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         capacity,
         offset: offset as usize,
         verbose: verbose != 0,
-        found,
+        total,
         place: workers.iter().position(|&worker| worker == config.worker()).unwrap_or(0),
     })))
 }
 
 impl ConsistencyCheck {
     fn count(&self, count: Count) {
-        let counts = &self.found.by_worker[self.place][count as usize];
+        let counts = &self.total.by_worker[self.place][count as usize];
         counts.store(counts.load(Relaxed) + 1, Relaxed);
     }
 
@@ -180,14 +180,14 @@ impl Simple for ConsistencyCheck {
             ("broken_packets", Count::BrokenPackets),
             ("too_short", Count::TooShort),
         ] {
-            h.read(name, move |e: &mut C, _| e.found.sum(count));
+            h.read(name, move |e: &mut C, _| e.total.sum(count));
         }
         for (name, part, whole) in [
             ("broken_connections_ratio", Count::BrokenFlows, Count::Flows),
             ("broken_packets_ratio", Count::BrokenPackets, Count::Packets),
             ("avg_broken_per_connection", Count::BrokenPackets, Count::BrokenFlows),
         ] {
-            h.read(name, move |e: &mut C, _| e.found.ratio(part, whole));
+            h.read(name, move |e: &mut C, _| e.total.ratio(part, whole));
         }
     }
 }

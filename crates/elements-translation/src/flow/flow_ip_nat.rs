@@ -38,7 +38,7 @@
 //! FlowIPNATReverse, FlowIPManager, IPRewriter
 
 use super::mappings::{Mapping, Mappings};
-use super::translator::{Kept, NO_PORTS, Translator, ports};
+use super::translator::{Handover, NO_PORTS, Translator, ports};
 use crate::balance::shifter::{Side, change};
 use elements_shared::ip_header::header;
 use packet::Packet;
@@ -101,7 +101,7 @@ impl Simple for FlowIpNat {
 
     /// Flows keep their ports, unless the address or the worker's ports are others now.
     fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
-        if let Ok(state) = state.downcast::<(Ipv4Addr, Kept)>() {
+        if let Ok(state) = state.downcast::<(Ipv4Addr, Handover)>() {
             let (address, kept) = *state;
             self.translator.adopt(cx, kept, address == self.address);
         }

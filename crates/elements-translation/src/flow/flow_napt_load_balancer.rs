@@ -35,7 +35,7 @@
 //! FlowNAPTLoadBalancerReverse, FlowIPLoadBalancer, FlowIPNAT, FlowIPManager
 
 use super::mappings::{Mapping, Mappings};
-use super::translator::{Kept, NO_PORTS, Translator, ports};
+use super::translator::{Handover, NO_PORTS, Translator, ports};
 use crate::balance::balance::tell_routes;
 use crate::balance::shifter::{Side, change};
 use elements_shared::ip_header::header;
@@ -139,7 +139,7 @@ impl Simple for FlowNaptLoadBalancer {
 
     /// Flows keep their ports and servers, unless servers, addresses or the worker's ports are others now.
     fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
-        if let Ok(state) = state.downcast::<(Vec<Ipv4Addr>, Vec<Ipv4Addr>, Kept)>() {
+        if let Ok(state) = state.downcast::<(Vec<Ipv4Addr>, Vec<Ipv4Addr>, Handover)>() {
             let (servers, sources, kept) = *state;
             let same = servers == self.front.servers && sources == self.sources;
             self.translator.adopt(cx, kept, same);

@@ -51,7 +51,7 @@ pub(super) struct Translator {
 }
 
 /// What goes to a new configuration.
-pub(super) struct Kept {
+pub(super) struct Handover {
     mappings: Arc<Mappings>,
     flows: Space<Held>,
     free: VecDeque<u16>,
@@ -103,13 +103,13 @@ impl Translator {
     }
 
     /// What it knows of flows.
-    pub(super) fn give(&mut self) -> Kept {
+    pub(super) fn give(&mut self) -> Handover {
         let (mappings, free) = (self.mappings.clone(), std::mem::take(&mut self.free));
-        Kept { mappings, flows: self.flows.give(), free }
+        Handover { mappings, flows: self.flows.give(), free }
     }
 
     /// Goes on with flows whose ports this worker may use, if what stands for them is the same.
-    pub(super) fn adopt(&mut self, cx: &Cx<'_>, old: Kept, same: bool) {
+    pub(super) fn adopt(&mut self, cx: &Cx<'_>, old: Handover, same: bool) {
         let (range, mappings) = (&self.range, &self.mappings);
         let mut used = HashSet::new();
         self.flows.adopt(cx, old.flows, |held| {

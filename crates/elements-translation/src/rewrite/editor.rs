@@ -5,7 +5,7 @@
 use super::deltas::Deltas;
 use super::exhausted::{self, Exhausted};
 use super::expiry::{BEST_EFFORT, GUARANTEED};
-use super::flow_set::{FlowSet, Found};
+use super::flow_set::{FlowMatch, FlowSet};
 use super::lane::{BESIDE, InputCounts, Lane, Owner, directions};
 use super::policy::Policy;
 use super::record::{FORWARD, Flow, NewFlow, flag};
@@ -36,14 +36,14 @@ impl<'s> Editor<'s> {
     }
 
     /// See [`FlowSet::find`]; the answer holds as long as the editor does.
-    pub(super) fn find(&self, key: Key) -> Option<Found<'s>> {
+    pub(super) fn find(&self, key: Key) -> Option<FlowMatch<'s>> {
         self.set.find(self.turn, key)
     }
 
     /// Adds a flow that was used last at `last_ms`. Its forward key must not be in the table; a flow that has its reply
     /// key is removed. `None` if there is no room: the flow that would have to go first is the new one, or records are
     /// short. The flow's owner counts it.
-    pub(super) fn insert(&mut self, new: &NewFlow, last_ms: u64, now_ms: u64) -> Option<Found<'s>> {
+    pub(super) fn insert(&mut self, new: &NewFlow, last_ms: u64, now_ms: u64) -> Option<FlowMatch<'s>> {
         if let Some(old) = self.find(new.keys()[1]) {
             self.remove(old.record);
         }
@@ -68,7 +68,7 @@ impl<'s> Editor<'s> {
             let slab = &self.set.slab;
             self.lanes[self.at].shift(slab, now_ms, BESIDE);
         }
-        Some(Found { flow, record, direction: FORWARD })
+        Some(FlowMatch { flow, record, direction: FORWARD })
     }
 
     /// Removes a flow.
@@ -151,7 +151,7 @@ impl<'s> Editor<'s> {
     }
 
     /// From the sequence number `from` on, packets of a flow's direction count `change` bytes more.
-    pub(super) fn add_delta(&mut self, found: &Found<'_>, from: u32, change: i32) -> bool {
+    pub(super) fn add_delta(&mut self, found: &FlowMatch<'_>, from: u32, change: i32) -> bool {
         let flow = found.flow;
         let mut deltas = flow.deltas(self.turn).cloned().unwrap_or_default();
         deltas.add(found.direction, from, change) && self.set_deltas(flow, deltas)

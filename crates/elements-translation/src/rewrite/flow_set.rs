@@ -43,9 +43,9 @@ pub(super) struct FlowSet {
 /// What came of the wish to add a flow.
 pub(super) enum Entered<'t> {
     /// It is in the table.
-    Made(Found<'t>),
+    Made(FlowMatch<'t>),
     /// Another worker has added it.
-    Known(Found<'t>),
+    Known(FlowMatch<'t>),
     /// Another flow has become the same, so that this one has to become something else.
     Taken,
     /// There is no room for it.
@@ -54,18 +54,18 @@ pub(super) enum Entered<'t> {
 
 /// A flow, and the direction in which it was found.
 #[derive(Clone, Copy)]
-pub(super) struct Found<'t> {
+pub(super) struct FlowMatch<'t> {
     pub(super) flow: &'t Flow,
     pub(super) record: u32,
     pub(super) direction: usize,
 }
 
-impl<'t> Found<'t> {
+impl<'t> FlowMatch<'t> {
     /// An entry's flow, if a key belongs to it.
     #[inline]
-    pub(super) fn check(flow: &'t Flow, entry: u32, key: Key) -> Option<Found<'t>> {
+    pub(super) fn check(flow: &'t Flow, entry: u32, key: Key) -> Option<FlowMatch<'t>> {
         let (record, direction) = (entry / 2, (entry % 2) as usize);
-        flow.matches(direction, key).then_some(Found { flow, record, direction })
+        flow.matches(direction, key).then_some(FlowMatch { flow, record, direction })
     }
 
     /// Where its packets leave.
@@ -126,13 +126,13 @@ impl FlowSet {
 
     /// Finds the flow that a key belongs to. Takes no lock.
     #[inline]
-    pub(super) fn find<'t>(&'t self, turn: Turn<'t>, key: Key) -> Option<Found<'t>> {
+    pub(super) fn find<'t>(&'t self, turn: Turn<'t>, key: Key) -> Option<FlowMatch<'t>> {
         self.find_hashed(turn, key, self.hash(key))
     }
 
     /// The same where the hash is known.
     #[inline]
-    pub(super) fn find_hashed<'t>(&'t self, turn: Turn<'t>, key: Key, hash: u64) -> Option<Found<'t>> {
+    pub(super) fn find_hashed<'t>(&'t self, turn: Turn<'t>, key: Key, hash: u64) -> Option<FlowMatch<'t>> {
         let mut found = None;
         self.index.find(turn, hash, |entry| {
             found = self.check(entry, key);
@@ -149,8 +149,8 @@ impl FlowSet {
 
     /// The flow of an entry, if the key belongs to it.
     #[inline]
-    pub(super) fn check(&self, entry: u32, key: Key) -> Option<Found<'_>> {
-        Found::check(self.flow(entry)?, entry, key)
+    pub(super) fn check(&self, entry: u32, key: Key) -> Option<FlowMatch<'_>> {
+        FlowMatch::check(self.flow(entry)?, entry, key)
     }
 
     /// The flow that an entry has now, if there is any such record.

@@ -36,7 +36,7 @@
 
 use super::apply::{set_word, split};
 use super::arguments::REWRITERS;
-use super::flow_set::Found;
+use super::flow_set::FlowMatch;
 use super::nat::{Circumstances, Nat, Purpose};
 use super::rewriter::now_ms;
 use elements_shared::flow_id::FlowId;
@@ -152,7 +152,7 @@ impl FTPPortMapper {
 }
 
 /// The argument of the command that names what a flow's packets become.
-fn argument(made: &Found<'_>) -> String {
+fn argument(made: &FlowMatch<'_>) -> String {
     let to = made.rewritten();
     let ([a, b, c, d], [high, low]) = (to.source().octets(), to.sport.to_be_bytes());
     format!("{a},{b},{c},{d},{high},{low}")

@@ -42,7 +42,7 @@ use super::apply::{
     set_ports, set_word, split, split_mut, word,
 };
 use super::arguments::{Annotations, REWRITERS};
-use super::flow_set::Found;
+use super::flow_set::FlowMatch;
 use super::nat::{Circumstances, Nat, Purpose};
 use super::record::REPLY;
 use elements_shared::flow_id::FlowId;
@@ -233,7 +233,7 @@ impl ICMPRewriter {
 
     /// What the reply's identifier becomes. A mapping that knows addresses only, or just one of them, leaves the rest as
     /// it is.
-    fn complete(&self, found: &Found<'_>, inner: &Inner) -> FlowId {
+    fn complete(&self, found: &FlowMatch<'_>, inner: &Inner) -> FlowId {
         let (new, old) = (found.rewritten(), inner.search);
         if found.flow.protocol() != 0 {
             return new;

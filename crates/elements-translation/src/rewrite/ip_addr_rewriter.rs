@@ -42,7 +42,7 @@
 //! IPAddrPairRewriter, IPRewriter, StoreIPAddress
 
 use super::apply::{self, split};
-use super::flow_set::{FlowSet, Found};
+use super::flow_set::{FlowMatch, FlowSet};
 use super::nat::{Kind, Nat, address_keys};
 use super::record::{FORWARD, Flow};
 use super::rewriter::{self, Protocol};
@@ -75,7 +75,13 @@ impl Protocol for Source {
         Some((Key::new(nat.map(0), by_source), 0))
     }
 
-    fn find<'t>(set: &'t FlowSet, turn: Turn<'t>, key: Key, hash: u64, packet: &Packet) -> Option<Found<'t>> {
+    fn find<'t>(
+        set: &'t FlowSet,
+        turn: Turn<'t>,
+        key: Key,
+        hash: u64,
+        packet: &Packet,
+    ) -> Option<FlowMatch<'t>> {
         let by_destination = || {
             let [_, id] = address_keys(addresses_of(packet.network()?)?);
             set.find(turn, Key::new(key.map(), id))

@@ -3,7 +3,7 @@
 //! See [`super::flow_set`].
 
 use super::expiry::{BEST_EFFORT, Expiry, GUARANTEED};
-use super::flow_set::{Entered, FlowSet, Found};
+use super::flow_set::{Entered, FlowMatch, FlowSet};
 use super::policy::{Policy, Timeouts};
 use super::record::{FORWARD, Flow, NewFlow, REPLY, Slab};
 use super::sync::{AtomicU32, BLOCK, domain, look_again};
@@ -132,7 +132,7 @@ impl Lane {
         self.count(flow, 1);
         self.place(&set.slab, record, flow);
         self.shift(&set.slab, now_ms, BESIDE);
-        Some(Entered::Made(Found { flow, record, direction: FORWARD }))
+        Some(Entered::Made(FlowMatch { flow, record, direction: FORWARD }))
     }
 
     /// A record that no reader knows.

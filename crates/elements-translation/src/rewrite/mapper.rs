@@ -13,7 +13,7 @@ pub(super) const CLASSES: &[&str] = &["RoundRobinIPMapper", "ThreadIPMapper", "S
 
 /// How a mapper chooses.
 #[derive(Debug)]
-pub(super) enum How {
+pub(super) enum MapperPolicy {
     /// One pattern after the other; the next one is this.
     InTurn(AtomicUsize),
     /// By the worker that makes the flow.
@@ -25,7 +25,7 @@ pub(super) enum How {
 /// A mapper's shared part.
 #[derive(Debug)]
 pub(super) struct Mapper {
-    how: How,
+    policy: MapperPolicy,
     written: Vec<(PatternRef, Outputs)>,
     patterns: OnceLock<Vec<(Arc<Pattern>, Outputs)>>,
 }
@@ -39,8 +39,8 @@ impl PartialEq for Mapper {
 
 impl Mapper {
     /// A mapper among these patterns, of which there is at least one.
-    pub(super) fn new(how: How, written: Vec<(PatternRef, Outputs)>) -> Mapper {
-        Mapper { how, written, patterns: OnceLock::new() }
+    pub(super) fn new(policy: MapperPolicy, written: Vec<(PatternRef, Outputs)>) -> Mapper {
+        Mapper { policy, written, patterns: OnceLock::new() }
     }
 
     /// Looks up the patterns that are named, once all elements exist. `of` is the mapper's element.
@@ -78,14 +78,14 @@ impl Mapper {
         let patterns = self.patterns.get()?;
         let mut apply =
             |at: usize| patterns.get(at).and_then(|(pattern, outputs)| Some((choose(pattern)?, *outputs)));
-        match &self.how {
-            How::InTurn(next) => (0..patterns.len()).find_map(|_| {
+        match &self.policy {
+            MapperPolicy::InTurn(next) => (0..patterns.len()).find_map(|_| {
                 let at = next.load(Relaxed);
                 next.store(if at + 1 < patterns.len() { at + 1 } else { 0 }, Relaxed);
                 apply(at)
             }),
-            How::ByWorker => apply(worker % patterns.len().max(1)),
-            How::BySource(ring) => apply(ring.find(id.source())),
+            MapperPolicy::ByWorker => apply(worker % patterns.len().max(1)),
+            MapperPolicy::BySource(ring) => apply(ring.find(id.source())),
         }
     }
 }

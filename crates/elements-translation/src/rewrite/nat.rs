@@ -4,7 +4,7 @@
 //! (ICMPRewriter, FTPPortMapper) asks.
 
 use super::apply::{address_words, difference, words};
-use super::flow_set::{Entered, FlowSet, Found};
+use super::flow_set::{Entered, FlowMatch, FlowSet};
 use super::input::{Input, Outputs, Spec};
 use super::lane::InputCounts;
 use super::mapper;
@@ -69,7 +69,7 @@ pub(super) struct Circumstances<'r> {
 /// What becomes of a packet whose flow is not known.
 pub(super) enum Miss<'t> {
     /// It has a flow now.
-    Made(Found<'t>),
+    Made(FlowMatch<'t>),
     /// It passes as it is.
     Pass(usize),
     /// It is dropped.
@@ -303,7 +303,7 @@ impl Nat {
         key: Key,
         protocol: u8,
         with: &mut Circumstances<'_>,
-    ) -> Option<(Found<'t>, bool)> {
+    ) -> Option<(FlowMatch<'t>, bool)> {
         // Each further round means that another worker has made a flow.
         loop {
             let Some(Choice { id, outputs, varies }) = self.choose(set, turn, input, key, with) else {
@@ -423,7 +423,7 @@ impl Nat {
         id: FlowId,
         purpose: Purpose,
         with: &mut Circumstances<'_>,
-    ) -> Option<Found<'t>> {
+    ) -> Option<FlowMatch<'t>> {
         let set = self.set()?;
         let keys = self.keys(protocol, id, purpose)?.map(|id| Key::new(self.map(protocol), id));
         let known = set.find(turn, keys[0]).or_else(|| set.find(turn, keys[1]));

@@ -1,7 +1,7 @@
 //! Rewriters as elements: what IPRewriter and its relatives do with packets, and their handlers.
 
 use super::arguments::{self, Annotations};
-use super::flow_set::{FlowSet, Found};
+use super::flow_set::{FlowMatch, FlowSet};
 use super::index::Home;
 use super::nat::{Circumstances, Kind, Miss, Nat};
 use super::record::{Flow, REPLY, flag};
@@ -39,7 +39,13 @@ pub(super) trait Protocol: Send + 'static {
 
     /// Finds a packet's flow, when the key has not led to it.
     #[inline]
-    fn find<'t>(set: &'t FlowSet, turn: Turn<'t>, key: Key, hash: u64, packet: &Packet) -> Option<Found<'t>> {
+    fn find<'t>(
+        set: &'t FlowSet,
+        turn: Turn<'t>,
+        key: Key,
+        hash: u64,
+        packet: &Packet,
+    ) -> Option<FlowMatch<'t>> {
         let _ = packet;
         set.find_hashed(turn, key, hash)
     }
@@ -170,7 +176,7 @@ impl<P: Protocol> Rewriter<P> {
         if home.is_none() {
             return self.pass(turn, port);
         }
-        let known = flow.and_then(|flow| Found::check(flow, guess, key));
+        let known = flow.and_then(|flow| FlowMatch::check(flow, guess, key));
         let known = known.or_else(|| P::find(set, turn, key, hash, packet));
         let found = match known {
             Some(found) => found,
@@ -196,7 +202,7 @@ impl<P: Protocol> Rewriter<P> {
     }
 
     /// Notes what a packet says about its flow.
-    fn change_flags(&self, set: &FlowSet, found: &Found<'_>, map: u32, flags: u8) {
+    fn change_flags(&self, set: &FlowSet, found: &FlowMatch<'_>, map: u32, flags: u8) {
         let (flow, old) = (found.flow, found.flow.flags());
         // Another worker may have said meanwhile that sequence numbers change.
         flow.change_flags(old & !flags & !flag::DELTAS, flags & !old);
@@ -207,7 +213,7 @@ impl<P: Protocol> Rewriter<P> {
     }
 
     #[inline(always)] // a few instructions
-    fn annotate(&self, packet: &mut Packet, found: &Found<'_>) {
+    fn annotate(&self, packet: &mut Packet, found: &FlowMatch<'_>) {
         // IPAddrRewriter leaves destinations of the forward direction alone, as it does not know them.
         if self.annotations.dst && (P::KIND != Kind::Addr || found.direction == REPLY) {
             packet.set_dst_ip(Ipv4Addr::from_bits(found.rewritten().daddr));

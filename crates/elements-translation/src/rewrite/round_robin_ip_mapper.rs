@@ -31,13 +31,13 @@
 //! IPRewriter, SourceIPHashMapper, IPRewriterPatterns
 
 use super::input::parse_with_outputs;
-use super::mapper::{How, Mapper};
+use super::mapper::{Mapper, MapperPolicy};
 use router::{Class, Config, ConfigError, Cx, Element, Residency};
 use std::sync::Arc;
 
 /// The class.
 pub(crate) const CLASS: Class =
-    Class::new("RoundRobinIPMapper", |config| create(config, How::InTurn(0.into())))
+    Class::new("RoundRobinIPMapper", |config| create(config, MapperPolicy::InTurn(0.into())))
         .ports("0/0")
         .residency(Residency::Shared)
         .phase(-1)
@@ -45,11 +45,11 @@ pub(crate) const CLASS: Class =
 
 /// Each worker uses a pattern of its own.
 pub(crate) const BY_THREAD: Class =
-    Class { name: "ThreadIPMapper", create: |config| create(config, How::ByWorker), ..CLASS };
+    Class { name: "ThreadIPMapper", create: |config| create(config, MapperPolicy::ByWorker), ..CLASS };
 
 struct RoundRobinIPMapper(Arc<Mapper>);
 
-fn create(config: &mut Config<'_>, how: How) -> Result<Box<dyn Element>, ConfigError> {
+fn create(config: &mut Config<'_>, policy: MapperPolicy) -> Result<Box<dyn Element>, ConfigError> {
     let args = lang::conf::split_args(config.text());
     match args.len() {
         0 => return Err("no patterns given".into()),
@@ -67,7 +67,7 @@ fn create(config: &mut Config<'_>, how: How) -> Result<Box<dyn Element>, ConfigE
     if !error.messages.is_empty() {
         return Err(error);
     }
-    let mapper = config.shared(|| Ok(Mapper::new(how, patterns)))?;
+    let mapper = config.shared(|| Ok(Mapper::new(policy, patterns)))?;
     Ok(Box::new(RoundRobinIPMapper(mapper)))
 }
 

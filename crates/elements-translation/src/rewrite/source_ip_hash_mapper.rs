@@ -31,7 +31,7 @@
 //! IPRewriter, RoundRobinIPMapper
 
 use super::input::parse_with_outputs;
-use super::mapper::{How, Mapper};
+use super::mapper::{Mapper, MapperPolicy};
 use super::source_hash::Ring;
 use router::{Class, Config, ConfigError, Cx, Element, Residency, parse_integer};
 use std::sync::Arc;
@@ -85,8 +85,9 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     if !error.messages.is_empty() {
         return Err(error);
     }
-    let mapper = config
-        .shared(|| Ok(Mapper::new(How::BySource(Ring::new(&numbers, copies, seed as u32)), patterns)))?;
+    let mapper = config.shared(|| {
+        Ok(Mapper::new(MapperPolicy::BySource(Ring::new(&numbers, copies, seed as u32)), patterns))
+    })?;
     Ok(Box::new(SourceIPHashMapper(mapper)))
 }
 

@@ -54,12 +54,12 @@ impl Expected {
     }
 
     /// What is otherwise.
-    fn differences(&self, found: Result<Found, String>) -> String {
+    fn differences(&self, found: Result<Actual, String>) -> String {
         let (printed, values) = match found {
-            Ok(Found { .. }) if !self.errors.is_empty() => {
+            Ok(Actual { .. }) if !self.errors.is_empty() => {
                 return format!("  not refused: {:?}\n", self.errors);
             }
-            Ok(Found { printed, values }) => (printed, values),
+            Ok(Actual { printed, values }) => (printed, values),
             Err(messages) => {
                 let missing = self.errors.iter().any(|error| !messages.contains(error));
                 return if missing || self.errors.is_empty() { messages } else { String::new() };
@@ -79,7 +79,7 @@ impl Expected {
 }
 
 /// What a configuration printed, and what handlers said in the end.
-struct Found {
+struct Actual {
     printed: String,
     values: Vec<String>,
 }
@@ -147,7 +147,7 @@ fn play(acts: &[Act<'_>], form: &Form<'_>) -> String {
             }
             let printed = router.info().log.text().replace(&form.directory.display().to_string(), "$DIR");
             before = Some(router);
-            Ok(Found { printed, values })
+            Ok(Actual { printed, values })
         });
         differences += &act.expected.differences(found);
     }

@@ -36,7 +36,7 @@ pub struct Hop {
 
 /// Where a route leads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Way {
+pub enum NextHops {
     /// To one next hop.
     Hop(Hop),
     /// To several with weights, an index into [`List::groups`].
@@ -49,9 +49,9 @@ pub enum Way {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct List {
     /// The IPv4 routes in the order of the file.
-    pub v4: Vec<(Prefix<u32>, Way)>,
+    pub v4: Vec<(Prefix<u32>, NextHops)>,
     /// The IPv6 routes in the order of the file.
-    pub v6: Vec<(Prefix<u128>, Way)>,
+    pub v6: Vec<(Prefix<u128>, NextHops)>,
     /// Names of interfaces.
     pub devices: Vec<String>,
     /// Next hops with their weights.
@@ -62,11 +62,11 @@ pub struct List {
 
 impl List {
     /// The next hops of a route and their weights; none if it leads nowhere.
-    pub fn hops(&self, way: Way) -> Vec<(Hop, u32)> {
-        match way {
-            Way::Hop(hop) => vec![(hop, 1)],
-            Way::Group(group) => self.groups.get(group as usize).cloned().unwrap_or_default(),
-            Way::Nowhere => Vec::new(),
+    pub fn hops(&self, next_hops: NextHops) -> Vec<(Hop, u32)> {
+        match next_hops {
+            NextHops::Hop(hop) => vec![(hop, 1)],
+            NextHops::Group(group) => self.groups.get(group as usize).cloned().unwrap_or_default(),
+            NextHops::Nowhere => Vec::new(),
         }
     }
 
@@ -85,10 +85,10 @@ impl List {
         self.len() == 0
     }
 
-    pub(super) fn push(&mut self, prefix: AnyPrefix, way: Way) {
+    pub(super) fn push(&mut self, prefix: AnyPrefix, next_hops: NextHops) {
         match prefix {
-            AnyPrefix::V4(prefix) => self.v4.push((prefix, way)),
-            AnyPrefix::V6(prefix) => self.v6.push((prefix, way)),
+            AnyPrefix::V4(prefix) => self.v4.push((prefix, next_hops)),
+            AnyPrefix::V6(prefix) => self.v6.push((prefix, next_hops)),
         }
     }
 }

@@ -26,7 +26,7 @@ use std::path::Path;
 
 pub use choice::{Change, Choice, changes};
 pub use error::{ImportError, LineError};
-pub use list::{AnyPrefix, Hop, List, Way};
+pub use list::{AnyPrefix, Hop, List, NextHops};
 pub use normal::Line;
 pub use packing::{DEFAULT_MAX_BYTES, Options, Packing, unpack};
 pub use text::{parse, parse_prefix};

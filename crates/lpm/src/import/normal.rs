@@ -3,13 +3,13 @@
 use std::fmt::{self, Write};
 use std::net::IpAddr;
 
-use super::list::{AnyPrefix, Hop, List, Way};
+use super::list::{AnyPrefix, Hop, List, NextHops};
 
 impl List {
     /// The routes in order, IPv4 first; of several for one prefix the last, which is the one that counts.
-    pub fn sorted(&self) -> Vec<(AnyPrefix, Way)> {
-        let v4 = self.v4.iter().map(|&(prefix, way)| (AnyPrefix::V4(prefix), way));
-        let v6 = self.v6.iter().map(|&(prefix, way)| (AnyPrefix::V6(prefix), way));
+    pub fn sorted(&self) -> Vec<(AnyPrefix, NextHops)> {
+        let v4 = self.v4.iter().map(|&(prefix, next_hops)| (AnyPrefix::V4(prefix), next_hops));
+        let v6 = self.v6.iter().map(|&(prefix, next_hops)| (AnyPrefix::V6(prefix), next_hops));
         let mut routes: Vec<_> = v4.chain(v6).collect();
         routes.reverse();
         routes.sort_by_key(|&(prefix, _)| prefix);
@@ -18,14 +18,14 @@ impl List {
     }
 
     /// A route as [`parse`](super::parse) reads it: a line, or more if there are several next hops.
-    pub fn line(&self, prefix: AnyPrefix, way: Way) -> Line<'_> {
-        Line { list: self, prefix, way }
+    pub fn line(&self, prefix: AnyPrefix, next_hops: NextHops) -> Line<'_> {
+        Line { list: self, prefix, next_hops }
     }
 
     /// Where a route leads, for people: its next hops with commas between them.
-    pub fn describe(&self, way: Way) -> String {
-        let hops = self.hops(way);
-        if way == Way::Nowhere {
+    pub fn describe(&self, next_hops: NextHops) -> String {
+        let hops = self.hops(next_hops);
+        if next_hops == NextHops::Nowhere {
             return "nowhere".to_owned();
         }
         let mut text = String::new();
@@ -70,23 +70,23 @@ impl List {
 pub struct Line<'a> {
     list: &'a List,
     prefix: AnyPrefix,
-    way: Way,
+    next_hops: NextHops,
 }
 
 impl fmt::Display for Line<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (list, prefix) = (self.list, self.prefix);
         let v6 = matches!(prefix, AnyPrefix::V6(_));
-        match self.way {
-            Way::Nowhere => writeln!(f, "blackhole {prefix}"),
-            Way::Hop(Hop { gateway: None, port: Some(port), .. }) => writeln!(f, "{prefix} {port}"),
-            Way::Hop(Hop { gateway: Some(gateway), port: Some(port), .. }) => {
+        match self.next_hops {
+            NextHops::Nowhere => writeln!(f, "blackhole {prefix}"),
+            NextHops::Hop(Hop { gateway: None, port: Some(port), .. }) => writeln!(f, "{prefix} {port}"),
+            NextHops::Hop(Hop { gateway: Some(gateway), port: Some(port), .. }) => {
                 writeln!(f, "{prefix} {gateway} {port}")
             }
-            Way::Hop(hop) => writeln!(f, "{prefix}{}", list.kernel(hop, v6)),
-            Way::Group(_) => {
+            NextHops::Hop(hop) => writeln!(f, "{prefix}{}", list.kernel(hop, v6)),
+            NextHops::Group(_) => {
                 writeln!(f, "unicast {prefix}")?;
-                list.hops(self.way).into_iter().try_for_each(|(hop, weight)| {
+                list.hops(self.next_hops).into_iter().try_for_each(|(hop, weight)| {
                     writeln!(f, "\tnexthop{} weight {weight}", list.kernel(hop, v6))
                 })
             }
@@ -106,7 +106,10 @@ mod tests {
             9.0.0.0/8\n11.0.0.0/8 proto bgp\n nexthop via 1.2.3.4 dev a weight 2\n nexthop via inet6 fe80::2 dev b\n\
             12.0.0.0/8 via 1.1.1.1\n13.0.0.0/8 dev a scope link\n2001:db8:1::/48 7\n";
         let normal = |list: &List| {
-            list.sorted().iter().map(|&(prefix, way)| list.line(prefix, way).to_string()).collect::<String>()
+            list.sorted()
+                .iter()
+                .map(|&(prefix, next_hops)| list.line(prefix, next_hops).to_string())
+                .collect::<String>()
         };
         let list = parse(text.as_bytes()).unwrap();
         let written = normal(&list);
@@ -119,7 +122,8 @@ mod tests {
         let group = list.sorted()[3].1;
         let hops = "via 1.2.3.4 dev a weight 2, via fe80::2 dev b weight 1";
         assert_eq!(
-            [group, Way::Nowhere, Way::Hop(Hop::default())].map(|way| list.describe(way)),
+            [group, NextHops::Nowhere, NextHops::Hop(Hop::default())]
+                .map(|next_hops| list.describe(next_hops)),
             [hops, "nowhere", "connected"]
         );
     }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::net::IpAddr;
 
 use super::error::{ImportError, LineError};
-use super::list::{AnyPrefix, Hop, List, Way};
+use super::list::{AnyPrefix, Hop, List, NextHops};
 use crate::prefix::{Key, Prefix, PrefixError};
 
 /// Longest line that is accepted, in bytes.
@@ -108,13 +108,13 @@ impl Reader {
         if let Some(prefix) = bare_v4(line) {
             self.close();
             self.v6 = false;
-            self.list.v4.push((prefix, Way::Hop(Hop::default())));
+            self.list.v4.push((prefix, NextHops::Hop(Hop::default())));
             return Ok(());
         }
         if let Some(prefix) = bare_v6(line) {
             self.close();
             self.v6 = true;
-            self.list.v6.push((prefix, Way::Hop(Hop::default())));
+            self.list.v6.push((prefix, NextHops::Hop(Hop::default())));
             return Ok(());
         }
         if line.len() > MAX_LINE {
@@ -159,7 +159,7 @@ impl Reader {
             return Err(LineError::Extra(extra.to_owned()));
         }
         self.v6 = matches!(prefix, AnyPrefix::V6(_));
-        self.list.push(prefix, Way::Hop(hop));
+        self.list.push(prefix, NextHops::Hop(hop));
         Ok(())
     }
 
@@ -219,47 +219,47 @@ impl Reader {
             Some((metric, _)) if metric < open.metric => self.list.skipped += 1,
             // Old kernels print a route with several IPv6 next hops as several routes.
             Some((metric, at)) if metric == open.metric && !open.nowhere && !open.hops.is_empty() => {
-                let mut hops = self.list.hops(self.way(prefix, at));
+                let mut hops = self.list.hops(self.next_hops(prefix, at));
                 hops.extend(open.hops);
-                let way = self.enter(hops);
-                self.set_way(prefix, at, way);
+                let next_hops = self.enter(hops);
+                self.set_next_hops(prefix, at, next_hops);
             }
             Some((_, at)) => {
                 self.list.skipped += 1;
-                let way = if open.nowhere { Way::Nowhere } else { self.enter(open.hops) };
-                self.set_way(prefix, at, way);
+                let next_hops = if open.nowhere { NextHops::Nowhere } else { self.enter(open.hops) };
+                self.set_next_hops(prefix, at, next_hops);
                 self.metrics.insert(prefix, (open.metric, at));
             }
             None => {
-                let way = if open.nowhere { Way::Nowhere } else { self.enter(open.hops) };
+                let next_hops = if open.nowhere { NextHops::Nowhere } else { self.enter(open.hops) };
                 let at = if self.v6 { self.list.v6.len() } else { self.list.v4.len() };
-                self.list.push(prefix, way);
+                self.list.push(prefix, next_hops);
                 self.metrics.insert(prefix, (open.metric, at));
             }
         }
     }
 
-    fn way(&self, prefix: AnyPrefix, at: usize) -> Way {
+    fn next_hops(&self, prefix: AnyPrefix, at: usize) -> NextHops {
         match prefix {
             AnyPrefix::V4(_) => self.list.v4[at].1,
             AnyPrefix::V6(_) => self.list.v6[at].1,
         }
     }
 
-    fn set_way(&mut self, prefix: AnyPrefix, at: usize, way: Way) {
+    fn set_next_hops(&mut self, prefix: AnyPrefix, at: usize, next_hops: NextHops) {
         match prefix {
-            AnyPrefix::V4(_) => self.list.v4[at].1 = way,
-            AnyPrefix::V6(_) => self.list.v6[at].1 = way,
+            AnyPrefix::V4(_) => self.list.v4[at].1 = next_hops,
+            AnyPrefix::V6(_) => self.list.v6[at].1 = next_hops,
         }
     }
 
-    fn enter(&mut self, hops: Vec<(Hop, u32)>) -> Way {
+    fn enter(&mut self, hops: Vec<(Hop, u32)>) -> NextHops {
         match hops[..] {
-            [] => Way::Hop(Hop::default()),
-            [(hop, _)] => Way::Hop(hop),
+            [] => NextHops::Hop(Hop::default()),
+            [(hop, _)] => NextHops::Hop(hop),
             _ => {
                 self.list.groups.push(hops);
-                Way::Group((self.list.groups.len() - 1) as u32)
+                NextHops::Group((self.list.groups.len() - 1) as u32)
             }
         }
     }
@@ -429,14 +429,14 @@ mod tests {
     /// What a text says, a line a next hop.
     fn lines(text: &str) -> Vec<String> {
         let list = parse(text.as_bytes()).unwrap();
-        let v4 = list.v4.iter().map(|&(prefix, way)| (AnyPrefix::V4(prefix), way));
-        let v6 = list.v6.iter().map(|&(prefix, way)| (AnyPrefix::V6(prefix), way));
+        let v4 = list.v4.iter().map(|&(prefix, next_hops)| (AnyPrefix::V4(prefix), next_hops));
+        let v6 = list.v6.iter().map(|&(prefix, next_hops)| (AnyPrefix::V6(prefix), next_hops));
         let mut lines = Vec::new();
-        for (prefix, way) in v4.chain(v6) {
-            if way == Way::Nowhere {
+        for (prefix, next_hops) in v4.chain(v6) {
+            if next_hops == NextHops::Nowhere {
                 lines.push(format!("{prefix} nowhere"));
             }
-            for (hop, weight) in list.hops(way) {
+            for (hop, weight) in list.hops(next_hops) {
                 let gateway = hop.gateway.map_or("-".to_owned(), |gateway| gateway.to_string());
                 let port = hop.port.map_or("-".to_owned(), |port| port.to_string());
                 let device = list.device(hop).unwrap_or("-");

@@ -161,7 +161,7 @@ impl<V: Send + Sync + 'static, F: Flavour> HashSession<V, F> {
         let new = Box::into_raw(Box::new(Item { key, value, next: Link::new(ptr::null_mut()) }));
         let section = self.threads[instance].update();
         let inserted = loop {
-            let Place { link, item } = find(&self.table.buckets[bucket], key, &mut self.unlinked);
+            let Cursor { link, item } = find(&self.table.buckets[bucket], key, &mut self.unlinked);
             if !item.is_null() {
                 break false;
             }
@@ -216,21 +216,21 @@ impl<V: Send + Sync + 'static, F: Flavour> HashSession<V, F> {
 }
 
 /// A link, and the item that it was found to point to, or null.
-struct Place<'a, V> {
+struct Cursor<'a, V> {
     link: &'a Link<V>,
     item: *mut Item<V>,
 }
 
 /// Finds the link to a key's valid item, or else the last link of the chain. Unlinks invalid items on the way, into
 /// `unlinked`. To be called in an update section, within which the answer is good.
-fn find<'a, V: Send + 'static>(bucket: &'a Link<V>, key: u64, unlinked: &mut Vec<Garbage>) -> Place<'a, V> {
+fn find<'a, V: Send + 'static>(bucket: &'a Link<V>, key: u64, unlinked: &mut Vec<Garbage>) -> Cursor<'a, V> {
     'again: loop {
         let mut link = bucket;
         let mut at = link.load(Ordering::Acquire);
         loop {
             // The link's own item was valid when its link was loaded: an invalid one is unlinked, not stepped on.
             // SAFETY: found by a link within the section, so it is complete, and not freed before the section ends.
-            let Some(item) = (unsafe { at.as_ref() }) else { return Place { link, item: at } };
+            let Some(item) = (unsafe { at.as_ref() }) else { return Cursor { link, item: at } };
             let next = item.next.load(Ordering::Acquire);
             if is_invalid(next) {
                 match link.compare_exchange(at, target(next), Ordering::AcqRel, Ordering::Relaxed) {
@@ -240,7 +240,7 @@ fn find<'a, V: Send + 'static>(bucket: &'a Link<V>, key: u64, unlinked: &mut Vec
                 }
                 at = target(next);
             } else if item.key == key {
-                return Place { link, item: at };
+                return Cursor { link, item: at };
             } else {
                 (link, at) = (&item.next, next);
             }

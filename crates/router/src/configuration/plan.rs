@@ -29,7 +29,7 @@ pub struct Plan {
 }
 
 /// How a router is to run, as far as the plan says it.
-pub(crate) struct Manner {
+pub(crate) struct RunOptions {
     pub(crate) vector: usize,
     pub(crate) seed: u64,
     pub(crate) reconfigurable: bool,
@@ -41,7 +41,7 @@ impl Plan {
         layout: Layout<C>,
         source: String,
         known: &Classes<C>,
-        manner: Manner,
+        options: RunOptions,
     ) -> Plan {
         let nodes: Vec<Node> = (layout.graph.elements.iter())
             .zip(layout.classes)
@@ -66,10 +66,10 @@ impl Plan {
             graph: layout.graph,
             source,
             class_names: known.names().collect(),
-            vector: manner.vector.clamp(1, packet::BATCH_MAX),
-            seed: manner.seed,
+            vector: options.vector.clamp(1, packet::BATCH_MAX),
+            seed: options.seed,
             interfaces: known.interfaces,
-            reconfigurable: manner.reconfigurable,
+            reconfigurable: options.reconfigurable,
         }
     }
 

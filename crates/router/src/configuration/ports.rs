@@ -144,7 +144,7 @@ fn declaration(graph: &Graph, element: usize) -> String {
 }
 
 /// A port in the resolution: element, side (0 input, 1 output), port.
-type Place = (usize, usize, usize);
+type PortId = (usize, usize, usize);
 
 /// What is known of each port of each element: whether it is push, by element, side and port.
 type Known = Vec<[Vec<Option<bool>>; 2]>;
@@ -310,8 +310,8 @@ fn conflict(graph: &Graph, link: &Link<'_>, output: Option<bool>, input: Option<
 }
 
 /// The places whose processing must equal that of `place`: its peers, and inside the element what it flows to.
-fn neighbours(class: &Described, ports: &[Vec<Port>; 2], (element, side, port): Place) -> Vec<Place> {
-    let mut list: Vec<Place> =
+fn neighbours(class: &Described, ports: &[Vec<Port>; 2], (element, side, port): PortId) -> Vec<PortId> {
+    let mut list: Vec<PortId> =
         ports[side][port].peers.iter().map(|&(peer, at)| (peer, 1 - side, at)).collect();
     let codes = [sides(class.processing).0, sides(class.processing).1];
     if letter(codes[side], port) == 'a' {

@@ -1,7 +1,7 @@
 //! From a layout to a router that is ready to run.
 
 use crate::DEFAULT_VECTOR;
-use crate::configuration::plan::{Manner, Plan};
+use crate::configuration::plan::{Plan, RunOptions};
 use crate::context::core::Core;
 use crate::element::behaviour::{Element, Queues};
 use crate::element::class::{Class, Classes, Layout};
@@ -164,7 +164,7 @@ fn order(classes: &[&'static Class]) -> Vec<usize> {
 /// The plan of a layout, and how many workers there are: as many as are wanted, or as it uses.
 fn plan(layout: Layout, source: String, known: &Classes, options: &Options) -> (Plan, usize) {
     let Options { vector, seed, reconfigurable, .. } = *options;
-    let plan = Plan::new(layout, source, known, Manner { vector, seed, reconfigurable });
+    let plan = Plan::new(layout, source, known, RunOptions { vector, seed, reconfigurable });
     let workers = options.workers.max(plan.workers());
     (plan, workers)
 }

@@ -2,7 +2,7 @@
 
 use super::super::markup::escape;
 use lang::print::{Highlight, highlights};
-use lang::{Kind, Mention, Nested, NestedElement, Place};
+use lang::{ElementRef, Kind, Mention, Nested, NestedElement};
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 
@@ -16,7 +16,7 @@ impl Anchors {
         for mark in &nested.marks {
             let class = match &mark.mention {
                 Mention::ClassDeclaration(Kind::Compound(class)) => *class,
-                Mention::ElementDeclaration(Place { class: Some(class), .. }, _) => *class,
+                Mention::ElementDeclaration(ElementRef { class: Some(class), .. }, _) => *class,
                 _ => continue,
             };
             let next = numbers.len();
@@ -141,7 +141,7 @@ impl Items<'_> {
         }
     }
 
-    fn element(&self, place: Place) -> &NestedElement {
+    fn element(&self, place: ElementRef) -> &NestedElement {
         let body = match place.class {
             Some(class) => &self.nested.classes[class].body,
             None => &self.nested.body,
@@ -150,7 +150,7 @@ impl Items<'_> {
     }
 
     /// The declaration of an element as title.
-    fn add_title(&mut self, start: usize, end: usize, place: Place) {
+    fn add_title(&mut self, start: usize, end: usize, place: ElementRef) {
         let element = self.element(place);
         let class = self.nested.class_name(&element.kind);
         let title = escape(&format!("{} :: {class}", element.name));

@@ -1,12 +1,12 @@
 //! What a node of a cluster on this machine runs: `conf/cluster-node.click` for any number of nodes, and for a fly.
 
 use super::network::{EXTERNAL, address, link};
-use crate::cluster::order::Order;
+use crate::cluster::order::OrderArgument;
 use crate::cluster::wiring::Wiring;
 use std::fmt::Write;
 
 /// The configuration of a node. `key_file` holds the shared key.
-pub(super) fn of(node: u16, wiring: &Wiring, order: Order, key_file: &str) -> String {
+pub(super) fn of(node: u16, wiring: &Wiring, order: OrderArgument, key_file: &str) -> String {
     let arguments = format!("KEYFILE {key_file}, {order}");
     let mut text = format!("vlb :: {};\n", wiring.element(node, arguments));
     if node < wiring.terminals() {
@@ -70,7 +70,7 @@ mod tests {
             (7, 5, Some(3)),
         ] {
             let wiring = Wiring::new(nodes, fly).expect("few");
-            let parsed = lang::parse(&of(node, &wiring, Order::Pinned, "/none"), "node", &[]);
+            let parsed = lang::parse(&of(node, &wiring, OrderArgument::Pinned, "/none"), "node", &[]);
             assert!(parsed.diagnostics.is_empty(), "{nodes}: {}", lang::render_click(&parsed.diagnostics));
             let layout = router::layout(parsed.graph, &known, 1);
             assert!(layout.is_ok(), "{nodes}: {}", lang::render_click(&layout.err().unwrap_or_default()));

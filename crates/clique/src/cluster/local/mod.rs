@@ -8,7 +8,7 @@ mod configuration;
 mod network;
 mod trial;
 
-use super::order::Order;
+use super::order::OrderArgument;
 use super::output::json;
 use super::wiring::Wiring;
 use crate::console;
@@ -33,15 +33,15 @@ const PATIENCE: Duration = Duration::from_secs(60);
 const PAUSE: Duration = Duration::from_millis(50);
 
 /// Where a cluster of a name has its files.
-pub(super) struct Place {
+pub(super) struct ClusterFiles {
     name: String,
     directory: PathBuf,
 }
 
 /// What is put up.
-pub(super) struct Wish {
+pub(super) struct Deployment {
     pub(super) wiring: Wiring,
-    pub(super) order: Order,
+    pub(super) order: OrderArgument,
     /// Whether the hosts try it.
     pub(super) with_trial: bool,
     /// When it is taken down again, if by itself.
@@ -50,14 +50,14 @@ pub(super) struct Wish {
     pub(super) json: bool,
 }
 
-impl Place {
-    pub(super) fn new(name: &str) -> Result<Place, String> {
+impl ClusterFiles {
+    pub(super) fn new(name: &str) -> Result<ClusterFiles, String> {
         let fits = (1..=20).contains(&name.len())
             && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
         if !fits {
             return Err(format!("'{name}' is no name of up to 20 letters, digits and hyphens"));
         }
-        Ok(Place {
+        Ok(ClusterFiles {
             name: name.to_owned(),
             directory: Path::new("/run").join(format!("clique-cluster-{name}")),
         })
@@ -93,59 +93,68 @@ pub(super) fn is_root() -> bool {
 }
 
 /// The nodes' configurations, as they would run.
-pub(super) fn print(wish: &Wish) -> Status {
-    let text =
-        |node| format!("// Node {node}\n{}\n", configuration::of(node, &wish.wiring, wish.order, "KEYFILE"));
-    console::write_result(None, &(0..wish.wiring.nodes()).map(text).collect::<String>())
+pub(super) fn print(deployment: &Deployment) -> Status {
+    let text = |node| {
+        format!(
+            "// Node {node}\n{}\n",
+            configuration::of(node, &deployment.wiring, deployment.order, "KEYFILE")
+        )
+    };
+    console::write_result(None, &(0..deployment.wiring.nodes()).map(text).collect::<String>())
 }
 
 /// Puts a cluster up, and takes it down when it is told so, or its time is over.
-pub(super) fn up(place: &Place, wish: &Wish) -> Result<Status, String> {
-    Network::check_programs(wish.with_trial)?;
+pub(super) fn up(files: &ClusterFiles, deployment: &Deployment) -> Result<Status, String> {
+    Network::check_programs(deployment.with_trial)?;
     let over = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM, SIGHUP] {
         signal_hook::flag::register(signal, over.clone()).map_err(|error| error.to_string())?;
     }
-    if let Err(error) = std::fs::create_dir(&place.directory) {
+    if let Err(error) = std::fs::create_dir(&files.directory) {
         return Err(match error.kind() {
             std::io::ErrorKind::AlreadyExists => {
                 "such a cluster is there already; 'clique cluster down' takes it down".to_owned()
             }
-            _ => format!("{}: {}", place.directory.display(), console::reason(&error)),
+            _ => format!("{}: {}", files.directory.display(), console::reason(&error)),
         });
     }
     let mut running = Vec::new();
-    let done = live(place, wish, &over, &mut running);
-    stop(place, &mut running);
-    place.remove(wish.wiring.nodes());
+    let done = live(files, deployment, &over, &mut running);
+    stop(files, &mut running);
+    files.remove(deployment.wiring.nodes());
     done
 }
 
-fn live(place: &Place, wish: &Wish, over: &AtomicBool, running: &mut Vec<Child>) -> Result<Status, String> {
-    let (network, wiring) = (Network::new(&place.name, wish.wiring.clone()), &wish.wiring);
+fn live(
+    files: &ClusterFiles,
+    deployment: &Deployment,
+    over: &AtomicBool,
+    running: &mut Vec<Child>,
+) -> Result<Status, String> {
+    let (network, wiring) = (Network::new(&files.name, deployment.wiring.clone()), &deployment.wiring);
     network.build()?;
-    write_key(&place.directory.join("key"))?;
+    write_key(&files.directory.join("key"))?;
     for node in 0..wiring.nodes() {
-        running.push(start(place, &network, wish, node)?);
+        running.push(start(files, &network, deployment, node)?);
     }
-    wait_until_active(place, wiring.nodes(), over)?;
-    if !wish.json {
-        console::complain(&describe(place, &network, wiring));
+    wait_until_active(files, wiring.nodes(), over)?;
+    if !deployment.json {
+        console::complain(&describe(files, &network, wiring));
     }
     let mut trials = Vec::new();
-    if wish.with_trial && !over.load(Relaxed) {
+    if deployment.with_trial && !over.load(Relaxed) {
         let note = |trial: &Trial| {
-            if !wish.json {
+            if !deployment.json {
                 console::complain(&trial.line());
             }
         };
         trials = trial::run(&network, wiring.terminals(), note)?;
     }
     let mut status = if trials.iter().all(|trial| trial.is_well) { Status::Fine } else { Status::Failure };
-    if wish.json && json(&inventory(place, &network, wiring, &trials)) != Status::Fine {
+    if deployment.json && json(&inventory(files, &network, wiring, &trials)) != Status::Fine {
         status = Status::Failure;
     }
-    let until = wish.seconds.map(|seconds| Instant::now() + Duration::from_secs(seconds.into()));
+    let until = deployment.seconds.map(|seconds| Instant::now() + Duration::from_secs(seconds.into()));
     while !over.load(Relaxed) && until.is_none_or(|until| Instant::now() < until) {
         note_ends(running);
         if running.is_empty() {
@@ -167,18 +176,24 @@ fn write_key(file: &Path) -> Result<(), String> {
 }
 
 /// Starts a node in its namespace.
-fn start(place: &Place, network: &Network, wish: &Wish, node: u16) -> Result<Child, String> {
-    let key = place.directory.join("key").display().to_string();
-    let config = place.file(node, "click");
+fn start(
+    files: &ClusterFiles,
+    network: &Network,
+    deployment: &Deployment,
+    node: u16,
+) -> Result<Child, String> {
+    let key = files.directory.join("key").display().to_string();
+    let config = files.file(node, "click");
     let explain = |error: std::io::Error| format!("node {node}: {}", console::reason(&error));
-    std::fs::write(&config, configuration::of(node, &wish.wiring, wish.order, &key)).map_err(explain)?;
-    let log = File::create(place.file(node, "log")).map_err(explain)?;
+    std::fs::write(&config, configuration::of(node, &deployment.wiring, deployment.order, &key))
+        .map_err(explain)?;
+    let log = File::create(files.file(node, "log")).map_err(explain)?;
     let program = std::env::current_exe().map_err(explain)?;
     let child = Command::new("ip")
         .args(["netns", "exec", &network.node(node)])
         .arg(program)
         .args(["run", "-u"])
-        .arg(place.file(node, "sock"))
+        .arg(files.file(node, "sock"))
         .arg(config)
         .stdin(Stdio::null())
         .stdout(log.try_clone().map_err(explain)?)
@@ -186,16 +201,16 @@ fn start(place: &Place, network: &Network, wish: &Wish, node: u16) -> Result<Chi
         .spawn()
         .map_err(explain)?;
     // 'ip' becomes the node, under the same number.
-    std::fs::write(place.file(node, "pid"), format!("{}\n", child.id())).map_err(explain)?;
+    std::fs::write(files.file(node, "pid"), format!("{}\n", child.id())).map_err(explain)?;
     Ok(child)
 }
 
-fn wait_until_active(place: &Place, nodes: u16, over: &AtomicBool) -> Result<(), String> {
+fn wait_until_active(files: &ClusterFiles, nodes: u16, over: &AtomicBool) -> Result<(), String> {
     let until = Instant::now() + PATIENCE;
     for node in 0..nodes {
-        while !is_active(&place.file(node, "sock")) && !over.load(Relaxed) {
+        while !is_active(&files.file(node, "sock")) && !over.load(Relaxed) {
             if Instant::now() > until {
-                let said = std::fs::read_to_string(place.file(node, "log")).unwrap_or_default();
+                let said = std::fs::read_to_string(files.file(node, "log")).unwrap_or_default();
                 return Err(format!("node {node} does not take part\n{}", said.trim_end()));
             }
             std::thread::sleep(PAUSE);
@@ -215,29 +230,29 @@ fn is_active(socket: &Path) -> bool {
     look().unwrap_or(false)
 }
 
-fn describe(place: &Place, network: &Network, wiring: &Wiring) -> String {
+fn describe(files: &ClusterFiles, network: &Network, wiring: &Wiring) -> String {
     let (nodes, last) = (wiring.describe(), wiring.terminals() - 1);
     format!(
         "{nodes}; 'clique cluster status' shows them, 'drain' and 'down' take them down{}\n\
          a host at each, {} to {}: ip netns exec {} ping {}\n\
          what nodes say: {}/n*.log\n",
-        if place.name == DEFAULT_NAME { String::new() } else { format!(" (with --name {})", place.name) },
+        if files.name == DEFAULT_NAME { String::new() } else { format!(" (with --name {})", files.name) },
         network.host(0),
         network.host(last),
         network.host(0),
         network::address(last, 2),
-        place.directory.display()
+        files.directory.display()
     )
 }
 
 /// Where everything is, for programs.
-fn inventory(place: &Place, network: &Network, wiring: &Wiring, trials: &[Trial]) -> Value {
+fn inventory(files: &ClusterFiles, network: &Network, wiring: &Wiring, trials: &[Trial]) -> Value {
     let node = |node: u16| {
         let mut entry = json!({
             "element": format!("n{node}/vlb"),
             "namespace": network.node(node),
-            "socket": place.file(node, "sock"),
-            "log": place.file(node, "log"),
+            "socket": files.file(node, "sock"),
+            "log": files.file(node, "log"),
         });
         if node < wiring.terminals() {
             entry["host"] = network.host(node).into();
@@ -247,7 +262,7 @@ fn inventory(place: &Place, network: &Network, wiring: &Wiring, trials: &[Trial]
     };
     let trial = |trial: &Trial| json!({ "from": trial.from, "to": trial.to, "what": trial.what, "said": trial.said, "well": trial.is_well });
     json!({
-        "name": place.name,
+        "name": files.name,
         "nodes": (0..wiring.nodes()).map(node).collect::<Vec<_>>(),
         "trials": trials.iter().map(trial).collect::<Vec<_>>(),
     })
@@ -268,8 +283,8 @@ fn note_ends(running: &mut Vec<Child>) {
 }
 
 /// Ends the nodes that are left: asks them, and after a while ends them.
-fn stop(place: &Place, running: &mut Vec<Child>) {
-    ask_to_stop(place);
+fn stop(files: &ClusterFiles, running: &mut Vec<Child>) {
+    ask_to_stop(files);
     let until = Instant::now() + Duration::from_secs(3);
     while running.iter_mut().any(|child| matches!(child.try_wait(), Ok(None))) && Instant::now() < until {
         std::thread::sleep(PAUSE);
@@ -280,8 +295,8 @@ fn stop(place: &Place, running: &mut Vec<Child>) {
     }
 }
 
-fn ask_to_stop(place: &Place) {
-    for (_, socket) in place.sockets() {
+fn ask_to_stop(files: &ClusterFiles) {
+    for (_, socket) in files.sockets() {
         if let Ok(mut client) = connect("", None, Some(&socket)) {
             let _ = data(client.write("stop", "")); // one that does not answer is ended otherwise
         }
@@ -289,23 +304,23 @@ fn ask_to_stop(place: &Place) {
 }
 
 /// Takes a cluster down: its nodes stop, and the process that put it up removes the rest. If that one is gone, this does it.
-pub(super) fn down(place: &Place) {
-    let nodes = place.sockets().iter().map(|(node, _)| node + 1).max().unwrap_or(0);
-    let pids = place.sockets().into_iter().filter_map(|(node, _)| {
-        let text = std::fs::read_to_string(place.file(node, "pid")).ok()?;
+pub(super) fn down(files: &ClusterFiles) {
+    let nodes = files.sockets().iter().map(|(node, _)| node + 1).max().unwrap_or(0);
+    let pids = files.sockets().into_iter().filter_map(|(node, _)| {
+        let text = std::fs::read_to_string(files.file(node, "pid")).ok()?;
         rustix::process::Pid::from_raw(text.trim().parse().ok()?)
     });
     let pids: Vec<_> = pids.collect();
-    ask_to_stop(place);
+    ask_to_stop(files);
     let until = Instant::now() + Duration::from_secs(5);
-    while place.directory.exists() && Instant::now() < until {
+    while files.directory.exists() && Instant::now() < until {
         std::thread::sleep(PAUSE);
     }
-    if place.directory.exists() {
+    if files.directory.exists() {
         for pid in pids.into_iter().filter(|&pid| is_node(pid)) {
             let _ = rustix::process::kill_process(pid, rustix::process::Signal::KILL);
         }
-        place.remove(nodes);
+        files.remove(nodes);
     }
 }
 

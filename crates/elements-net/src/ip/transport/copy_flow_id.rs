@@ -26,7 +26,7 @@
 //! # See also
 //! CopyTCPSeq, IPRewriter
 
-use super::copying::{Copying, Way};
+use super::copying::{CopyRule, Copying};
 use elements_shared::ip_header::{header, header_mut};
 use packet::Packet;
 use router::{Class, Config, ConfigError, Element, Residency};
@@ -61,7 +61,7 @@ fn ports(packet: &Packet) -> Option<[u8; 4]> {
     packet.transport()?.first_chunk().copied()
 }
 
-impl Way for FlowId {
+impl CopyRule for FlowId {
     fn notice(&mut self, packet: &Packet) {
         if !self.known
             && let (Some(ip), Some(ports)) = (header(packet), ports(packet))

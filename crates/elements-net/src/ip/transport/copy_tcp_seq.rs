@@ -26,7 +26,7 @@
 //! # See also
 //! CopyFlowID, TCPRewriter
 
-use super::copying::{Copying, Way};
+use super::copying::{CopyRule, Copying};
 use elements_shared::ip_header::header;
 use packet::Packet;
 use router::{Class, Config, ConfigError, Element, Residency};
@@ -51,7 +51,7 @@ fn is_tcp(packet: &Packet) -> bool {
     header(packet).is_some_and(|ip| ip.begins(ip_proto::TCP))
 }
 
-impl Way for Highest {
+impl CopyRule for Highest {
     fn notice(&mut self, packet: &Packet) {
         let segment = packet.transport().filter(|_| is_tcp(packet));
         let Some(Ok(header)) = segment.map(tcp::Header::new_checked) else { return };

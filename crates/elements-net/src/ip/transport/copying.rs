@@ -4,7 +4,7 @@ use packet::{Batch, Packet};
 use router::{Cx, Element, Handlers, Pull};
 
 /// What is noticed.
-pub(super) trait Way: Default + Send + 'static {
+pub(super) trait CopyRule: Default + Send + 'static {
     /// A packet passes at input 0.
     fn notice(&mut self, packet: &Packet);
     /// A packet passes at input 1.
@@ -14,7 +14,7 @@ pub(super) trait Way: Default + Send + 'static {
 /// The element.
 pub(super) struct Copying<W>(pub(super) W);
 
-impl<W: Way> Copying<W> {
+impl<W: CopyRule> Copying<W> {
     fn treat(&mut self, port: usize, batch: &mut Batch) {
         match port {
             0 => batch.iter().for_each(|packet| self.0.notice(packet)),
@@ -23,7 +23,7 @@ impl<W: Way> Copying<W> {
     }
 }
 
-impl<W: Way> Element for Copying<W> {
+impl<W: CopyRule> Element for Copying<W> {
     fn push(&mut self, cx: &mut Cx<'_>, port: usize, mut batch: Batch) {
         self.treat(port, &mut batch);
         cx.emit(port, batch);

@@ -29,13 +29,13 @@ impl<F: Family, T: LongestMatch<F::Key>> Lookup<F, T> {
             || format!("expected 'ADDR/MASK [GATEWAY{}'", if removes { " OUTPUT]" } else { "] OUTPUT" });
         let (prefix, to) = parsed.ok_or_else(expected)?;
         if to.as_ref().is_some_and(|to| !leads_to(to, self.outputs)) {
-            let wrong = if self.manner.lenient { "output port out of range" } else { "bad OUTPUT" };
+            let wrong = if self.style.lenient { "output port out of range" } else { "bad OUTPUT" };
             return Err(wrong.to_owned());
         }
         match (command, to) {
-            ("remove", to) => Ok(self.manner.remove(prefix, to)),
+            ("remove", to) => Ok(self.style.remove(prefix, to)),
             (_, None) => Err(expected()),
-            ("add", Some(to)) => Ok(self.manner.add(Route { prefix, to })),
+            ("add", Some(to)) => Ok(self.style.add(Route { prefix, to })),
             (_, Some(to)) => Ok(Change::Set(Route { prefix, to })),
         }
     }
@@ -57,7 +57,7 @@ impl<F: Family, T: LongestMatch<F::Key>> Lookup<F, T> {
                 "add" | "set" | "remove" => {
                     changes.push(self.read_command(command, rest, scope)?);
                 }
-                _ if self.manner.lenient => {
+                _ if self.style.lenient => {
                     return Err("bad command, should be `add' or `remove'".to_owned());
                 }
                 other => return Err(format!("bad command '{other}'")),
@@ -91,12 +91,12 @@ impl<F: Family, T: LongestMatch<F::Key>> Lookup<F, T> {
     ) -> Result<(), String> {
         let outputs = Outputs::parse(words)?;
         let list = read().map_err(|error| error.to_string())?;
-        let route = |(prefix, way): (Prefix<F::Key>, import::Way)| {
+        let route = |(prefix, forwarding): (Prefix<F::Key>, import::NextHops)| {
             let one = |hop| self.hop(&list, prefix, hop, &outputs);
-            let to = match way {
-                import::Way::Hop(hop) => Target::One(one(hop)?),
+            let to = match forwarding {
+                import::NextHops::Hop(hop) => Target::One(one(hop)?),
                 _ => {
-                    let hops = list.hops(way).into_iter();
+                    let hops = list.hops(forwarding).into_iter();
                     let hops = hops.map(|(hop, weight)| Ok((one(hop)?, weight)));
                     Target::of(hops.collect::<Result<Vec<_>, String>>()?)
                 }

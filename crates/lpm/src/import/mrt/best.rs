@@ -1,7 +1,7 @@
 //! The best routes of a file.
 
 use super::event::{Event, Path, Peer};
-use crate::import::list::{AnyPrefix, Hop, List, Way};
+use crate::import::list::{AnyPrefix, Hop, List, NextHops};
 use std::collections::HashMap;
 
 /// Keeps the best routes of a file.
@@ -54,7 +54,7 @@ impl Best {
                 None => self.dumped.get(&prefix).copied(),
             };
             if let Some(path) = path {
-                list.push(prefix, Way::Hop(Hop { gateway: path.gateway, ..Hop::default() }));
+                list.push(prefix, NextHops::Hop(Hop { gateway: path.gateway, ..Hop::default() }));
                 // A dumped prefix that was spoken of again comes twice in the order.
                 latest.insert(prefix, None);
             }

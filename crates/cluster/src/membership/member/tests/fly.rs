@@ -1,7 +1,7 @@
 //! Members of an n-fly, and packets that go from one to the next as each of them believes.
 
 use super::*;
-use crate::choice::{Chooser, Order, Path, Settings};
+use crate::choice::{Chooser, OrderPolicy, Path, Settings};
 use crate::label::{Label, Stamp};
 use crate::membership::settled;
 use crate::transit::{self, Next};
@@ -53,7 +53,7 @@ impl Fly {
         }
     }
 
-    fn chooser(&self, me: NodeId, order: Order) -> Chooser {
+    fn chooser(&self, me: NodeId, order: OrderPolicy) -> Chooser {
         let settings = Settings { order, ..Settings::new(10_000_000_000, 10_000_000_000) };
         Chooser::new(self.topology.clone(), self.members[usize::from(me)].view(), settings)
     }
@@ -96,7 +96,7 @@ impl Fly {
         let mut reached = 0;
         let alive = |node: &NodeId| !self.dead.contains(node) && self.members[usize::from(*node)].is_active();
         for from in (0..self.topology.terminals() as NodeId).filter(alive) {
-            let mut chooser = self.chooser(from, Order::None);
+            let mut chooser = self.chooser(from, OrderPolicy::None);
             for to in (0..self.topology.terminals() as NodeId).filter(|&to| to != from) {
                 let mut arrives = false;
                 for packet in 0..12 {
@@ -205,7 +205,7 @@ fn links_have_one_direction() {
 #[test]
 fn nodes_between_drain() {
     let mut fly = Fly::new(4, 2);
-    let mut chooser = fly.chooser(1, Order::Flowlet);
+    let mut chooser = fly.chooser(1, OrderPolicy::Flowlet);
     let first = chooser.choose(0, 5, 2, 100).expect("a way");
     let through = fly.topology.neighbour(1, first.link) as NodeId;
     let now = fly.now;

@@ -2,23 +2,23 @@
 
 /// Byte order of the numbers in a file or section.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Order {
+pub(super) enum ByteOrder {
     Little,
     Big,
 }
 
-impl Order {
+impl ByteOrder {
     pub(super) fn u16(self, bytes: [u8; 2]) -> u16 {
         match self {
-            Order::Little => u16::from_le_bytes(bytes),
-            Order::Big => u16::from_be_bytes(bytes),
+            ByteOrder::Little => u16::from_le_bytes(bytes),
+            ByteOrder::Big => u16::from_be_bytes(bytes),
         }
     }
 
     pub(super) fn u32(self, bytes: [u8; 4]) -> u32 {
         match self {
-            Order::Little => u32::from_le_bytes(bytes),
-            Order::Big => u32::from_be_bytes(bytes),
+            ByteOrder::Little => u32::from_le_bytes(bytes),
+            ByteOrder::Big => u32::from_be_bytes(bytes),
         }
     }
 
@@ -36,8 +36,8 @@ impl Order {
     pub(super) fn i64_at(self, bytes: &[u8], at: usize) -> i64 {
         let chunk = bytes.get(at..).and_then(|rest| rest.first_chunk::<8>()).copied().unwrap_or_default();
         match self {
-            Order::Little => i64::from_le_bytes(chunk),
-            Order::Big => i64::from_be_bytes(chunk),
+            ByteOrder::Little => i64::from_le_bytes(chunk),
+            ByteOrder::Big => i64::from_be_bytes(chunk),
         }
     }
 }

@@ -5,7 +5,7 @@ use std::hash::Hash;
 
 /// How places are given up and taken again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Order {
+pub(super) enum SlotPolicy {
     /// A route keeps its place when it is replaced; a new one takes the first hole.
     Holes,
     /// A route that is replaced gives its place up, and takes the first hole as a new one does.
@@ -32,7 +32,7 @@ const CHAIN_SHIFT: u32 = 40;
 
 /// The places.
 pub(super) struct Slots<P> {
-    order: Order,
+    policy: SlotPolicy,
     of: HashMap<P, usize>,
     free: Vec<usize>,
     holes: BTreeSet<usize>,
@@ -40,17 +40,17 @@ pub(super) struct Slots<P> {
 }
 
 impl<P: Copy + Eq + Hash> Slots<P> {
-    pub(super) fn new(order: Order) -> Self {
-        Slots { order, of: HashMap::new(), free: Vec::new(), holes: BTreeSet::new(), fresh: 0 }
+    pub(super) fn new(policy: SlotPolicy) -> Self {
+        Slots { policy, of: HashMap::new(), free: Vec::new(), holes: BTreeSet::new(), fresh: 0 }
     }
 
     /// A route was added or replaced, which belongs to this chain.
     pub(super) fn set(&mut self, prefix: P, chain: u16) {
         let old = self.of.get(&prefix).copied();
-        if old.is_some() && matches!(self.order, Order::Holes | Order::Chains) {
+        if old.is_some() && matches!(self.policy, SlotPolicy::Holes | SlotPolicy::Chains) {
             return;
         }
-        if self.order == Order::Lowest {
+        if self.policy == SlotPolicy::Lowest {
             self.remove(&prefix);
             return self.take(prefix, chain);
         }
@@ -60,11 +60,11 @@ impl<P: Copy + Eq + Hash> Slots<P> {
 
     /// Gives a place to a route.
     fn take(&mut self, prefix: P, chain: u16) {
-        let slot = match self.order {
-            Order::Holes | Order::Lowest => self.holes.pop_first(),
-            Order::Stack => self.free.pop(),
+        let slot = match self.policy {
+            SlotPolicy::Holes | SlotPolicy::Lowest => self.holes.pop_first(),
+            SlotPolicy::Stack => self.free.pop(),
             // The last to come is the first of its chain.
-            Order::Chains => {
+            SlotPolicy::Chains => {
                 self.fresh += 1;
                 Some(((usize::from(chain) + 1) << CHAIN_SHIFT) - self.fresh)
             }
@@ -89,7 +89,7 @@ impl<P: Copy + Eq + Hash> Slots<P> {
 
     /// All routes were removed.
     pub(super) fn clear(&mut self) {
-        *self = Slots::new(self.order);
+        *self = Slots::new(self.policy);
     }
 
     pub(super) fn get(&self, prefix: &P) -> Option<usize> {
@@ -97,10 +97,10 @@ impl<P: Copy + Eq + Hash> Slots<P> {
     }
 
     fn give_up(&mut self, slot: Option<usize>) {
-        match self.order {
-            Order::Holes | Order::Lowest => self.holes.extend(slot),
-            Order::Stack => self.free.extend(slot),
-            Order::Chains => {}
+        match self.policy {
+            SlotPolicy::Holes | SlotPolicy::Lowest => self.holes.extend(slot),
+            SlotPolicy::Stack => self.free.extend(slot),
+            SlotPolicy::Chains => {}
         }
     }
 }
@@ -111,8 +111,8 @@ mod tests {
 
     #[test]
     fn places_are_reused_as_in_click() {
-        let places = |order| {
-            let mut slots = Slots::new(order);
+        let places = |policy| {
+            let mut slots = Slots::new(policy);
             for route in ["a", "b", "c", "d"] {
                 slots.set(route, 0);
             }
@@ -122,10 +122,10 @@ mod tests {
             slots.set("e", 0);
             ["c", "d", "e"].map(|route| slots.get(&route).expect("a place"))
         };
-        assert_eq!(places(Order::Holes), [2, 3, 0]);
-        assert_eq!(places(Order::Lowest), [0, 3, 1]);
-        assert_eq!(places(Order::Stack), [0, 3, 2]);
-        let [c, d, e] = places(Order::Chains);
+        assert_eq!(places(SlotPolicy::Holes), [2, 3, 0]);
+        assert_eq!(places(SlotPolicy::Lowest), [0, 3, 1]);
+        assert_eq!(places(SlotPolicy::Stack), [0, 3, 2]);
+        let [c, d, e] = places(SlotPolicy::Chains);
         assert!(e < d && d < c);
     }
 }
