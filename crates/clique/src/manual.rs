@@ -73,13 +73,16 @@ fn json(class: &Class) -> Value {
     })
 }
 
-/// What the manual says of a class that has other names, or is another name.
-fn names(class: &Class) -> String {
-    if let Some(name) = class.alias_of {
-        return format!("{} is another name of {name}.\n\n", class.name);
-    }
+/// What the manual of another name says first.
+fn real_name(class: &Class) -> String {
+    let Some(name) = class.alias_of else { return String::new() };
+    format!("{} is another name of {name}.\n\n", class.name)
+}
+
+/// What the manual says last of a class that has other names: a section with this heading.
+fn other_names(class: &Class, heading: &str) -> String {
     let aliases = elements::aliases_of(class.name);
-    if aliases.is_empty() { String::new() } else { format!("Other names: {}.\n\n", aliases.join(", ")) }
+    if aliases.is_empty() { String::new() } else { format!("\n{heading}\n{}\n", aliases.join(", ")) }
 }
 
 /// What the manual of a class says whose elements take new arguments while they run.
@@ -126,7 +129,7 @@ fn summary(class: &Class) -> String {
 
 /// The manual page: headings in capitals, code indented.
 fn page(class: &Class) -> String {
-    let mut text = format!("{}\n\n{}", class.name.to_uppercase(), names(class));
+    let mut text = format!("{}\n\n{}", class.name.to_uppercase(), real_name(class));
     let mut code = false;
     for line in lines(class) {
         if line.starts_with("```") {
@@ -139,12 +142,12 @@ fn page(class: &Class) -> String {
             text.extend([line, "\n"]);
         }
     }
-    text
+    text + &other_names(class, "OTHER NAMES")
 }
 
 /// The manual page as a section of a document: the class is a heading, its parts are headings below it.
 fn markdown(class: &Class) -> String {
-    let mut text = format!("## {}\n\n{}", class.name, names(class));
+    let mut text = format!("## {}\n\n{}", class.name, real_name(class));
     let mut code = false;
     for line in lines(class) {
         code ^= line.starts_with("```");
@@ -153,7 +156,7 @@ fn markdown(class: &Class) -> String {
         }
         text.extend([line, "\n"]);
     }
-    text + "\n"
+    text + &other_names(class, "### Other names") + "\n"
 }
 
 /// Titles of families, each by a class that belongs to it.

@@ -22,12 +22,12 @@ fn elements_behave_as_documented() {
 #[rustfmt::skip]
 const ELSEWHERE: &[(&str, &str)] = &[
     // Interfaces in memory, which the program around the router makes.
-    ("FromMemory", "crates/elements/src/capture/from_memory.rs"),
-    ("ToMemory", "crates/elements/src/capture/to_memory.rs"),
+    ("FromMemory", "crates/elements-devices/src/capture/from_memory.rs"),
+    ("ToMemory", "crates/elements-devices/src/capture/to_memory.rs"),
     // Interfaces of the kernel.
     ("FromDevice", "tests/netns/methods.sh"),
-    ("PollDevice", "crates/elements/src/netdevice/from_device.rs"),
-    ("ToDevice", "crates/elements/src/netdevice/to_device.rs"),
+    ("PollDevice", "crates/elements-devices/src/netdevice/from_device.rs"),
+    ("ToDevice", "crates/elements-devices/src/netdevice/to_device.rs"),
     ("FromHost", "tests/netns/host.sh"),
     ("ToHost", "tests/netns/host.sh"),
     ("KernelTap", "tests/netns/host.sh"),
@@ -39,15 +39,15 @@ const ELSEWHERE: &[(&str, &str)] = &[
     // Members of a cluster, from another program.
     ("EtcdRoster", "crates/control/src/members/tests.rs"),
     // Connections to other programs, in real time.
-    ("Socket", "crates/elements/src/netdevice/socket.rs"),
-    ("FromSocket", "crates/elements/src/netdevice/socket.rs"),
-    ("ToSocket", "crates/elements/src/netdevice/socket.rs"),
-    ("FromDPDKRing", "crates/elements/src/netdevice/dpdk_ring.rs"),
-    ("ToDPDKRing", "crates/elements/src/netdevice/dpdk_ring.rs"),
-    ("RawSocket", "crates/elements/src/netdevice/raw_socket.rs"),
-    ("FromRawSocket", "crates/elements/src/netdevice/raw_socket.rs"),
-    ("ToRawSocket", "crates/elements/src/netdevice/raw_socket.rs"),
-    ("McastSocket", "crates/elements/src/netdevice/mcast_socket.rs"),
+    ("Socket", "crates/elements-devices/src/netdevice/socket.rs"),
+    ("FromSocket", "crates/elements-devices/src/netdevice/socket.rs"),
+    ("ToSocket", "crates/elements-devices/src/netdevice/socket.rs"),
+    ("FromDPDKRing", "crates/elements-devices/src/netdevice/dpdk_ring.rs"),
+    ("ToDPDKRing", "crates/elements-devices/src/netdevice/dpdk_ring.rs"),
+    ("RawSocket", "crates/elements-devices/src/netdevice/raw_socket.rs"),
+    ("FromRawSocket", "crates/elements-devices/src/netdevice/raw_socket.rs"),
+    ("ToRawSocket", "crates/elements-devices/src/netdevice/raw_socket.rs"),
+    ("McastSocket", "crates/elements-devices/src/netdevice/mcast_socket.rs"),
     ("ChatterSocket", "crates/control/src/socket/tests.rs"),
     ("HTTPServer", "crates/control/src/socket/tests.rs"),
     ("MetricsSocket", "crates/control/src/socket/tests.rs"),

@@ -1,6 +1,7 @@
 //! The example of a firewall: what may pass does, unchanged; the rest is refused and counted.
 
 use device::memory::{Config, Interface, Interfaces, TapConfig};
+use elements_testing::run_to_end;
 use router::{Call, Clock, Log, Options, Resources, Router};
 use std::net::{Ipv4Addr, Ipv6Addr};
 use std::path::Path;
@@ -112,7 +113,7 @@ fn what_the_rules_allow_passes_and_nothing_else() {
     let mut router = router(&interfaces);
     pass_in.iter().chain(&stay_out).for_each(|frame| interfaces[1].inject(0, frame).expect("room"));
     pass_out.iter().chain(&stay_in).for_each(|frame| interfaces[0].inject(0, frame).expect("room"));
-    router.run();
+    run_to_end(&mut router);
     for (interface, expected) in interfaces.iter().zip([&pass_in[..], &pass_out[..]]) {
         let mut sent = Vec::new();
         interface.drain_tap(100, |frame| sent.push(frame.to_vec()));

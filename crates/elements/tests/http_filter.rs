@@ -1,6 +1,7 @@
 //! The example of a filter for words in HTTP: they do not arrive, the rest does, and messages say how long they are.
 
 use device::memory::{Config, Interface, Interfaces, TapConfig};
+use elements_testing::run_to_end;
 use router::{Call, Clock, Log, Options, Resources, Router};
 use std::net::Ipv4Addr;
 use std::path::Path;
@@ -103,7 +104,7 @@ fn http_filter() {
     parts.push(parts[0]); // and one twice.
     parts.into_iter().for_each(|(number, part)| down(number, flag::ACK, part));
     down(500 + answer.len() as u32, flag::ACK | flag::FIN, "");
-    router.run();
+    run_to_end(&mut router);
 
     let (request, _) = stream(&interfaces[1], 100);
     assert_eq!(request, "GET / HTTP/1.1\r\nHost: a\r\nVia: rascal\r\n\r\n");

@@ -1,6 +1,7 @@
 //! The examples that translate addresses, from one interface to the other and back.
 
 use device::memory::{Config, Interface, Interfaces, TapConfig};
+use elements_testing::run_to_end;
 use router::{Call, Clock, Log, Options, Resources};
 use std::net::Ipv4Addr;
 use std::path::Path;
@@ -83,7 +84,7 @@ fn run(name: &str, neighbours: &[(&str, &str)], frames: [Vec<Vec<u8>>; 2]) -> [V
     for (interface, frames) in interfaces.iter().zip(&frames) {
         frames.iter().for_each(|frame| interface.inject(0, frame).expect("room"));
     }
-    router.run();
+    run_to_end(&mut router);
     interfaces.map(|interface| sent(&interface))
 }
 

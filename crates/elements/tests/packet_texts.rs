@@ -3,6 +3,7 @@
 #[path = "packet_texts/formats.rs"]
 mod formats;
 
+use elements_testing::run_to_end;
 use proptest::prelude::*;
 use router::{Clock, Log, Options};
 use std::path::Path;
@@ -19,7 +20,7 @@ fn read(text: &[u8]) -> usize {
         let log = Log::Memory(Default::default());
         let options = Options { clock: Clock::simulated(), log, ..Options::default() };
         let Ok((mut router, _)) = router::build(layout, config, &known, options) else { return 0 };
-        router.run();
+        run_to_end(&mut router);
         router.finish();
         router.info().log.text().lines().filter(|line| line.contains(" > ")).count()
     });

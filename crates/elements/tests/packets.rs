@@ -5,8 +5,12 @@ use proptest::prelude::*;
 use router::{Clock, Log, Options, Resources};
 use std::path::Path;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 const CONFIG: &str = include_str!("../../../conf/ip-router.click");
+
+/// Longer than a router takes for any of these frames.
+const LONGEST: Duration = Duration::from_secs(60);
 
 /// Runs frames through a router of its own; how many it took in.
 fn forward(frames: &[Vec<u8>]) -> u64 {
@@ -33,9 +37,9 @@ fn forward(frames: &[Vec<u8>]) -> u64 {
     }
     let received = || interfaces.iter().map(|i| i.rx_stats().packets).sum::<u64>();
     std::thread::scope(|scope| {
-        let running = scope.spawn(|| router.run());
-        while received() < sent && !running.is_finished() {
-            std::thread::sleep(std::time::Duration::from_micros(200));
+        let (running, start) = (scope.spawn(|| router.run()), Instant::now());
+        while received() < sent && !running.is_finished() && start.elapsed() < LONGEST {
+            std::thread::sleep(Duration::from_micros(200));
         }
         handle.stop();
         running.join().expect("no element panics");

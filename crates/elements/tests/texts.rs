@@ -6,6 +6,7 @@
 #[allow(dead_code)] // tests with packets use the rest
 mod stages;
 
+use elements_testing::run_to_end;
 use router::{Call, Class, Classes, Clock, Described, Log, Metric, Options, Router};
 use stages::stages;
 use std::collections::HashMap;
@@ -221,7 +222,7 @@ fn talk(router: &mut Router, config: &str, rng: &mut fastrand::Rng) {
         }
     }
     let ran = catch_unwind(AssertUnwindSafe(|| {
-        router.run();
+        run_to_end(router);
         router.finish();
     }));
     assert!(ran.is_ok(), "after texts to all handlers: {config}");

@@ -4,7 +4,7 @@
 
 use super::line::{BSD, CLICKPATH, EXPRESSION, FILE, HELP, Id, LINUX, Line, OUTPUT, VERSION};
 use super::load::{load, write};
-use super::{End, Tool};
+use super::tool::{End, Tool};
 use crate::clp::{Spec, Takes};
 use crate::transform::{align, assert_alignment};
 use crate::wiring;

@@ -2,7 +2,7 @@
 
 use super::line::{CLICKPATH, EXPRESSION, FILE, HELP, Id, Line, OUTPUT, VERSION};
 use super::load::{Loaded, load, write};
-use super::{End, Tool};
+use super::tool::{End, Tool};
 use crate::clp::{Spec, Takes};
 use crate::wiring::check_wiring;
 use lang::Diagnostic;

@@ -2,7 +2,7 @@
 
 use super::line::{EXPRESSION, FILE, HELP, Id, Line, OUTPUT, Source, VERSION};
 use super::load::{load, write_wanted};
-use super::{End, Tool};
+use super::tool::{End, Tool};
 use crate::archive::Member;
 use crate::clp::{Item, Spec, Takes};
 use crate::input::Input;

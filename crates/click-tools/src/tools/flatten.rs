@@ -2,7 +2,7 @@
 
 use super::line::{CLICKPATH, EXPRESSION, FILE, HELP, Id, Line, OUTPUT, VERSION};
 use super::load::{load, write_text, write_wanted};
-use super::{End, Tool};
+use super::tool::{End, Tool};
 use crate::clp::{Item, Spec, Takes};
 use std::collections::BTreeSet;
 

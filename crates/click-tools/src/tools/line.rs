@@ -1,6 +1,6 @@
 //! The command line of a tool.
 
-use super::{End, Tool};
+use super::tool::{End, Tool};
 use crate::clp::{Item, Items, Spec, Takes};
 use crate::host::Host;
 use crate::input::{self, Input, Parameter};

@@ -1,6 +1,6 @@
 //! Reading and writing configurations.
 
-use super::End;
+use super::tool::End;
 use super::line::{Id, Line, Source};
 use crate::archive::{self, Member};
 use crate::input::{Input, Parameter, Text};

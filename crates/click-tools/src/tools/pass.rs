@@ -5,7 +5,7 @@
 use super::line::{CLICKPATH, EXPRESSION, FILE, HELP, Id, KERNEL, Line, OUTPUT, VERSION};
 use super::load::{load, write, write_wanted};
 use super::reverse::{self, Compiler};
-use super::{End, Tool};
+use super::tool::{End, Tool};
 use crate::clp::{Spec, Takes};
 use crate::transform::merge_classifiers;
 use lang::Graph;

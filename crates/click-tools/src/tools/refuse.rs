@@ -1,6 +1,6 @@
 //! Tools that make C++ or drive a kernel module, neither of which is here: they say so, and what to use instead.
 
-use super::Tool;
+use super::tool::Tool;
 use super::line::{HELP, Id, VERSION};
 use crate::clp::{Spec, Takes};
 

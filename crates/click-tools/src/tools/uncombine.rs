@@ -3,7 +3,7 @@
 use super::combine::{COMPONENTS, ELEMENTMAP, components};
 use super::line::{FILE, HELP, Id, Line, OUTPUT, Source, VERSION};
 use super::load::{load, write};
-use super::{End, Tool};
+use super::tool::{End, Tool};
 use crate::archive::Member;
 use crate::clp::{Item, Spec, Takes};
 use crate::input::Input;

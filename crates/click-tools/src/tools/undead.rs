@@ -2,7 +2,7 @@
 
 use super::line::{CLICKPATH, EXPRESSION, FILE, HELP, Id, Line, OUTPUT, VERSION};
 use super::load::{load, write_wanted};
-use super::{End, Tool};
+use super::tool::{End, Tool};
 use crate::clp::{Spec, Takes};
 use crate::transform::{Role, undead};
 use crate::wiring::{self, check_wiring};

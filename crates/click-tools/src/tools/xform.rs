@@ -2,7 +2,7 @@
 
 use super::line::{EXPRESSION, FILE, HELP, Id, Line, OUTPUT, Source, VERSION};
 use super::load::{Reader, load, read, write};
-use super::{End, Tool};
+use super::tool::{End, Tool};
 use crate::clp::{Item, Spec, Takes};
 use crate::input::{self, Input};
 use crate::transform::{Pattern, xform};

@@ -4,7 +4,7 @@ use super::line::{BSD, CLICKPATH, EXPRESSION, FILE, HELP, Id, KERNEL, LINUX, Lin
 use super::load::{load, write_text};
 use super::markup::escape;
 use super::nest::Nest;
-use super::{End, Tool};
+use super::tool::{End, Tool};
 use crate::clp::{Spec, Takes};
 use crate::text::tool_text;
 use crate::wiring::check_wiring;

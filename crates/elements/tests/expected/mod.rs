@@ -11,6 +11,7 @@
 
 use router::{Call, Classes, Clock, Log, Options, Router};
 use std::collections::BTreeSet;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc;
 use std::time::Duration;
@@ -199,7 +200,8 @@ fn watch(started: mpsc::Receiver<String>) {
             Ok(next) => name = next,
             Err(mpsc::RecvTimeoutError::Disconnected) => return,
             Err(mpsc::RecvTimeoutError::Timeout) => {
-                eprintln!("{name}: still running after {} s", LONGEST.as_secs());
+                // Not `eprintln!`: what a test prints is kept back until it ends, and this one does not.
+                let _ = writeln!(std::io::stderr(), "{name}: still running after {} s", LONGEST.as_secs());
                 std::process::exit(1);
             }
         }

@@ -5,7 +5,7 @@ mod text;
 
 use super::line::{CLICKPATH, EXPRESSION, FILE, HELP, Id, Line, OUTPUT, VERSION};
 use super::load::{Reader, read, write_text};
-use super::{End, Tool};
+use super::tool::{End, Tool};
 use crate::clp::{Spec, Takes};
 use crate::input::Text;
 use crate::text::tool_text;

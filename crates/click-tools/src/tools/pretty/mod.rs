@@ -8,7 +8,7 @@ mod template;
 use super::line::{BSD, CLICKPATH, EXPRESSION, FILE, HELP, Id, KERNEL, LINUX, Line, OUTPUT, VERSION};
 use super::load::{load_anyhow, write_text};
 use super::nest::Nest;
-use super::{End, Tool};
+use super::tool::{End, Tool};
 use crate::clp::{Item, Spec, Takes};
 use crate::input::Input;
 use crate::wiring::check_wiring;
