@@ -1,4 +1,4 @@
-//! What to use instead of element classes that Click or FastClick have and this program has not.
+//! What to do about element classes that Click or FastClick have and this program has not: build it with them, or use others.
 
 /// Advice, and the classes that it is for.
 #[rustfmt::skip]
@@ -145,8 +145,13 @@ const THREADS: &str =
     "use StaticThreadSched to place elements on workers; 'clique check' shows who runs what";
 const WIRELESS: &str = "wireless access points and stations can be built from BeaconSource, AssociationRequester and others, but no mesh, and nothing with WPA; let batman-adv, hostapd(8) or wpa_supplicant(8) see to that, with an interface of the kernel's";
 
-/// The advice for a class, if it is one of Click's or FastClick's.
+const FEATURE: &str = "this program was built without it: build with '--features full', or use a package";
+
+/// The advice for a class that the program does not know, if it is one of Click's or FastClick's.
 pub(crate) fn find(name: &str) -> Option<&'static str> {
+    if elements::is_optional(name) {
+        return Some(FEATURE);
+    }
     let exact = CLASSES.iter().find(|(_, classes)| classes.contains(&name)).map(|(advice, _)| *advice);
     let family = || FAMILIES.iter().find(|(start, _)| is_of_family(name, start)).map(|(_, advice)| *advice);
     let test = || (name.len() > 4 && name.ends_with("Test")).then_some(TESTS);
@@ -197,6 +202,15 @@ mod tests {
         for name in CLASSES.iter().flat_map(|(_, classes)| *classes) {
             assert!(!known.contains(name), "{name} is there");
             assert!(advised.insert(name), "{name} has two pieces of advice");
+        }
+    }
+
+    /// Families do not claim such a class by the beginning of its name. A test of `elements` holds the list complete.
+    #[test]
+    fn a_class_behind_a_feature_is_advised_to_be_built_in() {
+        for name in ["WifiEncap", "PrintWifi", "IPsecAES", "HTTPIn", "CTXCRC", "FlowCRC", "AggregateCounter"]
+        {
+            assert_eq!(find(name), Some(FEATURE), "{name}");
         }
     }
 

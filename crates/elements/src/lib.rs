@@ -67,3 +67,9 @@ pub fn aliases_of(class: &str) -> Vec<&'static str> {
     names.sort_unstable();
     names
 }
+
+/// Whether a class with this name, or an alias of one, is behind a feature of this crate, be the feature on or off.
+pub fn is_optional(class: &str) -> bool {
+    // A test writes the list from the crates that the features bring in.
+    include_str!("optional.txt").lines().any(|name| name == class)
+}
