@@ -219,8 +219,8 @@ mod tests {
     fn advice_names_classes() {
         let known = known();
         let other = [
-            "BIER", "DHCP", "RFC", "GTP", "WEP", "WPA", "IPv6", "AF_XDP", "TCP", "ARP", "UDP", "IPsec", "HTTP", "PROXY",
-            "Click's", "IP6", "Click",
+            "BIER", "DHCP", "RFC", "GTP", "WEP", "WPA", "IPv6", "AF_XDP", "TCP", "ARP", "UDP", "IPsec",
+            "HTTP", "PROXY", "Click's", "IP6", "Click",
         ];
         let advice =
             CLASSES.iter().map(|(advice, _)| *advice).chain(FAMILIES.iter().map(|(_, advice)| *advice));

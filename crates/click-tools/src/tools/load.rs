@@ -1,7 +1,7 @@
 //! Reading and writing configurations.
 
-use super::tool::End;
 use super::line::{Id, Line, Source};
+use super::tool::End;
 use crate::archive::{self, Member};
 use crate::input::{Input, Parameter, Text};
 use crate::text::tool_text;

@@ -1,7 +1,7 @@
 //! Tools that make C++ or drive a kernel module, neither of which is here: they say so, and what to use instead.
 
-use super::tool::Tool;
 use super::line::{HELP, Id, VERSION};
+use super::tool::Tool;
 use crate::clp::{Spec, Takes};
 
 /// An option of Click's tool, which is taken so that the reason is what is said.
