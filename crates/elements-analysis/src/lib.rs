@@ -14,7 +14,7 @@ use router::Class;
 use std::sync::LazyLock;
 
 /// The classes, by family.
-pub const FAMILIES: &[&[&Class]] = &[measure::CLASSES, summary::CLASSES];
+pub static FAMILIES: &[&[&Class]] = &[measure::CLASSES, summary::CLASSES];
 
 /// The classes by their other names.
 pub static ALIASES: LazyLock<Vec<Class>> = LazyLock::new(|| Class::aliases(FAMILIES, aliases::NAMES));

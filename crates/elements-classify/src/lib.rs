@@ -64,7 +64,7 @@ pub const CLASSES: &[&Class] = &[
 ];
 
 /// The classes, by family.
-pub const FAMILIES: &[&[&Class]] = &[CLASSES];
+pub static FAMILIES: &[&[&Class]] = &[CLASSES];
 
 /// The classes by their other names.
 pub static ALIASES: LazyLock<Vec<Class>> = LazyLock::new(|| Class::aliases(FAMILIES, aliases::NAMES));

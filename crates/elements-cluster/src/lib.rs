@@ -22,4 +22,4 @@ use router::Class;
 pub const CLASSES: &[&Class] = &[&vlb_decap::CLASS, &vlb_encap::CLASS, &vlb_fly::CLASS, &vlb_node::CLASS];
 
 /// The classes, by family.
-pub const FAMILIES: &[&[&Class]] = &[CLASSES];
+pub static FAMILIES: &[&[&Class]] = &[CLASSES];

@@ -21,7 +21,7 @@ use router::Class;
 use std::sync::LazyLock;
 
 /// The classes, by family.
-pub const FAMILIES: &[&[&Class]] = &[
+pub static FAMILIES: &[&[&Class]] = &[
     basic::CLASSES,
     queueing::CLASSES,
     scheduling::CLASSES,

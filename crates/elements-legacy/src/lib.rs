@@ -35,4 +35,4 @@ pub const CLASSES: &[&Class] = &[
 ];
 
 /// The classes, by family.
-pub const FAMILIES: &[&[&Class]] = &[CLASSES];
+pub static FAMILIES: &[&[&Class]] = &[CLASSES];

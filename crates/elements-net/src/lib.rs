@@ -17,7 +17,7 @@ use router::Class;
 use std::sync::LazyLock;
 
 /// The classes, by family.
-pub const FAMILIES: &[&[&Class]] = &[ether::CLASSES, ip::CLASSES, ip6::CLASSES];
+pub static FAMILIES: &[&[&Class]] = &[ether::CLASSES, ip::CLASSES, ip6::CLASSES];
 
 /// The classes by their other names.
 pub static ALIASES: LazyLock<Vec<Class>> = LazyLock::new(|| Class::aliases(FAMILIES, aliases::NAMES));

@@ -18,7 +18,7 @@ use router::Class;
 use std::sync::LazyLock;
 
 /// The classes, by family.
-pub const FAMILIES: &[&[&Class]] = &[esp::CLASSES, neighbour::CLASSES, route::CLASSES];
+pub static FAMILIES: &[&[&Class]] = &[esp::CLASSES, neighbour::CLASSES, route::CLASSES];
 
 /// The classes by their other names.
 pub static ALIASES: LazyLock<Vec<Class>> = LazyLock::new(|| Class::aliases(FAMILIES, aliases::NAMES));

@@ -22,7 +22,7 @@ pub use inject::{Flow, Sent, send, send_singly};
 use router::{Class, Classes};
 
 /// Elements that only tests need: the order of tasks, and timers.
-pub const FAMILIES: &[&[&Class]] = &[&[&sched_order_test::CLASS, &timer_test::CLASS]];
+pub static FAMILIES: &[&[&Class]] = &[&[&sched_order_test::CLASS, &timer_test::CLASS]];
 
 /// The classes of some families, and other names of theirs.
 pub fn library(families: &[&[&[&'static Class]]], aliases: &[&'static [Class]]) -> Classes {

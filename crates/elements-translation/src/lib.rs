@@ -15,7 +15,7 @@ use router::Class;
 use std::sync::LazyLock;
 
 /// The classes, by family.
-pub const FAMILIES: &[&[&Class]] = &[balance::CLASSES, flow::CLASSES, rewrite::CLASSES];
+pub static FAMILIES: &[&[&Class]] = &[balance::CLASSES, flow::CLASSES, rewrite::CLASSES];
 
 /// The classes by their other names.
 pub static ALIASES: LazyLock<Vec<Class>> = LazyLock::new(|| Class::aliases(FAMILIES, aliases::NAMES));
