@@ -44,8 +44,8 @@
 //! # See also
 //! IPLoadBalancerReverse, L2LoadBalancer, SourceIPHashMapper, RoundRobinIPMapper
 
-use super::balance::{Balancer, Servers, Settings};
 use super::loads::Loads;
+use super::servers::{Balancer, Servers, Settings};
 use router::{Class, Config, ConfigError, Element, PerPacket, Residency};
 use std::net::Ipv4Addr;
 use std::sync::Arc;

@@ -25,7 +25,7 @@
 //! # See also
 //! IPLoadBalancer, EtherRewrite
 
-use crate::balance::balance::{Balancer, Servers, Settings};
+use crate::balance::servers::{Balancer, Servers, Settings};
 use router::{Class, Config, ConfigError, Element, PerPacket, Residency};
 use wire::ethernet::MacAddr;
 

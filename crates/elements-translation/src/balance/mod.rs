@@ -1,6 +1,5 @@
 //! Load balancers: which server a flow goes to, and what each has got.
 
-pub(crate) mod balance;
 mod ctx_ip_load_balancer_reverse;
 mod flow_min_load_switch;
 mod flow_outputs;
@@ -10,6 +9,7 @@ mod ip_rr_switch;
 mod l2_load_balancer;
 pub(crate) mod loads;
 mod rss_hash_switch;
+pub(crate) mod servers;
 pub(crate) mod shifter;
 
 use router::Class;

@@ -1,6 +1,6 @@
 //! An element that sends all packets of a flow to one server: what FlowIPLoadBalancer, FlowL2LoadBalancer and FlowSwitch are.
 
-use crate::balance::balance::{Servers, Target};
+use crate::balance::servers::{Servers, Target};
 use elements_shared::flow_space::NO_FLOW;
 use elements_shared::flow_space::Space;
 use packet::{Batch, Packet};

@@ -46,8 +46,8 @@
 //! FlowIPLoadBalancerReverse, FlowIPManager, FlowIPNAT, FlowL2LoadBalancer, IPLoadBalancer
 
 use super::balancer::FlowBalancer;
-use crate::balance::balance::Settings;
 use crate::balance::ip_load_balancer::{servers, servers_of};
+use crate::balance::servers::Settings;
 use router::{Class, Config, ConfigError, Element, PerPacket, Residency};
 use std::net::Ipv4Addr;
 

@@ -30,7 +30,7 @@
 //! FlowIPManager, FlowIPLoadBalancer, L2LoadBalancer
 
 use super::balancer::FlowBalancer;
-use crate::balance::balance::{Servers, Settings};
+use crate::balance::servers::{Servers, Settings};
 use router::{Class, Config, ConfigError, Element, PerPacket, Residency};
 use std::net::Ipv4Addr;
 use wire::ethernet::MacAddr;

@@ -36,7 +36,7 @@
 
 use super::mappings::{Mapping, Mappings};
 use super::translator::{Handover, NO_PORTS, Translator, ports};
-use crate::balance::balance::tell_routes;
+use crate::balance::servers::tell_routes;
 use crate::balance::shifter::{Side, change};
 use elements_shared::ip_header::header;
 use packet::Packet;

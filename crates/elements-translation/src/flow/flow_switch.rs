@@ -28,7 +28,7 @@
 //! FlowIPManager, FlowIPLoadBalancer, FlowRoundRobinSwitch, HashSwitch
 
 use super::balancer::FlowBalancer;
-use crate::balance::balance::{Output, Servers, Settings};
+use crate::balance::servers::{Output, Servers, Settings};
 use router::{Class, Config, ConfigError, Element, PerPacket, Residency};
 
 /// The class.
