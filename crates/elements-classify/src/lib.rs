@@ -11,7 +11,7 @@
 //! help [`vectors`] does ([`classes`], [`search`] and [`ranks`] find the set that a value is in, [`kinds`] what
 //! fields say that most rules want the same of). [`filter`] is what the four classes have in common.
 //!
-//! FastClick's classifiers look for strings ([`strings`]) and regular expressions ([`regexes`]) anywhere in packets.
+//! FastClick's classifiers of strings and regular expressions are in `elements-streams`.
 
 #![forbid(unsafe_code)]
 

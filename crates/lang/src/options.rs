@@ -53,7 +53,7 @@ pub struct Options<'a> {
     /// Says whether a package that the text requires is there, which earns a warning if not; without it all are.
     pub package: Option<&'a dyn Fn(&str) -> bool>,
     /// Leaves references to variables of the outermost scope as they are, as Click's tools do; then the
-    /// [definitions](Graph::defines) belong to the graph.
+    /// [definitions](crate::Graph::defines) belong to the graph.
     pub keep_variables: bool,
     /// Orders elements as Click's tools do: inside a compound element, the components of another one stand in its place, where
     /// Click's drivers put them behind all else.

@@ -1,5 +1,4 @@
-//! IPsec: the encapsulating security payload in tunnel mode (RFC 4303), with AES-GCM (RFC 4106); and Click's own elements for it, in
-//! [`classic`].
+//! IPsec: the encapsulating security payload in tunnel mode (RFC 4303), with AES-GCM (RFC 4106).
 
 mod association;
 mod esp_decap;

@@ -1,7 +1,7 @@
 //! Flow managers, and elements that keep something of each flow.
 //!
 //! A manager finds a packet's flow in a table ([`table`]) and tags the packet with the flow's number. Elements behind
-//! it keep what they know of a flow in a table by that number ([`space`]), so that a flow is looked up once, however
+//! it keep what they know of a flow in a table by that number ([`elements_shared::flow_space`]), so that a flow is looked up once, however
 //! many elements there are. Each worker has its own flows. When a flow ends, only the manager learns of it: others
 //! notice when its number is another flow's, or when they look.
 
