@@ -13,12 +13,12 @@
 //! | `click_boundary_fence` | a thread wakes unseen and finds what was unlinked before the boundary | `click_epoch::synchronize` |
 //! | `click_block` | a thread counts as blocked while its section is under way | `click_epoch::retire` |
 //! | `qrcu_leave` | a section's reads overtake its end | `qrcu::synchronize` |
-//! | `qrcu_wait` | nobody waits for the former counter | `qrcu::synchronize` |
-//! | `drcu_wait` | nobody takes the write side | `drcu::synchronize` |
+//! | `qrcu_wait` | no updater waits for the former counter | `qrcu::synchronize` |
+//! | `drcu_wait` | no updater takes the write side | `drcu::synchronize` |
 //! | `ap_reader_fence` | a reader copies the count of boundaries and still finds what was unlinked before | `ap_rcu::synchronize` |
 //! | `ap_updater_fence` | something is queued with an older count than readers had | `ap_rcu_helped` |
 //! | `ap_offline` | a reader counts as offline while its section is under way | `ap_rcu::retire` |
-//! | `ap_ignore_readers` | the detector looks at nobody | `ap_rcu::synchronize` |
+//! | `ap_ignore_readers` | the detector looks at no reader | `ap_rcu::synchronize` |
 //! | `ap_look` | who sees the copy need not come after that section | `ap_rcu::synchronize` |
 //! | `ap_announce` | who acts on a boundary need not come after the sections that it ends | `ap_rcu_announced_by_another` |
 //! | `ap_copy` | a section is still under way when others see that the reader copied the count | `ap_rcu_announced_by_another` |

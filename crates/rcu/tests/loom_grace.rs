@@ -25,7 +25,7 @@
 //! | `push_release` | the reclaimer's start need not come after a callback's update | `callbacks_are_reclaimed_elsewhere` |
 //! | `read_acquire` | a read may find a value before it is initialised | `a_cell_publishes_and_retires` |
 //! | `publish_release` | as before, from the other end | `a_cell_publishes_and_retires` |
-//! | `ignore_readers` | a scan looks at nobody | `quiescent_against_synchronize` |
+//! | `ignore_readers` | a scan looks at no reader | `quiescent_against_synchronize` |
 //! | `one_step_early` | a grace period counts as over when the one before it is | `quiescent_against_synchronize` |
 //! | `one_generation_early` | callbacks queued during a grace period run at its end | `a_callback_queued_during_a_grace_period` |
 //! | `wait_before_free` | a barrier runs callbacks without waiting | `callbacks_against_a_reader` |

@@ -6,7 +6,7 @@
 //!
 //! | mutant | what is broken | killed by |
 //! |---|---|---|
-//! | `ignore_readers` | a scan looks at nobody | `synchronize` |
+//! | `ignore_readers` | a scan looks at no reader | `synchronize` |
 //! | `one_step_early` | a grace period counts as over when the one before it is | `synchronize` |
 //! | `wait_before_free` | a barrier runs callbacks without waiting | `callbacks` |
 #![cfg(not(loom))]
