@@ -81,7 +81,7 @@ fn run_request(request: Request, known: &Classes) -> ExitCode {
     let time = request.time;
     let job = job(request);
     match job.prepare(&mut Reporter::new(Style::Click, true), known) {
-        Ok(mut router) => finish(&job.run(&mut router, known), time),
+        Ok(mut prepared) => finish(&job.run(&mut prepared, known), time),
         Err(stage) => {
             if stage == Stage::Router {
                 console::complain("Router could not be initialized!\n");

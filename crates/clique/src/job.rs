@@ -8,6 +8,7 @@ use crate::memory;
 use crate::read::{self, Reading};
 use crate::report::{Reporter, Style};
 use crate::service;
+use crate::stops::Stops;
 use crate::swap::{Built, Swaps};
 use crate::takeover::{self, Interface};
 use click_tools::{Input, Parameter, Text};
@@ -102,6 +103,12 @@ pub(crate) struct Job {
     pub(crate) exit_handler: Option<String>,
 }
 
+/// A router that is built.
+pub(crate) struct Prepared {
+    pub(crate) router: Router,
+    stops: Stops,
+}
+
 /// Why there is no router.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stage {
@@ -149,9 +156,13 @@ impl Job {
     ///
     /// # Errors
     /// How far it came.
-    pub(crate) fn prepare(&self, reporter: &mut Reporter, known: &Classes) -> Result<Router, Stage> {
+    pub(crate) fn prepare(&self, reporter: &mut Reporter, known: &Classes) -> Result<Prepared, Stage> {
         let text = read(&self.input, reporter)?;
-        self.build(&text, reporter, known, false)
+        let stops = Stops::catch().map_err(|error| {
+            reporter.error(format!("signals cannot be caught: {}", reason(&error)));
+            Stage::Router
+        })?;
+        Ok(Prepared { router: self.build(&text, reporter, known, false)?, stops })
     }
 
     /// Parses and builds a text, perhaps one that is to replace the configuration of a router that runs.
@@ -231,7 +242,8 @@ impl Job {
     }
 
     /// Runs the router and does what else is asked for.
-    pub(crate) fn run(&self, router: &mut Router, known: &Classes) -> Outcome {
+    pub(crate) fn run(&self, prepared: &mut Prepared, known: &Classes) -> Outcome {
+        let Prepared { router, stops } = prepared;
         let mut outcome = Outcome::default();
         if let Some(file) = &self.output
             && let Err(message) = write_flat(file, router)
@@ -246,9 +258,9 @@ impl Job {
         } else if !self.quit {
             let swaps = Swaps::new(router.handle());
             let ready = self.allow_swaps(router, &swaps, known);
-            let ran = ready.and_then(|()| {
+            let ran = ready.map(|()| {
                 service::ready(self.setup.workers, router.info().nodes.len());
-                drive::run(router, &swaps).map_err(|error| reason(&error))
+                drive::run(router, &swaps, stops)
             });
             service::stopping();
             match ran {

@@ -42,6 +42,7 @@ mod run;
 mod service;
 mod shell;
 mod status;
+mod stops;
 mod swap;
 mod takeover;
 mod top;
@@ -72,7 +73,7 @@ enum Command {
     ///
     /// The configuration is a text in the Click language; a parameter KEY=VALUE replaces the value that the
     /// configuration defines for $KEY. SIGINT, SIGTERM and SIGHUP stop the router in order: handlers are read, files are
-    /// completed. A second signal ends the program at once.
+    /// completed. A further signal ends the program at once if it comes more than a second later.
     #[command(after_help = EXIT_STATUS)]
     Run(run::Args),
     /// Forward packets through the full Internet table, on all cores, while routes change.

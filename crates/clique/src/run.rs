@@ -146,15 +146,15 @@ pub(crate) fn run(args: Args, known: &Classes) -> ExitCode {
     };
     let style = if args.json { Style::Json } else { Style::Excerpts };
     let mut reporter = Reporter::new(style, !args.no_warnings);
-    let Ok(mut router) = job.prepare(&mut reporter, known) else {
+    let Ok(mut prepared) = job.prepare(&mut reporter, known) else {
         if args.json {
             report::print_json(&json!({ "diagnostics": reporter.json() }));
         }
         return Status::Configuration.into();
     };
-    let outcome = job.run(&mut router, known);
+    let outcome = job.run(&mut prepared, known);
     let printed = if args.json {
-        report::print_json(&statistics(&router, &outcome, &reporter))
+        report::print_json(&statistics(&prepared.router, &outcome, &reporter))
     } else {
         print_text(&outcome, args.time)
     };

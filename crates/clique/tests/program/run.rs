@@ -5,7 +5,7 @@ use expect_test::{Expect, expect};
 use rustix::process::{Pid, Signal, kill_process};
 use std::io::Read;
 use std::os::unix::process::ExitStatusExt;
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 const COUNTS: &str = "s :: InfiniteSource(LIMIT 5, STOP true) -> c :: Counter -> d :: Discard;";
@@ -523,10 +523,24 @@ fn a_router_stops_when_its_output_has_no_reader() {
     }
 }
 
-/// A second signal does not wait for the router. It is stopped while both are sent, lest it end in between.
+/// A signal that comes a while after the first does not wait for the router, which writes to a pipe that nothing reads here.
 #[test]
 fn second_signal_ends_at_once() {
-    let mut running = start(&["run", "-e", "InfiniteSource -> Discard"]);
+    let mut running = start(&["run", "-e", "InfiniteSource -> Print -> Discard"]);
+    // The router runs, and fills the pipe in a moment.
+    running.0.stderr.as_mut().unwrap().read_exact(&mut [0]).unwrap();
+    std::thread::sleep(Duration::from_millis(500));
+    signal(&running, Signal::INT);
+    std::thread::sleep(Duration::from_millis(1500));
+    assert!(running.0.try_wait().unwrap().is_none(), "the pipe was read");
+    signal(&running, Signal::TERM);
+    assert_eq!(running.0.wait().unwrap().signal(), Some(15));
+}
+
+/// Two signals at once ask for one stop, in order: timeout(1) sends one to the process and another to its group.
+#[test]
+fn two_signals_at_once_stop_the_router_in_order() {
+    let mut running = start(&["run", "-e", "InfiniteSource -> c :: Counter -> Discard", "-h", "c.class"]);
     signal(&running, Signal::STOP);
     let state = format!("/proc/{}/stat", running.0.id());
     while !std::fs::read_to_string(&state).unwrap().contains(") T ") {
@@ -536,7 +550,19 @@ fn second_signal_ends_at_once() {
         signal(&running, kind);
     }
     let status = running.0.wait().unwrap();
-    assert!(matches!(status.signal(), Some(2 | 15)), "{status}");
+    let mut output = String::new();
+    running.0.stdout.take().unwrap().read_to_string(&mut output).unwrap();
+    assert_eq!((status.code(), output.as_str()), (Some(0), "Counter\n"));
+}
+
+/// A signal that comes while the elements are set up stops the router in order as soon as it stands.
+#[test]
+fn a_signal_during_set_up_is_kept() {
+    // The shell's process becomes the program.
+    let command = "exec $0 run -e \"Script(set x \\$(kill TERM $$), print 1); InfiniteSource -> c :: Counter -> Discard\" \
+                   -h c.class";
+    let output = Command::new("sh").args(["-c", command, env!("CARGO_BIN_EXE_clique")]).output().unwrap();
+    assert_eq!((output.status.code(), &*output.stdout), (Some(0), &b"1\nCounter\n"[..]), "{output:?}");
 }
 
 /// A script that steers the driver comes to its end at one signal, however many stops it waits for.
