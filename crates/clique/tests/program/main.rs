@@ -12,13 +12,15 @@ mod routes;
 mod run;
 mod service;
 mod tools;
+mod watchdog;
 
 use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
-/// A command that runs the program with these arguments, in an environment without settings of the user.
+/// A command that runs the program with these arguments, in an environment without settings of the user. It is killed if it hangs.
 fn program(arguments: &[&str]) -> Command {
+    watchdog::start();
     let mut command = Command::new(env!("CARGO_BIN_EXE_clique"));
     command
         .args(arguments)
