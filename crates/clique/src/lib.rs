@@ -32,6 +32,8 @@ mod library;
 mod load;
 mod manual;
 mod memory;
+#[cfg(feature = "pages")]
+mod pages;
 mod pinpoint;
 mod print;
 mod read;
@@ -40,14 +42,15 @@ mod report;
 mod routes;
 mod run;
 mod service;
-mod shell;
 mod status;
 mod stops;
 mod swap;
 mod takeover;
 mod top;
 
-use clap::{CommandFactory, Parser, Subcommand};
+#[cfg(feature = "pages")]
+use clap::CommandFactory;
+use clap::{Parser, Subcommand};
 use router::{Class, Classes};
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -120,9 +123,11 @@ enum Command {
         arguments: Vec<OsString>,
     },
     /// Print a manual page.
-    Man(shell::ManArgs),
+    #[cfg(feature = "pages")]
+    Man(pages::ManArgs),
     /// Print a script that completes command lines.
-    Completions(shell::CompletionsArgs),
+    #[cfg(feature = "pages")]
+    Completions(pages::CompletionsArgs),
 }
 
 /// All element classes of the program, with those of a package.
@@ -159,7 +164,9 @@ pub fn main_with(package: &[&'static Class]) -> ExitCode {
         Command::Cluster(args) => cluster::run(&args, &known),
         Command::Elements(args) => manual::run(&args, &known).into(),
         Command::Click { arguments } => click::run(arguments, &known),
-        Command::Man(args) => shell::man(&args, Program::command()).into(),
-        Command::Completions(args) => shell::completions(&args, Program::command()).into(),
+        #[cfg(feature = "pages")]
+        Command::Man(args) => pages::man(&args, Program::command()).into(),
+        #[cfg(feature = "pages")]
+        Command::Completions(args) => pages::completions(&args, Program::command()).into(),
     }
 }

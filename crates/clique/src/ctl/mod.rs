@@ -1,5 +1,9 @@
 //! `clique ctl`: talks to a router that runs.
 
+#[cfg(feature = "editor")]
+mod editor;
+#[cfg(not(feature = "editor"))]
+mod prompt;
 mod shell;
 
 use crate::console::{self, reason};
@@ -8,6 +12,8 @@ use crate::job::start_s;
 use crate::status::Status;
 use clap::{Subcommand, ValueHint};
 use control::{Client, Failure, Reply};
+#[cfg(feature = "editor")]
+use editor as prompt;
 use serde_json::{Value, json};
 use std::io::ErrorKind::{ConnectionRefused, NotFound};
 use std::io::Read;

@@ -1,20 +1,16 @@
-//! Commands line by line: at a terminal with history and completion, otherwise from standard input.
+//! Commands line by line, from a terminal or from standard input.
 
 use super::{Action, Session};
 use crate::console;
 use clap::Parser;
-use rustyline::completion::Completer;
-use rustyline::error::ReadlineError;
-use rustyline::highlight::Highlighter;
-use rustyline::hint::Hinter;
-use rustyline::history::MemHistory;
-use rustyline::validate::Validator;
-use rustyline::{CompletionType, Config, Context, Editor, Helper};
-use std::collections::HashMap;
 use std::io::{BufRead, IsTerminal};
 
+/// What stands before a line that a person types.
+const PROMPT: &str = "clique> ";
+
 /// The names of commands.
-const COMMANDS: &[&str] = &["help", "list", "quit", "read", "watch", "write"];
+#[cfg(feature = "editor")]
+pub(super) const COMMANDS: &[&str] = &["help", "list", "quit", "read", "watch", "write"];
 
 const HELP: &str = "\
 read HANDLER [ARGUMENT]    print the value of a handler
@@ -43,38 +39,24 @@ struct Line {
 /// # Errors
 /// What went wrong.
 pub(super) fn run(session: &mut Session) -> Result<(), String> {
-    if !std::io::stdin().is_terminal() {
-        for line in std::io::stdin().lock().lines() {
-            let line = line.map_err(|error| error.to_string())?;
-            if !perform(session, &line)? {
-                break;
-            }
-        }
-        return Ok(());
+    if std::io::stdin().is_terminal() {
+        return super::prompt::run(session, PROMPT);
     }
-    let failed = |error: ReadlineError| error.to_string();
-    let config = Config::builder().completion_type(CompletionType::List).build();
-    let mut editor: Editor<Names, MemHistory> =
-        Editor::with_history(config, MemHistory::new()).map_err(failed)?;
-    editor.set_helper(Some(Names::load(session)?));
-    loop {
-        let line = match editor.readline("clique> ") {
-            Ok(line) => line,
-            Err(ReadlineError::Interrupted) => continue,
-            Err(ReadlineError::Eof) => return Ok(()),
-            Err(error) => return Err(failed(error)),
-        };
-        let _ = editor.add_history_entry(line.as_str()); // a line that is not kept is no harm
-        match perform(session, &line) {
-            Ok(true) => {}
-            Ok(false) => return Ok(()),
-            Err(message) => console::complain(&format!("{}\n", message.trim_end())),
-        }
-        // The configuration may have been replaced.
-        if line.contains("hotconfig") {
-            editor.set_helper(Some(Names::load(session)?));
+    for line in std::io::stdin().lock().lines() {
+        let line = line.map_err(|error| error.to_string())?;
+        if !perform(session, &line)? {
+            break;
         }
     }
+    Ok(())
+}
+
+/// Carries out a line that a person has typed, and tells what is wrong with it; false at the end.
+pub(super) fn serve(session: &mut Session, line: &str) -> bool {
+    perform(session, line).unwrap_or_else(|message| {
+        console::complain(&format!("{}\n", message.trim_end()));
+        true
+    })
 }
 
 /// Carries out a line; false at the end.
@@ -131,91 +113,9 @@ fn parse(line: &str) -> Result<Option<Action>, String> {
     }))
 }
 
-/// The names of a router's elements and handlers, for completion.
-struct Names {
-    elements: Vec<String>,
-    globals: Vec<String>,
-    handlers: HashMap<String, Vec<String>>,
-}
-
-impl Names {
-    fn load(session: &mut Session) -> Result<Names, String> {
-        let elements = session.elements()?;
-        let globals = session.handlers(None)?.into_iter().map(|(name, _)| name).collect();
-        let mut handlers = HashMap::new();
-        for element in &elements {
-            let names = session.handlers(Some(element))?.into_iter().map(|(name, _)| name).collect();
-            handlers.insert(element.clone(), names);
-        }
-        Ok(Names { elements, globals, handlers })
-    }
-
-    /// Where the word before the cursor begins, and what it may become.
-    fn candidates(&self, line: &str) -> (usize, Vec<String>) {
-        let start = line.rfind(char::is_whitespace).map_or(0, |at| at + 1);
-        let (before, word) = line.split_at(start);
-        let mut found: Vec<String> = Vec::new();
-        if before.trim().is_empty() {
-            found.extend(COMMANDS.iter().map(|&command| command.to_owned()));
-        }
-        match word.split_once('.') {
-            Some((element, _)) => {
-                let names = self.handlers.get(element).map_or(&[][..], Vec::as_slice);
-                found.extend(names.iter().map(|name| format!("{element}.{name}")));
-            }
-            None if before.trim_start().starts_with("list") => found.extend(self.elements.iter().cloned()),
-            None => {
-                found.extend(self.elements.iter().map(|element| format!("{element}.")));
-                found.extend(self.globals.iter().cloned());
-            }
-        }
-        found.retain(|name| name.starts_with(word));
-        found.sort_unstable();
-        (start, found)
-    }
-}
-
-impl Helper for Names {}
-
-impl Highlighter for Names {}
-
-impl Validator for Names {}
-
-impl Hinter for Names {
-    type Hint = String;
-}
-
-impl Completer for Names {
-    type Candidate = String;
-
-    fn complete(&self, line: &str, at: usize, _: &Context<'_>) -> rustyline::Result<(usize, Vec<String>)> {
-        Ok(self.candidates(line.get(..at).unwrap_or(line)))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn names_are_completed() {
-        let names = Names {
-            elements: vec!["c".into(), "counter".into(), "d/e".into()],
-            globals: vec!["config".into(), "list".into()],
-            handlers: HashMap::from([("c".to_owned(), vec!["count".into(), "class".into()])]),
-        };
-        let complete = |line: &str| {
-            let (start, found) = names.candidates(line);
-            (start, found.join(" "))
-        };
-        assert_eq!(complete("re"), (0, "read".into()));
-        assert_eq!(complete("read c"), (5, "c. config counter.".into()));
-        assert_eq!(complete("read c."), (5, "c.class c.count".into()));
-        assert_eq!(complete("read c.co"), (5, "c.count".into()));
-        assert_eq!(complete("list d"), (5, "d/e".into()));
-        assert_eq!(complete("watch a ä d"), (11, "d/e.".into()));
-        assert_eq!(complete("read x.").1, "");
-    }
 
     /// Values keep their blanks; numbers of readings are bounded.
     #[test]

@@ -116,6 +116,7 @@ fn every_class_has_a_page() {
     }
 }
 
+#[cfg(feature = "pages")]
 #[test]
 fn pages_and_completions() {
     for (arguments, part) in [
