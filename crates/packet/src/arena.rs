@@ -11,6 +11,7 @@
 use crate::packet::{META_BYTES, Meta};
 use crossbeam_queue::ArrayQueue;
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous};
+use std::cell::Cell;
 use std::ptr::NonNull;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -81,6 +82,17 @@ pub(crate) struct Arena {
 unsafe impl Send for Arena {}
 // SAFETY: as above.
 unsafe impl Sync for Arena {}
+
+thread_local! {
+    /// Buffers that this thread has freed where no pool was at hand.
+    static STRAYS: Cell<u64> = const { Cell::new(0) };
+}
+
+/// Buffers that this thread has freed where no pool was at hand: packets that were dropped instead of given to a
+/// [`crate::Pool`]. Only differences mean anything, within one call on one thread.
+pub fn strays() -> u64 {
+    STRAYS.get()
+}
 
 static SMALL: OnceLock<Arena> = OnceLock::new();
 static LARGE: OnceLock<Arena> = OnceLock::new();
@@ -216,6 +228,7 @@ impl Arena {
 
     /// Takes back a buffer outside any pool. Slower than [`crate::Pool::free`], but safe from any thread.
     pub(crate) fn orphan(&self, mut buffer: NonNull<Meta>) {
+        STRAYS.set(STRAYS.get().wrapping_add(1));
         let index = self.index_of(buffer);
         let mut head = self.orphans.load(Ordering::Relaxed);
         loop {

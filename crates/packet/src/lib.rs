@@ -26,7 +26,7 @@ mod pool;
 mod window;
 
 pub use anno::Anno;
-pub use arena::{Class, LARGE_STRIDE, SMALL_STRIDE};
+pub use arena::{Class, LARGE_STRIDE, SMALL_STRIDE, strays};
 pub use batch::{BATCH_MAX, Batch};
 pub use memory::{prefetch, roomy_vec};
 pub use packet::{ANNO_BYTES, DEFAULT_HEADROOM, FlowTag, Kind, Packet};

@@ -25,6 +25,9 @@ impl Default for Pool {
 struct Cache {
     arena: &'static Arena,
     free: Vec<NonNull<Meta>>,
+    /// Buffers that came from the arena more than went there. Changes once a block, so that who is out is known without
+    /// a count for each packet.
+    fetched: i64,
 }
 
 // SAFETY: the free buffers are owned by this cache alone and bound to no thread.
@@ -32,15 +35,33 @@ unsafe impl Send for Cache {}
 
 impl Cache {
     fn new(class: Class) -> Cache {
-        Cache { arena: Arena::of(class), free: Vec::with_capacity(KEEP + BLOCK) }
+        Cache { arena: Arena::of(class), free: Vec::with_capacity(KEEP + BLOCK), fetched: 0 }
     }
 
     #[inline]
     fn take(&mut self) -> Option<NonNull<Meta>> {
         if self.free.is_empty() {
-            self.arena.refill(&mut self.free);
+            self.refill();
         }
         self.free.pop()
+    }
+
+    #[cold]
+    fn refill(&mut self) {
+        self.arena.refill(&mut self.free);
+        self.fetched += self.free.len() as i64; // there were none
+    }
+
+    #[cold]
+    fn spill(&mut self) {
+        let before = self.free.len();
+        self.arena.spill(&mut self.free);
+        self.fetched -= (before - self.free.len()) as i64;
+    }
+
+    /// Buffers that were taken more than given back.
+    fn drawn(&self) -> i64 {
+        self.fetched - self.free.len() as i64
     }
 
     /// Whether all of these are small and may be kept, as they nearly always are. Then nothing has to wait for the count after each of
@@ -53,7 +74,7 @@ impl Cache {
     #[inline]
     fn give(&mut self, buffer: NonNull<Meta>) {
         if self.free.len() >= KEEP {
-            self.arena.spill(&mut self.free);
+            self.spill();
         }
         self.free.push(buffer);
     }
@@ -203,6 +224,12 @@ impl Pool {
     /// Allocations that failed because memory was exhausted.
     pub fn failed(&self) -> u64 {
         self.failed
+    }
+
+    /// Packets that were taken from this pool more than given back to it: negative where others' packets end. Only differences
+    /// mean anything; what happens in between to packets that are dropped without a pool, [`crate::strays`] tells.
+    pub fn drawn(&self) -> i64 {
+        self.small.drawn() + self.large.drawn()
     }
 
     /// Free buffers at hand, small and large.

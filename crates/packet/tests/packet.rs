@@ -381,3 +381,23 @@ fn classes_by_size() {
     assert!(pool.alloc(128, 70_000).is_none());
     assert!(pool.alloc(usize::MAX, 2).is_none());
 }
+
+/// A pool knows how many of its packets are out, whatever way they come back, and a thread how many went another way.
+#[test]
+fn packets_that_are_out_are_known() {
+    let (mut pool, mut other) = (Pool::new(), Pool::new());
+    let strays = clique_packet::strays();
+    // More than a pool keeps, so that blocks come and go.
+    let mut packets: Vec<Packet> = (0..2_000).map(|_| pool.alloc(0, 10).unwrap()).collect();
+    packets.extend((0..3).map(|_| pool.alloc(0, 10_000).unwrap()));
+    assert_eq!(pool.drawn(), 2_003);
+    packets.drain(..1_500).for_each(|packet| pool.free(packet));
+    let mut batch = pool.batch();
+    batch.extend(packets.drain(..BATCH_MAX));
+    pool.recycle(batch);
+    assert_eq!(pool.drawn(), 503 - BATCH_MAX as i64);
+    drop(packets.drain(..10));
+    other.free(packets.pop().unwrap());
+    assert_eq!((clique_packet::strays() - strays, other.drawn()), (10, -1));
+    assert_eq!(pool.drawn(), packets.len() as i64 + 11);
+}

@@ -50,6 +50,7 @@ mod shared {
     pub(crate) mod clock;
     pub(crate) mod events;
     pub(crate) mod info;
+    pub(crate) mod ledger;
     pub(crate) mod log;
     pub(crate) mod mailbox;
     pub(crate) mod survey;
@@ -77,6 +78,7 @@ mod calls {
 mod context {
     pub(crate) mod calls;
     pub(crate) mod core;
+    pub(crate) mod counting;
     pub(crate) mod cx;
     pub(crate) mod scatter;
     pub(crate) mod signals;
@@ -92,6 +94,7 @@ mod element {
     pub(crate) mod behaviour;
     pub(crate) mod class;
     pub(crate) mod config;
+    pub(crate) mod counted;
     pub(crate) mod handlers;
     pub(crate) mod simple;
 }
@@ -108,6 +111,7 @@ mod worker {
 
 /// A router: how it is built, driven, asked and replaced.
 mod running {
+    pub(crate) mod balance;
     pub(crate) mod build;
     pub(crate) mod drive;
     pub(crate) mod instances;
@@ -147,6 +151,7 @@ pub use handlers::call::{Access, Call, CallArg};
 pub use handlers::declaration::{ANY, Declarations, Flags, Handler};
 pub use handlers::metric::Metric;
 pub use handlers::response::{HandlerResult, Merge, Response};
+pub use running::balance::{Balance, Entry, Fault, Imbalance};
 pub use running::build::{Checked, Configured, Options, build, check, configure};
 pub use running::router::Router;
 pub use running::surveyor::{Reading, Survey, Surveyor};

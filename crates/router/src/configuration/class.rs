@@ -63,6 +63,12 @@ pub struct Class<C: ?Sized> {
     pub live: bool,
     /// Whether what is pushed into an element goes on as its own task's work, on its own worker: see [`Class::hands_over`].
     pub hands_over: bool,
+    /// Packets that its elements make: see [`Class::makes`].
+    pub makes: &'static str,
+    /// Packets that end in its elements: see [`Class::absorbs`].
+    pub absorbs: &'static str,
+    /// Packets that its elements keep: see [`Class::holds`].
+    pub holds: &'static str,
     /// Other names for elements of its kind: those of classes that it extends in Click, and of Click's interfaces (`Storage`).
     pub kinds: &'static [&'static str],
     /// The class of which this is another name, if it is: see [`Class::aliases`].
@@ -90,6 +96,9 @@ impl<C: Copy> Class<C> {
             pins: None,
             live: false,
             hands_over: false,
+            makes: "",
+            absorbs: "",
+            holds: "",
             kinds: &[],
             alias_of: None,
             doc: "",
@@ -119,6 +128,30 @@ impl<C: Copy> Class<C> {
     /// Sets the other names for elements of its kind.
     pub const fn kinds(mut self, kinds: &'static [&'static str]) -> Class<C> {
         self.kinds = kinds;
+        self
+    }
+
+    /// Says which packets elements of the class make, in a few words for people. Without this, an element hands on, drops or absorbs what
+    /// it got, and nothing else: [`crate::Router::balance`] finds one that does not.
+    pub const fn makes(mut self, packets: &'static str) -> Class<C> {
+        self.makes = packets;
+        self
+    }
+
+    /// Says that elements of the class make copies of packets.
+    pub const fn copies(self) -> Class<C> {
+        self.makes("copies")
+    }
+
+    /// Says which packets end in elements of the class without being dropped: those that reach their destination there.
+    pub const fn absorbs(mut self, packets: &'static str) -> Class<C> {
+        self.absorbs = packets;
+        self
+    }
+
+    /// Says which packets elements of the class keep for a while; [`crate::Element::held`] says how many those are.
+    pub const fn holds(mut self, packets: &'static str) -> Class<C> {
+        self.holds = packets;
         self
     }
 

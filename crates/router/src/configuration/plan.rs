@@ -26,6 +26,8 @@ pub struct Plan {
     pub(crate) elements: ElementNames,
     /// Whether there is the handler `hotconfig`.
     pub(crate) reconfigurable: bool,
+    /// Whether packets are counted: see [`crate::Router::balance`].
+    pub(crate) counts: bool,
 }
 
 /// How a router is to run, as far as the plan says it.
@@ -33,6 +35,7 @@ pub(crate) struct RunOptions {
     pub(crate) vector: usize,
     pub(crate) seed: u64,
     pub(crate) reconfigurable: bool,
+    pub(crate) counts: bool,
 }
 
 impl Plan {
@@ -70,6 +73,7 @@ impl Plan {
             seed: options.seed,
             interfaces: known.interfaces,
             reconfigurable: options.reconfigurable,
+            counts: options.counts,
         }
     }
 

@@ -202,6 +202,13 @@ impl Core {
         }
     }
 
+    /// Whether an output, if it is one, of the running element leads somewhere.
+    pub(crate) fn leads(&self, output: Option<usize>) -> bool {
+        let Exits { start, count, .. } = self.exits;
+        let link = output.filter(|&output| output < count as usize).map(|output| start as usize + output);
+        link.and_then(|at| self.outputs.get(at)).is_some_and(|link| link.element != NOWHERE)
+    }
+
     /// The task of the element that runs, which is made if it has none.
     #[inline]
     pub(crate) fn own_task(&mut self) -> u32 {

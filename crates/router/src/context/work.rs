@@ -31,6 +31,16 @@ pub(crate) struct Waiting {
 
 const _: () = assert!(size_of::<Work>() == 16);
 
+impl Work {
+    /// The packets in it.
+    pub(crate) fn packets(&self) -> u64 {
+        match self {
+            Work::Push { batch, .. } | Work::Answer { batch } => batch.len() as u64,
+            Work::Ask { .. } | Work::Waiting(_) | Work::Control(_) => 0,
+        }
+    }
+}
+
 /// The rarer work items.
 pub(crate) enum Control {
     /// A computation starts.

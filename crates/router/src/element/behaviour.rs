@@ -106,6 +106,13 @@ pub trait Element: Any + Send {
         let _ = handlers;
     }
 
+    /// Packets that this instance keeps at the moment: in a queue, in a table, waiting for an answer. What instances of an element keep
+    /// together counts for one of them. Where packets are counted ([`crate::Options::counted`]) this is compared with what came and
+    /// went.
+    fn held(&self) -> usize {
+        0
+    }
+
     /// Of a source or a sink: the queues of an interface that this instance serves.
     fn queues(&self) -> Option<Queues> {
         None

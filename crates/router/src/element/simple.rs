@@ -58,6 +58,11 @@ pub trait Simple: Any + Send {
         Ok(())
     }
 
+    /// See [`Element::held`].
+    fn held(&self) -> usize {
+        0
+    }
+
     /// See [`Element::handlers`].
     fn handlers(&self, handlers: &mut Handlers) {
         let _ = handlers;
@@ -111,6 +116,10 @@ impl<S: Simple> Element for PerPacket<S> {
 
     fn handlers(&self, handlers: &mut Handlers) {
         self.0.handlers(handlers);
+    }
+
+    fn held(&self) -> usize {
+        self.0.held()
     }
 
     fn target(&mut self) -> Option<&mut dyn Any> {

@@ -6,6 +6,7 @@ use crate::context::core::Core;
 use crate::element::behaviour::{Element, Queues};
 use crate::element::class::{Class, Classes, Layout};
 use crate::element::config::Resources;
+use crate::element::counted::counted;
 use crate::running::instances::{Configuring, diagnose, handlers};
 use crate::running::listen::listen;
 use crate::running::router::Router;
@@ -35,6 +36,9 @@ pub struct Options {
     pub resources: Resources,
     /// Whether there is the handler `hotconfig`, which the program answers: see [`Router::allow_reconfigure`].
     pub reconfigurable: bool,
+    /// Whether to count what each element does to the number of packets, for [`Router::balance`]. For tests: each call of an element
+    /// takes longer then.
+    pub counted: bool,
 }
 
 impl Default for Options {
@@ -48,6 +52,7 @@ impl Default for Options {
             pin: None,
             resources: Resources::default(),
             reconfigurable: false,
+            counted: false,
         }
     }
 }
@@ -163,8 +168,8 @@ fn order(classes: &[&'static Class]) -> Vec<usize> {
 
 /// The plan of a layout, and how many workers there are: as many as are wanted, or as it uses.
 fn plan(layout: Layout, source: String, known: &Classes, options: &Options) -> (Plan, usize) {
-    let Options { vector, seed, reconfigurable, .. } = *options;
-    let plan = Plan::new(layout, source, known, RunOptions { vector, seed, reconfigurable });
+    let Options { vector, seed, reconfigurable, counted: counts, .. } = *options;
+    let plan = Plan::new(layout, source, known, RunOptions { vector, seed, reconfigurable, counts });
     let workers = options.workers.max(plan.workers());
     (plan, workers)
 }
@@ -176,8 +181,11 @@ fn worker(
     elements: &Arc<Elements>,
 ) -> Worker {
     let core = Core::new(info, worker);
-    let slots = instances.into_iter().zip(core.all_exits());
-    let slots = slots.map(|(instance, exits)| Slot { instance, exits }).collect();
+    let slot = |(element, (instance, exits)): (usize, (Option<Box<dyn Element>>, _))| {
+        let instance = instance.map(|instance| counted(instance, info.ledger(worker, element)));
+        Slot { instance, exits }
+    };
+    let slots = instances.into_iter().zip(core.all_exits()).enumerate().map(slot).collect();
     let reader = rcu::Domain::global().register(&format!("worker {worker}"));
     Worker::new(core, slots, elements.clone(), reader)
 }

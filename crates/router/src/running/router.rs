@@ -118,6 +118,9 @@ impl Router {
     /// # Errors
     /// Which element's state did not fit, and why. `old` has all its state back then.
     pub fn take_over(&mut self, old: &mut Router) -> Result<(), ConfigError> {
+        if self.info.ledgers.is_empty() != old.info.ledgers.is_empty() {
+            return Err("one of two routers counts packets, and the other one does not".into());
+        }
         let mut moved: Vec<(usize, usize, usize)> = Vec::new();
         for (element, node) in self.info.clone().nodes.iter().enumerate() {
             let Some(former) = old.info.elements.get(&node.name) else { continue };

@@ -4,6 +4,7 @@ use crate::configuration::plan::Plan;
 use crate::handlers::declaration::Declarations;
 use crate::shared::clock::Clock;
 use crate::shared::events::Events;
+use crate::shared::ledger::Ledger;
 use crate::shared::log::Log;
 use crate::shared::mailbox::Mailbox;
 use crate::shared::swaps::Swaps;
@@ -39,6 +40,8 @@ pub struct Info {
     /// What elements have made of the plan.
     pub(crate) made: Made,
     pub(crate) mailboxes: Vec<Arc<Mailbox>>,
+    /// Where packets are counted, by worker and element; empty where they are not.
+    pub(crate) ledgers: Vec<Vec<Arc<Ledger>>>,
     /// By element, whether it has a task on any worker.
     pub(crate) has_task: Vec<AtomicBool>,
     /// Whether elements are initialised, which is when most of them make their tasks.
@@ -79,7 +82,9 @@ impl Deref for Info {
 impl Info {
     /// What the workers share while this plan runs.
     pub(crate) fn new(plan: Plan, made: Made, workers: usize, clock: Clock, log: Log) -> Info {
+        let counts = if plan.counts { workers } else { 0 };
         Info {
+            ledgers: (0..counts).map(|_| plan.nodes.iter().map(|_| Arc::default()).collect()).collect(),
             has_task: plan.nodes.iter().map(|_| AtomicBool::new(false)).collect(),
             plan,
             clock,
@@ -120,6 +125,11 @@ impl Info {
     /// The configuration string that an element has now.
     pub(crate) fn config(&self, element: usize) -> String {
         self.made.current.config(element, &self.plan.nodes[element].config)
+    }
+
+    /// Where the packets of an element's instance on a worker are counted, if they are.
+    pub(crate) fn ledger(&self, worker: usize, element: usize) -> Option<Arc<Ledger>> {
+        self.ledgers.get(worker).map(|ledgers| ledgers[element].clone())
     }
 
     /// Asks the driver to stop.

@@ -7,6 +7,7 @@ use crate::context::cx::Cx;
 use crate::context::work::{Control, Work};
 use crate::element::behaviour::{Element, target};
 use crate::element::class::again;
+use crate::element::counted::counted;
 use crate::element::handlers::Outcome;
 use crate::error::{ConfigError, HandlerError, REFUSED};
 use crate::handlers::call::{Access, Call};
@@ -250,7 +251,14 @@ impl Running<'_> {
                     });
                 }
             };
-            dispatch!(self, element, |instance, cx| function(target(instance), cx, argument))
+            dispatch!(self, element, |instance, cx| {
+                let counted = cx.core.ledger().map(|ledger| (ledger, cx.core.before()));
+                let outcome = function(target(instance), cx, argument);
+                if let Some((ledger, before)) = counted {
+                    cx.core.note(&ledger, &before, 0, 0);
+                }
+                outcome
+            })
         })();
         let warnings = self.core.warnings.take().unwrap_or_default();
         let emitted = self.core.list.split_off(base);
@@ -296,7 +304,8 @@ impl Running<'_> {
                 _ => info.log.line(&found.message),
             }
         }
-        let mut new = again.map_err(|error| self.refusal(&error))?;
+        let new = again.map_err(|error| self.refusal(&error))?;
+        let mut new = counted(new, info.ledger(self.core.worker, element));
         let started = dispatch!(self, element, |old, cx| replace(old, &mut *new, cx));
         started.unwrap_or(Ok(()))?;
         self.slots[element].instance = Some(new);

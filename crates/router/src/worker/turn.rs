@@ -29,6 +29,10 @@ const TIMERS_PER_TURN: usize = 1024;
 /// Dispatches that a turn makes at most; a loop in the graph carries over to the next turn.
 const DISPATCHES_PER_TURN: usize = 16_384;
 
+/// Why the worker drops packets on their way between elements: what they are sent to has no instance here, or an element hands them down
+/// a pull path although nothing asked for them. Counted for the element that they come from.
+pub(crate) const ASTRAY: [&str; 2] = ["output leads nowhere on this worker", "answer that leads nowhere"];
+
 impl Worker {
     /// Runs one turn, then announces the quiescent state.
     pub(crate) fn turn(&mut self) -> Turned {
@@ -241,7 +245,7 @@ impl Running<'_> {
                 instance.push(&mut cx, link.port as usize, batch);
             } else {
                 // Counted for the element that sent it there.
-                cx.drop_batch(batch, "output leads nowhere on this worker");
+                cx.drop_batch(batch, ASTRAY[0]);
             }
             match self.core.take_first() {
                 Some(Work::Push { element, port, batch: rest }) if *budget > 0 => {
@@ -337,9 +341,16 @@ impl Running<'_> {
             Some(Work::Waiting(waiting)) => self.hand_down(waiting, batch),
             other => {
                 self.core.list.extend(other);
-                self.core.pool.recycle(batch);
+                self.drop_answer(batch);
             }
         }
+    }
+
+    /// Drops packets that an element has answered although nothing waits for them.
+    #[cold]
+    #[inline(never)]
+    fn drop_answer(&mut self, batch: Batch) {
+        Cx { core: self.core, turn: self.turn }.drop_batch(batch, ASTRAY[1]);
     }
 
     /// Hands packets to the element that waits for them; unless it asked of its own accord, it hands them on.
@@ -350,7 +361,7 @@ impl Running<'_> {
             let base = self.core.list.len();
             let pull = dispatch!(self, element, |instance, cx| instance.pulled(cx, port as usize, batch));
             match pull.unwrap_or(Pull::Nothing) {
-                Pull::Give(rest) if own => return self.core.pool.recycle(rest),
+                Pull::Give(rest) if own => return self.drop_answer(rest),
                 Pull::Nothing | Pull::Later if own => return,
                 Pull::Ask { input, want } if own => {
                     let want = want.min(packet::BATCH_MAX) as u8;
@@ -361,7 +372,7 @@ impl Running<'_> {
                     Some(Work::Waiting(below)) => (waiting, batch) = (below, rest),
                     other => {
                         self.core.list.extend(other);
-                        return self.core.pool.recycle(rest);
+                        return self.drop_answer(rest);
                     }
                 },
                 pull => return self.handle_pull(base, element, pull),
