@@ -397,6 +397,10 @@ impl Element for Node {
         self.set_expiry(cx);
     }
 
+    fn held(&self) -> usize {
+        self.running.as_ref().map_or(0, |running| running.resequencer.waiting())
+    }
+
     fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {
         let roster = Holder::new(self.roster.current().clone());
         let (passed, delivered, rejected) = (self.passed, self.delivered, self.rejected.clone());

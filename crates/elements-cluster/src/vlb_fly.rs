@@ -71,6 +71,9 @@ pub(crate) const CLASS: Class = Class::new("VLBFly", create)
     .ports("1-/=")
     .processing("h/h")
     .residency(Residency::Exclusive)
+    .makes("hellos")
+    .absorbs("hellos")
+    .holds("packets that came too early")
     .doc(router::manual!("vlb_fly.rs"));
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {

@@ -93,6 +93,9 @@ pub(crate) const CLASS: Class = Class::new("VLBNode", create)
     .ports("1-/=")
     .processing("h/h")
     .residency(Residency::Exclusive)
+    .makes("hellos")
+    .absorbs("hellos")
+    .holds("packets that came too early")
     .doc(router::manual!("vlb_node.rs"));
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {

@@ -26,7 +26,7 @@ pub fn build_at(
     }
     let layout = router::layout(parsed.graph, library, workers).map_err(|e| lang::render_click(&e))?;
     let log = Log::Memory(Default::default());
-    let options = Options { workers, vector, clock, log, resources, ..Options::default() };
+    let options = Options { workers, vector, clock, log, resources, counted: true, ..Options::default() };
     let (router, found) =
         router::build(layout, config.to_owned(), library, options).map_err(|e| lang::render_click(&e))?;
     let said: Vec<_> = found.into_iter().filter(|said| said.is_message()).collect();
@@ -38,13 +38,28 @@ fn build(library: &Classes, config: &str, vector: usize) -> Result<Router, Strin
     build_at(library, config, 1, vector, Clock::simulated(), Resources::default())
 }
 
-/// Runs a router until its driver stops. A router that never stops fails the test instead of holding it up.
+/// Runs a router until its driver stops. A router that never stops fails the test instead of holding it up; so does an element that loses
+/// or doubles packets, or does not say how many it holds, if the router counts them.
 ///
 /// # Panics
-/// When the router still runs after two minutes.
+/// When the router still runs after two minutes, or packets are not all accounted for.
 #[track_caller]
 pub fn run_to_end(router: &mut Router) {
     run_within(router, LONGEST);
+    assert_balanced(router);
+}
+
+/// Checks that all packets are accounted for, if the router counts them.
+///
+/// # Panics
+/// When they are not: names the elements.
+#[track_caller]
+pub fn assert_balanced(router: &Router) {
+    let balance = router.balance();
+    if let (false, Err(found)) = (balance.elements.is_empty(), balance.check()) {
+        let lines: String = found.iter().map(|imbalance| format!("{imbalance}\n")).collect();
+        panic!("packets are not all accounted for:\n{lines}");
+    }
 }
 
 #[track_caller]

@@ -106,9 +106,13 @@ struct Wire {
 
 type Shared = Arc<Wire>;
 
-const INJECT: Class = Class::new("Inject", inject).ports("0/1").processing("/h").activity(Activity::Always);
-const COLLECT: Class =
-    Class::new("Collect", collect).ports("1/0").processing("h/").residency(Residency::Exclusive);
+const INJECT: Class =
+    Class::new("Inject", inject).ports("0/1").processing("/h").activity(Activity::Always).makes("packets");
+const COLLECT: Class = Class::new("Collect", collect)
+    .ports("1/0")
+    .processing("h/")
+    .residency(Residency::Exclusive)
+    .holds("all packets");
 
 fn run(library: &Classes, config: &str, packets: Vec<Sent>, vector: usize) -> Flow {
     let parsed = lang::parse(config, "config", &[]);
@@ -121,7 +125,8 @@ fn run(library: &Classes, config: &str, packets: Vec<Sent>, vector: usize) -> Fl
     let mut resources = Resources::default();
     resources.insert(wire.clone());
     let log = Log::Memory(Default::default());
-    let options = Options { vector, clock: Clock::simulated(), log, resources, ..Options::default() };
+    let options =
+        Options { vector, clock: Clock::simulated(), log, resources, counted: true, ..Options::default() };
     let (mut router, _) = router::build(layout, config.to_owned(), &known, options)
         .unwrap_or_else(|e| panic!("{}", lang::render_click(&e)));
     crate::run_to_end(&mut router);
@@ -175,5 +180,9 @@ impl Element for Collect {
     fn push(&mut self, cx: &mut Cx<'_>, _port: usize, mut batch: Batch) {
         batch.drain(|packet| self.0.seen.lock().unwrap().push((self.1, packet)));
         cx.consume(batch);
+    }
+
+    fn held(&self) -> usize {
+        self.0.seen.lock().unwrap().iter().filter(|(at, _)| *at == self.1).count()
     }
 }

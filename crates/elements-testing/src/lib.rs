@@ -17,7 +17,7 @@ pub mod transport_samples;
 mod sched_order_test;
 mod timer_test;
 
-pub use build::{build_at, errors, run, run_and_read, run_to_end};
+pub use build::{assert_balanced, build_at, errors, run, run_and_read, run_to_end};
 pub use inject::{Flow, Sent, send, send_singly};
 use router::{Class, Classes};
 

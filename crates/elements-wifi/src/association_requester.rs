@@ -49,6 +49,8 @@ use wire::ieee80211::management as subtype;
 pub(crate) const CLASS: Class = Class::new("AssociationRequester", create)
     .processing("h/h")
     .residency(Residency::Exclusive)
+    .makes("requests")
+    .absorbs("frames that it has understood")
     .doc(router::manual!("association_requester.rs"));
 
 struct AssociationRequester {

@@ -46,6 +46,8 @@ use wire::ieee80211::management as subtype;
 pub(crate) const CLASS: Class = Class::new("AssociationResponder", create)
     .processing("h/h")
     .residency(Residency::Exclusive)
+    .makes("responses")
+    .absorbs("frames that it has understood")
     .doc(router::manual!("association_responder.rs"));
 
 /// As many numbers of stations as there are.

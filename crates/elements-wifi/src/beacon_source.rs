@@ -45,6 +45,8 @@ pub(crate) const CLASS: Class = Class::new("BeaconSource", create)
     .processing("h/h")
     .activity(Activity::Always)
     .residency(Residency::Exclusive)
+    .makes("beacons and probe responses")
+    .absorbs("probe requests")
     .doc(router::manual!("beacon_source.rs"));
 
 /// What the standard counts in.

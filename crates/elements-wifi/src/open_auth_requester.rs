@@ -44,6 +44,8 @@ use wire::MacAddr;
 pub(crate) const CLASS: Class = Class::new("OpenAuthRequester", create)
     .processing("h/h")
     .residency(Residency::Exclusive)
+    .makes("requests")
+    .absorbs("frames that it has understood")
     .doc(router::manual!("open_auth_requester.rs"));
 
 struct OpenAuthRequester {

@@ -36,8 +36,11 @@ use wire::MacAddr;
 use wire::ieee80211::{authentication::OPEN, management::AUTHENTICATION};
 
 /// The class.
-pub(crate) const CLASS: Class =
-    Class::new("OpenAuthResponder", create).processing("h/h").doc(router::manual!("open_auth_responder.rs"));
+pub(crate) const CLASS: Class = Class::new("OpenAuthResponder", create)
+    .processing("h/h")
+    .makes("responses")
+    .absorbs("frames that it has understood")
+    .doc(router::manual!("open_auth_responder.rs"));
 
 struct OpenAuthResponder {
     known: Known,

@@ -42,6 +42,7 @@ pub(crate) const CLASS: Class = Class::new("ProbeRequester", create)
     .ports("0/1")
     .processing("/h")
     .residency(Residency::Exclusive)
+    .makes("requests")
     .doc(router::manual!("probe_requester.rs"));
 
 struct ProbeRequester {

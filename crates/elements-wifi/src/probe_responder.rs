@@ -41,8 +41,11 @@ use wire::MacAddr;
 use wire::ieee80211::management as subtype;
 
 /// The class.
-pub(crate) const CLASS: Class =
-    Class::new("ProbeResponder", create).processing("h/h").doc(router::manual!("probe_responder.rs"));
+pub(crate) const CLASS: Class = Class::new("ProbeResponder", create)
+    .processing("h/h")
+    .makes("responses")
+    .absorbs("frames that it has understood")
+    .doc(router::manual!("probe_responder.rs"));
 
 struct ProbeResponder {
     known: Known,

@@ -31,8 +31,10 @@ use router::{Class, Config, ConfigError, Cx, Element};
 use std::time::Duration;
 
 /// The class.
-pub(crate) const CLASS: Class =
-    Class::new("AggregateGroup", create).processing("h/h").doc(router::manual!("aggregate_group.rs"));
+pub(crate) const CLASS: Class = Class::new("AggregateGroup", create)
+    .processing("h/h")
+    .holds("packets of one aggregate")
+    .doc(router::manual!("aggregate_group.rs"));
 
 struct AggregateGroup {
     timer: Option<Duration>,
@@ -76,6 +78,10 @@ impl Element for AggregateGroup {
         if let Some(held) = self.held.take() {
             cx.emit(0, held);
         }
+    }
+
+    fn held(&self) -> usize {
+        self.held.as_ref().map_or(0, Batch::len)
     }
 
     fn finish(&mut self, cx: &mut Cx<'_>) {

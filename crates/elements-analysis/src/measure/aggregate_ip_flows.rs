@@ -65,6 +65,7 @@ pub(crate) const CLASS: Class = Class::new("AggregateIPFlows", create)
     .ports("1/1-2")
     .processing("a/ah")
     .residency(Residency::Exclusive)
+    .holds("fragments, and packets behind them")
     .doc(router::manual!("aggregate_ip_flows.rs"));
 
 const NS_PER_S: i64 = 1_000_000_000;
@@ -408,9 +409,9 @@ impl Element for AggregateIpFlows {
             Decision::Fail(reason) => elements_shared::verdict::fail(self.outputs, reason),
             Decision::Wait(_) => Verdict::Drop("fragment in a pull path"),
         });
-        let mut none = cx.batch(); // nothing waits in a pull path
-        self.reap(cx, &mut none);
-        cx.consume(none);
+        let mut late = cx.batch(); // nothing waits in a pull path, unless it was handed over by one that pushes
+        self.reap(cx, &mut late);
+        cx.drop_batch(late, "fragment in a pull path");
         Pull::Give(given)
     }
 
@@ -425,6 +426,10 @@ impl Element for AggregateIpFlows {
                 cx.log(&format!("{} :: AggregateIPFlows: {}: {error}", cx.name(), self.trace_name));
             }
         }
+    }
+
+    fn held(&self) -> usize {
+        self.waiting.values().map(VecDeque::len).sum()
     }
 
     fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {

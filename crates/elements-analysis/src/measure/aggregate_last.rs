@@ -42,6 +42,7 @@ pub(crate) const CLASS: Class = Class::new("AggregateLast", create)
     .processing("h/h")
     .residency(Residency::Exclusive)
     .activity(Activity::Always)
+    .holds("the last packet of each aggregate")
     .doc(router::manual!("aggregate_last.rs"));
 
 struct AggregateLast {
@@ -139,6 +140,10 @@ impl Element for AggregateLast {
         if self.stop {
             cx.info().please_stop();
         }
+    }
+
+    fn held(&self) -> usize {
+        self.last.len()
     }
 
     fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {

@@ -60,6 +60,7 @@ pub(crate) const CLASS: Class = Class::new("FromIPSummaryDump", create)
     .ports("0/1")
     .residency(Residency::Exclusive)
     .activity(Activity::Always)
+    .makes("packets")
     .doc(router::manual!("from_ip_summary_dump.rs"));
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {

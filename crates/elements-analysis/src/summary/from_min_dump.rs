@@ -48,6 +48,7 @@ pub(crate) const CLASS: Class = Class::new("FromMinDump", create)
     .ports("0/1")
     .residency(Residency::Exclusive)
     .activity(Activity::Always)
+    .makes("packets")
     .doc(router::manual!("from_min_dump.rs"));
 
 /// The window and the rest of a TCP header from its sequence number on.

@@ -58,6 +58,7 @@ pub(crate) const CLASS: Class = Class::new("FromNetFlowSummaryDump", create)
     .ports("0/1")
     .residency(Residency::Exclusive)
     .activity(Activity::Always)
+    .makes("packets")
     .doc(router::manual!("from_net_flow_summary_dump.rs"));
 
 /// The longest line.

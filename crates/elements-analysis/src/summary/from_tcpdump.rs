@@ -44,6 +44,7 @@ pub(crate) const CLASS: Class = Class::new("FromTcpdump", create)
     .ports("0/1")
     .residency(Residency::Exclusive)
     .activity(Activity::Always)
+    .makes("packets")
     .doc(router::manual!("from_tcpdump.rs"));
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {

@@ -67,6 +67,7 @@ pub(crate) const CLASS: Class = Class::new("ToIPFlowDumps", create)
     .ports("1/0-1")
     .residency(Residency::Exclusive)
     .activity(Activity::IfPullInput)
+    .absorbs("packets, without an output")
     .doc(router::manual!("to_ip_flow_dumps.rs"));
 
 /// Packets asked for at a time.

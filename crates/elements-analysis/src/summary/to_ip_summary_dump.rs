@@ -73,6 +73,7 @@ pub(crate) const CLASS: Class = Class::new("ToIPSummaryDump", create)
     .ports("1/0-1")
     .residency(Residency::Exclusive)
     .activity(Activity::IfPullInput)
+    .absorbs("packets, without an output")
     .doc(router::manual!("to_ip_summary_dump.rs"));
 
 /// Packets asked for at a time.

@@ -38,6 +38,7 @@ pub(crate) const CLASS: Class = Class::new("ToMinDump", create)
     .processing("a/h")
     .residency(Residency::Exclusive)
     .activity(Activity::IfPullInput)
+    .absorbs("packets, without an output")
     .doc(router::manual!("to_min_dump.rs"));
 
 /// Packets asked for at a time.

@@ -72,6 +72,7 @@ pub(crate) const CLASS: Class = Class::new("FromDump", create)
     .processing("a/ah")
     .residency(Residency::Exclusive)
     .activity(Activity::Always)
+    .makes("packets")
     .doc(router::manual!("from_dump.rs"));
 
 /// Lengths that all packets can be given.

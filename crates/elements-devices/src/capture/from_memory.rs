@@ -44,6 +44,7 @@ pub(crate) const CLASS: Class = Class::new("FromMemory", create)
     .ports("0/1")
     .processing("h/h")
     .activity(Activity::PerWorker)
+    .makes("packets")
     .doc(router::manual!("from_memory.rs"));
 
 /// How long to look away from empty queues.

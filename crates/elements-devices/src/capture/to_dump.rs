@@ -58,6 +58,7 @@ pub(crate) const CLASS: Class = Class::new("ToDump", create)
     .ports("1/0-1")
     .residency(Residency::Exclusive)
     .activity(Activity::IfPullInput)
+    .absorbs("packets, without an output")
     .doc(router::manual!("to_dump.rs"));
 
 /// Packets asked for at a time.

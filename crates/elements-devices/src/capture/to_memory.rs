@@ -40,6 +40,7 @@ use std::sync::Arc;
 pub(crate) const CLASS: Class = Class::new("ToMemory", create)
     .ports("1/0")
     .activity(Activity::IfPullInput)
+    .absorbs("all packets")
     .doc(router::manual!("to_memory.rs"));
 
 struct ToMemory {

@@ -41,6 +41,9 @@ pub(crate) const FROM: Class = Class::new("FromDPDKRing", create)
     .processing("/h")
     .residency(Residency::Exclusive)
     .activity(Activity::Always)
+    .makes("packets")
+    .absorbs("packets")
+    .holds("packets that wait to be sent")
     .doc(router::manual!("dpdk_ring.rs"));
 
 /// The one that sends.
@@ -93,6 +96,10 @@ impl Element for Ring {
 
     fn run_task(&mut self, cx: &mut Cx<'_>) {
         self.0.run_task(cx);
+    }
+
+    fn held(&self) -> usize {
+        self.0.held()
     }
 
     fn handlers(&self, h: &mut Handlers) {

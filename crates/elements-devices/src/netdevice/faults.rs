@@ -42,6 +42,8 @@ use std::time::Duration;
 pub(crate) const CLASS: Class = Class::new("Faults", create)
     .processing("h/h")
     .residency(Residency::Exclusive)
+    .copies()
+    .holds("packets that are delayed")
     .doc(router::manual!("faults.rs"));
 
 /// A packet that waits.
@@ -215,6 +217,10 @@ impl Element for Faults {
         }
         self.watch(cx);
         if batch.is_empty() { cx.consume(batch) } else { cx.emit(0, batch) }
+    }
+
+    fn held(&self) -> usize {
+        self.waiting.len()
     }
 
     fn handlers(&self, h: &mut Handlers) {

@@ -105,6 +105,7 @@ pub(crate) const CLASS: Class = Class::new("FromDevice", create)
     .ports("0/1-2")
     .processing("/h")
     .activity(Activity::PerWorker)
+    .makes("packets")
     .doc(router::manual!("from_device.rs"));
 
 /// Looks at an empty ring before the worker sleeps.

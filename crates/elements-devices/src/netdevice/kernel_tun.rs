@@ -55,4 +55,6 @@ pub(crate) const CLASS: Class = Class::new("KernelTun", |config| create_tun(conf
     .processing("a/h")
     .flow("x/y")
     .activity(Activity::PerWorker)
+    .makes("packets")
+    .absorbs("packets")
     .doc(router::manual!("kernel_tun.rs"));

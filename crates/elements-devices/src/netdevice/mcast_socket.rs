@@ -49,6 +49,9 @@ pub(crate) const CLASS: Class = Class::new("McastSocket", create)
     .flow("x/y")
     .activity(Activity::Always)
     .residency(Residency::Exclusive)
+    .makes("packets")
+    .absorbs("packets")
+    .holds("packets that wait to be sent")
     .doc(router::manual!("mcast_socket.rs"));
 
 struct McastSocket {
@@ -190,6 +193,10 @@ impl Element for McastSocket {
         self.outbox.put(cx, batch);
         self.send(cx);
         Pull::Nothing
+    }
+
+    fn held(&self) -> usize {
+        self.outbox.len()
     }
 }
 

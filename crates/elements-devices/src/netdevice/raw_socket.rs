@@ -60,6 +60,8 @@ pub(crate) const CLASS: Class = Class::new("RawSocket", create)
     .flow("x/y")
     .activity(Activity::Always)
     .residency(Residency::Exclusive)
+    .makes("packets")
+    .absorbs("packets")
     .doc(router::manual!("raw_socket.rs"));
 /// The half that receives.
 pub(crate) const FROM: Class = Class { name: "FromRawSocket", ports: "0/1", ..CLASS };

@@ -71,6 +71,9 @@ pub(crate) const CLASS: Class = Class::new("Socket", create)
     .flow("x/y")
     .residency(Residency::Exclusive)
     .activity(Activity::Always)
+    .makes("packets")
+    .absorbs("packets")
+    .holds("packets that wait to be sent")
     .doc(router::manual!("socket.rs"));
 
 /// The half that receives.
@@ -521,6 +524,10 @@ impl Element for Socket {
         }
         self.take(cx, batch);
         Pull::Nothing
+    }
+
+    fn held(&self) -> usize {
+        self.outbox.len()
     }
 
     fn finish(&mut self, _cx: &mut Cx<'_>) {

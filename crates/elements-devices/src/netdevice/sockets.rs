@@ -166,6 +166,11 @@ pub(super) struct Outbox {
 }
 
 impl Outbox {
+    /// Packets that wait.
+    pub(super) fn len(&self) -> usize {
+        self.waiting.len()
+    }
+
     pub(super) fn is_empty(&self) -> bool {
         self.waiting.is_empty()
     }

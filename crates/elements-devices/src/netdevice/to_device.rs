@@ -57,6 +57,8 @@ pub(crate) const CLASS: Class = Class::new("ToDevice", create)
     .ports("1/0-2")
     .processing("a/h")
     .activity(Activity::IfPullInput)
+    .absorbs("packets, without an output")
+    .holds("packets that found the interface full")
     .doc(router::manual!("to_device.rs"));
 
 /// Why packets wait that are pulled.
@@ -306,6 +308,10 @@ impl Element for ToDevice {
         if let Some(held) = self.held.take() {
             cx.drop_batch(held, "left over at the end");
         }
+    }
+
+    fn held(&self) -> usize {
+        self.held.as_ref().map_or(0, Batch::len)
     }
 
     fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {

@@ -36,8 +36,12 @@ use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
 /// The class. It is initialised after FromHost.
-pub(crate) const CLASS: Class =
-    Class::new("ToHost", create).ports("1/0").processing("h/").phase(1).doc(router::manual!("to_host.rs"));
+pub(crate) const CLASS: Class = Class::new("ToHost", create)
+    .ports("1/0")
+    .processing("h/")
+    .phase(1)
+    .absorbs("all packets")
+    .doc(router::manual!("to_host.rs"));
 
 struct ToHost {
     name: String,

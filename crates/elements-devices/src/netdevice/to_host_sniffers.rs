@@ -32,6 +32,7 @@ use router::{Class, Config, ConfigError, Cx, Element, Raw};
 pub(crate) const CLASS: Class = Class::new("ToHostSniffers", create)
     .ports("1/0")
     .processing("h/")
+    .absorbs("all packets")
     .doc(router::manual!("to_host_sniffers.rs"));
 struct ToHostSniffers;
 

@@ -38,6 +38,7 @@ pub(crate) const CLASS: Class = Class::new("ComparePackets", create)
     .ports("2/2")
     .processing("l/l")
     .residency(Residency::Exclusive)
+    .holds("packets whose pair is not complete")
     .doc(router::manual!("compare_packets.rs"));
 
 /// In what packets can differ.
@@ -134,6 +135,10 @@ impl Element for ComparePackets {
         self.held[port] = batch.pop_front();
         cx.consume(batch);
         self.step(cx, port + 1)
+    }
+
+    fn held(&self) -> usize {
+        self.held.iter().flatten().count()
     }
 
     fn handlers(&self, h: &mut Handlers) {

@@ -33,6 +33,7 @@ use std::time::Duration;
 pub(crate) const CLASS: Class = Class::new("DelayShaper", create)
     .processing("l/l")
     .residency(Residency::Exclusive)
+    .holds("a packet whose time has not come")
     .doc(router::manual!("delay_shaper.rs"));
 
 const NS_PER_S: i64 = 1_000_000_000;
@@ -108,6 +109,10 @@ impl Element for DelayShaper {
 
     fn timer(&mut self, cx: &mut Cx<'_>, _key: u32) {
         cx.signals().set(true);
+    }
+
+    fn held(&self) -> usize {
+        usize::from(self.held.is_some())
     }
 
     fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {

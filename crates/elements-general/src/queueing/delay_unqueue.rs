@@ -37,6 +37,7 @@ pub(crate) const CLASS: Class = Class::new("DelayUnqueue", create)
     .processing("l/h")
     .residency(Residency::Exclusive)
     .activity(Activity::Always)
+    .holds("packets whose time has not come")
     .doc(router::manual!("delay_unqueue.rs"));
 
 const NS_PER_S: i64 = 1_000_000_000;
@@ -122,6 +123,10 @@ impl Element for DelayUnqueue {
 
     fn timer(&mut self, cx: &mut Cx<'_>, _key: u32) {
         cx.tasks().schedule();
+    }
+
+    fn held(&self) -> usize {
+        self.held.len()
     }
 
     fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {

@@ -46,6 +46,7 @@ pub(crate) const CLASS: Class = Class::new("LinkUnqueue", create)
     .residency(Residency::Exclusive)
     .activity(Activity::Always)
     .kinds(&["Storage"])
+    .holds("packets on the line")
     .doc(router::manual!("link_unqueue.rs"));
 
 struct LinkUnqueue {
@@ -188,6 +189,10 @@ impl Element for LinkUnqueue {
 
     fn timer(&mut self, cx: &mut Cx<'_>, _key: u32) {
         cx.tasks().schedule();
+    }
+
+    fn held(&self) -> usize {
+        self.line.len()
     }
 
     fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {

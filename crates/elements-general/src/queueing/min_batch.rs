@@ -31,8 +31,10 @@ use std::any::Any;
 use std::time::Duration;
 
 /// The class.
-pub(crate) const CLASS: Class =
-    Class::new("MinBatch", create).processing("h/h").doc(router::manual!("min_batch.rs"));
+pub(crate) const CLASS: Class = Class::new("MinBatch", create)
+    .processing("h/h")
+    .holds("an incomplete batch")
+    .doc(router::manual!("min_batch.rs"));
 
 struct MinBatch {
     burst: usize,
@@ -78,6 +80,10 @@ impl Element for MinBatch {
 
     fn timer(&mut self, cx: &mut Cx<'_>, _key: u32) {
         self.release(cx);
+    }
+
+    fn held(&self) -> usize {
+        self.held.as_ref().map_or(0, Batch::len)
     }
 
     fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {

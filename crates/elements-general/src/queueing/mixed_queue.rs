@@ -37,6 +37,7 @@ pub(crate) const CLASS: Class = Class::new("MixedQueue", create)
     .residency(Residency::Exclusive)
     .live()
     .kinds(queue::NOTIFYING)
+    .holds("packets in the queue")
     .doc(router::manual!("mixed_queue.rs"));
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {

@@ -51,6 +51,9 @@ pub(crate) const CLASS: Class = Class::new("MultiReplay", create)
     .flow("#/#")
     .activity(Activity::Always)
     .residency(Residency::Exclusive)
+    .copies()
+    .holds("the recording and copies to be pulled")
+    .absorbs("the recording when it is reset")
     .doc(router::manual!("multi_replay.rs"));
 
 struct MultiReplay {
@@ -148,7 +151,7 @@ impl MultiReplay {
         }
     }
 
-    /// Gives back what waits to be pulled.
+    /// Lets go of what waits to be pulled, and of the recording.
     fn let_go(&mut self, cx: &mut Cx<'_>) {
         self.waiting.iter_mut().flat_map(|queue| queue.drain(..)).for_each(|packet| cx.pool().free(packet));
         self.recording.let_go(cx);
@@ -199,6 +202,10 @@ impl Element for MultiReplay {
 
     fn timer(&mut self, cx: &mut Cx<'_>, _key: u32) {
         cx.tasks().schedule();
+    }
+
+    fn held(&self) -> usize {
+        self.recording.held() + self.waiting.iter().map(VecDeque::len).sum::<usize>()
     }
 
     fn finish(&mut self, cx: &mut Cx<'_>) {

@@ -55,6 +55,7 @@ pub(crate) const CLASS: Class = Class::new("Pipeliner", create)
     .residency(Residency::Shared)
     .activity(Activity::Always)
     .hands_over()
+    .holds("packets on their way to its worker")
     .doc(router::manual!("pipeliner.rs"));
 
 const DEFAULT_CAPACITY: i32 = 1024;
@@ -281,6 +282,10 @@ impl Element for Pipeliner {
         }
         cx.emit(0, batch);
         if more { cx.tasks().schedule() } else { self.sleep(cx) }
+    }
+
+    fn held_together(&self) -> usize {
+        self.pipe.ring.len()
     }
 
     fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {

@@ -66,6 +66,7 @@ pub(crate) const CLASS: Class = Class::new("Queue", create)
     .residency(Residency::Shared)
     .live()
     .kinds(&["FullNoteQueue", "NotifierQueue", "SimpleQueue", "Queue", "Storage"])
+    .holds("packets in the queue")
     .doc(router::manual!("queue.rs"));
 
 /// Another name.
@@ -515,6 +516,14 @@ impl Element for Queue {
             self.fail(cx);
         }
         Pull::Give(batch)
+    }
+
+    fn held(&self) -> usize {
+        self.local.len()
+    }
+
+    fn held_together(&self) -> usize {
+        self.common.ring.as_ref().map_or(0, ArrayQueue::len)
     }
 
     fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {

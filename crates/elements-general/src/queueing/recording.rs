@@ -107,7 +107,12 @@ impl Recording {
         cx.tasks().schedule();
     }
 
-    /// Gives the packets back, to pull others.
+    /// Packets that it has, recorded or about to be.
+    pub(super) fn held(&self) -> usize {
+        self.packets.len() + self.heads.iter().flatten().count()
+    }
+
+    /// Lets the packets go, to pull others.
     pub(super) fn let_go(&mut self, cx: &mut Cx<'_>) {
         let heads = self.heads.iter_mut().filter_map(Option::take);
         self.packets.drain(..).chain(heads).for_each(|packet| cx.pool().free(packet));

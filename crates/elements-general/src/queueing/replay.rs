@@ -41,6 +41,9 @@ use router::{Class, Config, ConfigError, Cx, Element, Flags, Handlers, Pull, Res
 pub(crate) const CLASS: Class = Class::new("Replay", create)
     .processing("l/l")
     .residency(Residency::Exclusive)
+    .copies()
+    .holds("the recording")
+    .absorbs("the recording when it is reset")
     .doc(router::manual!("replay.rs"));
 
 struct Replay {
@@ -181,6 +184,10 @@ impl Element for Replay {
     /// Has the puller look again whether something has come.
     fn timer(&mut self, cx: &mut Cx<'_>, _key: u32) {
         cx.signals().set(self.active);
+    }
+
+    fn held(&self) -> usize {
+        self.packets.len()
     }
 
     fn finish(&mut self, cx: &mut Cx<'_>) {

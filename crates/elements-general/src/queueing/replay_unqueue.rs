@@ -63,6 +63,9 @@ pub(crate) const CLASS: Class = Class::new("ReplayUnqueue", create)
     .flow("#/#")
     .activity(Activity::Always)
     .residency(Residency::Exclusive)
+    .copies()
+    .holds("the recording")
+    .absorbs("the recording when it is reset")
     .doc(router::manual!("replay_unqueue.rs"));
 
 /// How often the formula is looked at while packets wait.
@@ -284,6 +287,10 @@ impl Element for ReplayUnqueue {
 
     fn timer(&mut self, cx: &mut Cx<'_>, _key: u32) {
         cx.tasks().schedule();
+    }
+
+    fn held(&self) -> usize {
+        self.recording.held()
     }
 
     fn finish(&mut self, cx: &mut Cx<'_>) {

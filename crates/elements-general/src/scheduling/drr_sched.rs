@@ -34,6 +34,7 @@ pub(crate) const CLASS: Class = Class::new("DRRSched", create)
     .ports("-/1")
     .processing("l/l")
     .residency(Residency::Exclusive)
+    .holds("packets that were too long for their turn")
     .doc(router::manual!("drr_sched.rs"));
 
 /// Bytes that an input is allotted each round, unless the user says otherwise.
@@ -124,6 +125,10 @@ impl Element for DrrSched {
         cx.consume(batch);
         self.consider(&mut got);
         self.go_on(cx, got)
+    }
+
+    fn held(&self) -> usize {
+        self.inputs.iter().filter(|input| input.head.is_some()).count()
     }
 
     fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {

@@ -36,6 +36,7 @@ pub(crate) const CLASS: Class = Class::new("StrideSched", create)
     .processing("l/l")
     .residency(Residency::Exclusive)
     .live()
+    .holds("packets whose turn has not come")
     .doc(router::manual!("stride_sched.rs"));
 
 /// A request is planned before inputs are asked: whose turn each packet is, if all have what they are asked for. So each
@@ -153,6 +154,10 @@ impl Element for StrideSched {
             self.plan();
         }
         self.go_on(cx)
+    }
+
+    fn held(&self) -> usize {
+        self.inputs.iter().map(Input::held).sum()
     }
 
     fn handlers(&self, h: &mut Handlers) {

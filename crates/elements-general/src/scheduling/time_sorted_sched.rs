@@ -39,6 +39,7 @@ pub(crate) const CLASS: Class = Class::new("TimeSortedSched", create)
     .ports("1-/1")
     .processing("l/l")
     .residency(Residency::Exclusive)
+    .holds("packets that are not the earliest")
     .doc(router::manual!("time_sorted_sched.rs"));
 
 /// The older name, with an argument more.
@@ -202,6 +203,10 @@ impl Element for TimeSortedSched {
             }
         }
         self.go_on(cx, port + 1, got)
+    }
+
+    fn held(&self) -> usize {
+        self.inputs.iter().flatten().map(Batch::len).sum()
     }
 
     fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {

@@ -38,6 +38,7 @@ use router::{Activity, Class, Config, ConfigError, Cx, Element, Flags, Handlers,
 pub(crate) const CLASS: Class = Class::new("Discard", create)
     .ports("1/0")
     .activity(Activity::IfPullInput)
+    .absorbs("all packets")
     .doc(router::manual!("discard.rs"));
 
 struct Discard {

@@ -33,6 +33,7 @@ pub(crate) const CLASS: Class = Class::new("TimedSink", create)
     .processing("l/")
     .activity(Activity::Always)
     .residency(Residency::Exclusive)
+    .absorbs("all packets")
     .doc(router::manual!("timed_sink.rs"));
 
 struct TimedSink {

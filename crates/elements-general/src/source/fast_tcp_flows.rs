@@ -44,6 +44,7 @@ pub(crate) const CLASS: Class = Class::new("FastTCPFlows", create)
     .ports("0/1")
     .processing("l/l")
     .residency(Residency::Exclusive)
+    .makes("packets")
     .doc(router::manual!("fast_tcp_flows.rs"));
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {

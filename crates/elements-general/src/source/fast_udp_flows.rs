@@ -48,6 +48,7 @@ pub(crate) const CLASS: Class = Class::new("FastUDPFlows", create)
     .ports("0/1")
     .residency(Residency::Exclusive)
     .activity(Activity::Always)
+    .makes("packets")
     .doc(router::manual!("fast_udp_flows.rs"));
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {

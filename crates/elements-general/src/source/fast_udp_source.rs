@@ -53,6 +53,7 @@ pub(crate) const CLASS: Class = Class::new("FastUDPSource", create)
     .ports("0/1")
     .processing("l/l")
     .residency(Residency::Exclusive)
+    .makes("packets")
     .doc(router::manual!("fast_udp_source.rs"));
 
 /// A UDP port: a number or the name of a service.

@@ -52,6 +52,8 @@ pub(crate) const CLASS: Class = Class::new("ICMPPingSource", create)
     .processing("h/a")
     .residency(Residency::Exclusive)
     .activity(Activity::Always)
+    .makes("requests and replies")
+    .absorbs("replies")
     .doc(router::manual!("icmp_ping_source.rs"));
 const TTL: u8 = 200;
 const DATA_AT: usize = ipv4::HEADER_LEN + icmpv4::HEADER_LEN;

@@ -49,6 +49,7 @@ pub(crate) const CLASS: Class = Class::new("InfiniteSource", create)
     .ports("0/1")
     .activity(Activity::Always)
     .live()
+    .makes("packets")
     .doc(router::manual!("infinite_source.rs"));
 
 struct InfiniteSource {

@@ -34,6 +34,7 @@ pub(crate) const CLASS: Class = Class::new("RandomSource", super::infinite_sourc
     .ports("0/1")
     .activity(Activity::Always)
     .live()
+    .makes("packets")
     .doc(router::manual!("random_source.rs"));
 
 #[cfg(test)]

@@ -48,6 +48,7 @@ pub(crate) const CLASS: Class = Class::new("RatedSource", create)
     .ports("0/1")
     .activity(Activity::Always)
     .residency(Residency::Exclusive)
+    .makes("packets")
     .doc(router::manual!("rated_source.rs"));
 
 struct RatedSource {

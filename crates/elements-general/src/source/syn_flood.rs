@@ -45,6 +45,7 @@ pub(crate) const CLASS: Class = Class::new("SYNFlood", create)
     .ports("0/1")
     .residency(Residency::Exclusive)
     .activity(Activity::Always)
+    .makes("packets")
     .doc(router::manual!("syn_flood.rs"));
 
 const LEAST_LEN: u32 = 60;

@@ -40,6 +40,7 @@ pub(crate) const CLASS: Class = Class::new("TimedSource", create)
     .processing("/h")
     .activity(Activity::Always)
     .residency(Residency::Exclusive)
+    .makes("packets")
     .doc(router::manual!("timed_source.rs"));
 
 /// What the interval is unless the user says otherwise.

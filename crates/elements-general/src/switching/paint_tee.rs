@@ -29,8 +29,11 @@ use packet::{Batch, Packet};
 use router::{Class, Config, ConfigError, Cx, Element, Handlers, Pull, Verdict};
 
 /// The class.
-pub(crate) const CLASS: Class =
-    Class::new("PaintTee", create).ports("1/2").processing("a/ah").doc(router::manual!("paint_tee.rs"));
+pub(crate) const CLASS: Class = Class::new("PaintTee", create)
+    .ports("1/2")
+    .processing("a/ah")
+    .copies()
+    .doc(router::manual!("paint_tee.rs"));
 
 #[derive(Default)]
 struct PaintTee {

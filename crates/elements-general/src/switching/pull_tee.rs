@@ -28,8 +28,11 @@ use packet::Batch;
 use router::{Class, Config, ConfigError, Cx, Element, Pull};
 
 /// The class.
-pub(crate) const CLASS: Class =
-    Class::new("PullTee", create).ports("1/1-").processing("l/lh").doc(router::manual!("pull_tee.rs"));
+pub(crate) const CLASS: Class = Class::new("PullTee", create)
+    .ports("1/1-")
+    .processing("l/lh")
+    .copies()
+    .doc(router::manual!("pull_tee.rs"));
 
 struct PullTee {
     outputs: usize,

@@ -31,7 +31,7 @@ use router::{Class, Config, ConfigError, Cx, Element};
 
 /// The class.
 pub(crate) const CLASS: Class =
-    Class::new("Tee", create).ports("1/1-").processing("h/h").doc(router::manual!("tee.rs"));
+    Class::new("Tee", create).ports("1/1-").processing("h/h").copies().doc(router::manual!("tee.rs"));
 
 /// FastClick's name for one whose copies share nothing, as all copies do here.
 pub(crate) const DUPLICATE: Class = Class { name: "Duplicate", create: create_duplicate, ..CLASS };

@@ -44,6 +44,7 @@ pub(crate) const CLASS: Class = Class::new("EtherPauseSource", create)
     .processing("/a")
     .residency(Residency::Exclusive)
     .activity(Activity::Always)
+    .makes("packets")
     .doc(router::manual!("ether_pause_source.rs"));
 
 const FRAME_LEN: usize = 64;

@@ -51,6 +51,8 @@ pub(crate) const CLASS: Class = Class::new("EtherSpanTree", create)
     .ports("-/-")
     .processing("h/h")
     .residency(Residency::Exclusive)
+    .makes("messages of the protocol")
+    .absorbs("messages of the protocol")
     .doc(router::manual!("ether_span_tree.rs"));
 
 /// High, so that a switch of this kind hardly ever becomes the root.

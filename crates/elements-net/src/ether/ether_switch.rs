@@ -55,6 +55,7 @@ pub(crate) const CLASS: Class = Class::new("EtherSwitch", create)
     .processing("h/h")
     .flow("#/[^#]")
     .residency(Residency::Shared)
+    .copies()
     .doc(router::manual!("ether_switch.rs"));
 
 struct EtherSwitch {

@@ -35,6 +35,7 @@ pub(crate) const CLASS: Class = Class::new("ListenEtherSwitch", create)
     .processing("h/h")
     .flow("#/[^#]")
     .residency(Residency::Shared)
+    .copies()
     .doc(router::manual!("listen_ether_switch.rs"));
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {

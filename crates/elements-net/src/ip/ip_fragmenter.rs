@@ -42,6 +42,7 @@ use wire::ipv4::{self, FLAG_DF, FLAG_MF, HEADER_LEN, Header, MAX_HEADER_LEN};
 pub(crate) const CLASS: Class = Class::new("IPFragmenter", create)
     .ports("1/1-2")
     .processing("h/h")
+    .makes("fragments")
     .doc(router::manual!("ip_fragmenter.rs"));
 
 /// Packets reported without VERBOSE.

@@ -44,6 +44,7 @@ use std::net::Ipv4Addr;
 pub(crate) const CLASS: Class = Class::new("IPOutputCombo", create)
     .ports("1/5")
     .processing("h/h")
+    .copies()
     .doc(router::manual!("ip_output_combo.rs"));
 const TO_REDIRECT: usize = 1;
 const BAD_OPTION: usize = 2;

@@ -45,6 +45,8 @@ use std::fmt::Write;
 pub(crate) const CLASS: Class = Class::new("IPReassembler", create)
     .ports("1/1-2")
     .processing("a/ah")
+    .absorbs("fragments that were put together")
+    .holds("incomplete datagrams")
     .doc(router::manual!("ip_reassembler.rs"));
 
 const SECOND: i64 = 1_000_000_000;
@@ -243,6 +245,10 @@ impl Element for IpReassembler {
     fn pulled(&mut self, cx: &mut Cx<'_>, _port: usize, mut batch: Batch) -> Pull {
         batch.filter_map(|packet| self.take(cx, packet));
         Pull::Give(batch)
+    }
+
+    fn held(&self) -> usize {
+        self.buckets.iter().map(Vec::len).sum()
     }
 
     fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {

@@ -42,6 +42,7 @@ use wire::ipv6::{self, FRAGMENT_HEADER_LEN, Fragment, HEADER_LEN, Header, MAX_EX
 pub(crate) const CLASS: Class = Class::new("IP6Fragmenter", create)
     .ports("1/1-2")
     .processing("h/h")
+    .makes("fragments")
     .doc(router::manual!("ip6_fragmenter.rs"));
 
 /// Where the fixed header says what comes next.

@@ -54,6 +54,8 @@ use wire::ipv6::{self, FRAGMENT_HEADER_LEN, HEADER_LEN, Header, MAX_EXTENSION_HE
 pub(crate) const CLASS: Class = Class::new("IP6Reassembler", create)
     .ports("1/1-3")
     .processing("h/h")
+    .absorbs("fragments that were put together")
+    .holds("fragments of incomplete packets")
     .doc(router::manual!("ip6_reassembler.rs"));
 
 /// Where the fixed header says how long the rest is, and what comes next.
@@ -449,6 +451,10 @@ impl Element for Ip6Reassembler {
         for (_, partial) in self.partials.drain() {
             partial.parts.into_iter().for_each(|part| cx.drop(part.packet, "left over at the end"));
         }
+    }
+
+    fn held(&self) -> usize {
+        self.partials.values().map(|partial| partial.parts.len()).sum()
     }
 
     fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {

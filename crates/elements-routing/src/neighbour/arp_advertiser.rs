@@ -45,6 +45,7 @@ pub(crate) const CLASS: Class = Class::new("ARPAdvertiser", create)
     .processing("/h")
     .residency(Residency::Exclusive)
     .activity(Activity::Always)
+    .makes("packets")
     .doc(router::manual!("arp_advertiser.rs"));
 
 /// To whom, and what.

@@ -36,6 +36,7 @@ pub(crate) const CLASS: Class = Class::new("ARPFaker", create)
     .processing("/h")
     .residency(Residency::Exclusive)
     .activity(Activity::Always)
+    .makes("packets")
     .doc(router::manual!("arp_faker.rs"));
 
 pub(super) const FRAME_LEN: usize = HEADER_LEN + arp::PACKET_LEN;

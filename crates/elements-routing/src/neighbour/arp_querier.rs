@@ -78,6 +78,9 @@ pub(crate) const CLASS: Class = Class::new("ARPQuerier", create::<false>)
     .flow("xy/x")
     .residency(Residency::Shared)
     .live()
+    .makes("queries")
+    .absorbs("responses")
+    .holds("packets that wait for an address")
     .doc(router::manual!("arp_querier.rs"));
 /// Makes an ARPQuerier, or with `HOP` an IPAdjacency.
 pub(super) fn create<const HOP: bool>(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {

@@ -42,6 +42,9 @@ pub(crate) const CLASS: Class = Class::new("IP6Adjacency", create::<true>)
     .processing("h/h")
     .flow("xy/x")
     .residency(Residency::Shared)
+    .makes("queries")
+    .absorbs("responses")
+    .holds("packets that wait for an address")
     .doc(router::manual!("ip6_adjacency.rs"));
 
 #[cfg(test)]

@@ -60,6 +60,9 @@ pub(crate) const CLASS: Class = Class::new("IP6NDSolicitor", create::<false>)
     .processing("h/h")
     .flow("xy/x")
     .residency(Residency::Shared)
+    .makes("queries")
+    .absorbs("responses")
+    .holds("packets that wait for an address")
     .doc(router::manual!("ip6_nd_solicitor.rs"));
 
 /// Makes an IP6NDSolicitor, or with `HOP` an IP6Adjacency.

@@ -43,6 +43,9 @@ pub(crate) const CLASS: Class = Class::new("IPAdjacency", create::<true>)
     .processing("h/h")
     .flow("xy/x")
     .residency(Residency::Shared)
+    .makes("queries")
+    .absorbs("responses")
+    .holds("packets that wait for an address")
     .doc(router::manual!("ip_adjacency.rs"));
 
 #[cfg(test)]

@@ -136,6 +136,8 @@ const AGE: u32 = 2;
 const EXPIRED_OUTPUT: usize = 2;
 
 const CROWDED: &str = "too many packets wait for addresses";
+/// Why packets that wait are dropped when another configuration takes this one's place.
+const OTHER_NETWORK: &str = "another network";
 
 /// Makes an instance. Of outputs, the first is for frames, the second (or first, if there is none) for queries; with `HOP` comes one for
 /// packets whose life is over; a last one, if there is one, is for packets whose neighbour does not answer.
@@ -526,6 +528,10 @@ impl<L: Link, const HOP: bool> Element for Querier<L, HOP> {
         }
     }
 
+    fn held(&self) -> usize {
+        self.waiting.len()
+    }
+
     fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {
         Some(Box::new(Handover {
             link: self.link.clone(),
@@ -537,7 +543,11 @@ impl<L: Link, const HOP: bool> Element for Querier<L, HOP> {
     fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
         let Ok(mut handover) = state.downcast::<Handover<L>>() else { return Ok(()) };
         if !self.link.succeeds(&handover.link) {
-            return Ok(()); // another network: nothing of it is of use
+            // Nothing of it is of use.
+            for ip in handover.waiting.addresses() {
+                handover.waiting.take(ip).into_iter().for_each(|packet| cx.drop(packet, OTHER_NETWORK));
+            }
+            return Ok(());
         }
         if let (Some(own), Some(old)) = (&self.shared.own, &handover.shared.own) {
             let effects = own.adopt(old, cx.turn(), cx.now_ns());

@@ -34,6 +34,11 @@ impl<A: Copy + Eq + Hash> Waiting<A> {
         !self.queues.is_empty() && self.queues.contains_key(&ip)
     }
 
+    /// Packets that wait.
+    pub(crate) fn len(&self) -> usize {
+        self.queues.values().map(|queue| queue.packets.len()).sum()
+    }
+
     /// Packets that wait for an address, and when to ask again; `None` if it is not waited for.
     pub(crate) fn state(&self, ip: A) -> Option<(usize, i64)> {
         self.queues.get(&ip).map(|queue| (queue.packets.len(), queue.again_ns))

@@ -117,6 +117,12 @@ impl Connections {
         self.table.len()
     }
 
+    /// Packets that wait, and those that elements between hold.
+    pub(super) fn held(&self) -> usize {
+        let parts = self.table.values().flat_map(|connection| &connection.parts);
+        self.waiting.len() + parts.map(Parts::held).sum::<usize>()
+    }
+
     /// Takes a packet of a direction in: maps what it acknowledges.
     pub(super) fn enter(&mut self, direction: usize, packet: &mut Packet, now_ns: i64) -> Entry {
         let (Some(segment), Some(id)) = (Segment::of(packet), connection(packet, direction)) else {

@@ -53,6 +53,8 @@ pub(crate) const CLASS: Class = Class::new("CTXIDSMatcher", create)
     .ports("1/1-2")
     .processing("h/h")
     .residency(Residency::Exclusive)
+    .copies()
+    .holds_jointly("packets of TCP streams")
     .doc(router::manual!("ctx_ids_matcher.rs"));
 /// How long packets wait when nothing comes.
 const TIMEOUT_NS: i64 = 1_000_000_000;

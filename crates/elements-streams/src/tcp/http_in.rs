@@ -58,6 +58,8 @@ use std::ops::Range;
 pub(crate) const CLASS: Class = Class::new("HTTPIn", create)
     .processing("h/h")
     .residency(Residency::Exclusive)
+    .makes("parts of packets")
+    .holds_jointly("packets of TCP streams")
     .doc(router::manual!("http_in.rs"));
 
 /// How contents keep their length.

@@ -43,6 +43,7 @@
 //! # See also
 //! HTTPIn, WordMatcher, TCPOut
 
+use super::between::CLOSED;
 use super::editing::{Editing, Editor, Http, Next, Outcome, Ready, Watch};
 use super::held::{Edits, NoRoom, rewrite};
 use super::http::name_and_value;
@@ -60,6 +61,7 @@ use std::ops::Range;
 pub(crate) const CLASS: Class = Class::new("HTTPOut", create)
     .processing("h/h")
     .residency(Residency::Exclusive)
+    .holds_jointly("packets of TCP streams")
     .doc(router::manual!("http_out.rs"));
 
 /// Bytes that a sender sends at once before anything is acknowledged, after RFC 6928.
@@ -175,7 +177,8 @@ impl HttpOut {
             let kind = Segment::of(&packet).map_or(Kind::Head, |segment| marks.of(segment.start));
             match shape(pool, packet, kind, form, chunk) {
                 Ok(packet) if fault.is_ok() => ready.on.push(packet),
-                Ok(packet) => pool.free(packet),
+                Ok(packet) => ready.dropped.push((packet, CLOSED)),
+                Err(NoRoom(packet)) if fault.is_err() => ready.dropped.push((packet, CLOSED)),
                 Err(error) => fault = Err(error),
             }
         })?;

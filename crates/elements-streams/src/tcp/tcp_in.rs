@@ -67,6 +67,7 @@ pub(crate) const CLASS: Class = Class::new("TCPIn", create)
     .ports("1/1-2")
     .processing("h/h")
     .residency(Residency::Exclusive)
+    .holds_jointly("packets of TCP streams")
     .doc(router::manual!("tcp_in.rs"));
 
 /// Why packets are dropped.
@@ -211,6 +212,12 @@ impl Element for TcpIn {
         if self.looks {
             cx.timers().after(0, INTERVAL);
         }
+    }
+
+    fn held(&self) -> usize {
+        // Of the two TCPIn of a pair one says it for both, and for the elements between.
+        let path = self.path.as_ref().filter(|path| path.direction == 0);
+        path.map_or(0, |path| path.lock().held())
     }
 
     fn handlers(&self, h: &mut Handlers) {

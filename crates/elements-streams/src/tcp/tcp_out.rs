@@ -43,6 +43,7 @@ pub(crate) const CLASS: Class = Class::new("TCPOut", create)
     .ports("1/1-2")
     .processing("h/h")
     .residency(Residency::Exclusive)
+    .makes("segments and answers")
     .doc(router::manual!("tcp_out.rs"));
 
 struct TcpOut {

@@ -56,8 +56,11 @@ use std::time::Duration;
 use wire::tcp::flag;
 
 /// The class.
-pub(crate) const CLASS: Class =
-    Class::new("TCPReorder", create).ports("1/1-2").processing("h/h").doc(router::manual!("tcp_reorder.rs"));
+pub(crate) const CLASS: Class = Class::new("TCPReorder", create)
+    .ports("1/1-2")
+    .processing("h/h")
+    .holds("packets that came too early")
+    .doc(router::manual!("tcp_reorder.rs"));
 /// FastClick's name for one with fewer arguments.
 pub(crate) const SIMPLE: Class = Class { name: "SimpleTCPReorder", create: create_simple, ..CLASS };
 
@@ -254,6 +257,10 @@ impl Element for TcpReorder {
         if self.waiting.len() > 0 {
             cx.timers().after(0, INTERVAL);
         }
+    }
+
+    fn held(&self) -> usize {
+        self.waiting.len()
     }
 
     fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {

@@ -63,6 +63,7 @@ use std::time::Duration;
 pub(crate) const CLASS: Class = Class::new("WordMatcher", create)
     .processing("h/h")
     .residency(Residency::Exclusive)
+    .holds_jointly("packets of TCP streams")
     .doc(router::manual!("word_matcher.rs"));
 
 /// What words are replaced by if nothing else is said.

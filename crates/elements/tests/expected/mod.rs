@@ -9,7 +9,7 @@
 //! configuration, which runs when the first has come to its end and sees the same files. Behind `//! swap` comes one
 //! that takes the place of the one before, as with `hotconfig`: it takes over its elements' state, and time goes on.
 
-use router::{Call, Classes, Clock, Log, Options, Router};
+use router::{Balance, Call, Classes, Clock, Log, Options, Router};
 use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -117,7 +117,7 @@ fn build(text: &str, form: &Form<'_>, clock: Clock) -> Result<Router, String> {
     let refused = |errors: Vec<lang::Diagnostic>| lang::render_click(&errors);
     let layout = router::layout(parsed.graph, known, workers).map_err(refused)?;
     let log = Log::Memory(Default::default());
-    let options = Options { workers, vector, clock, log, ..Options::default() };
+    let options = Options { workers, vector, clock, log, counted: true, ..Options::default() };
     let (router, found) = router::build(layout, text.to_owned(), known, options).map_err(refused)?;
     let said: Vec<_> = found.into_iter().filter(|found| found.is_message()).collect();
     router.info().log.print(&lang::render_click(&said));
@@ -133,9 +133,11 @@ fn play(acts: &[Act<'_>], form: &Form<'_>) -> String {
             clock = Clock::simulated();
         }
         let goes_on = acts.get(at + 1).is_some_and(|next| next.swaps);
+        let (mut unbalanced, mut left) = (String::new(), None);
         let found = build(act.text, form, clock.clone()).and_then(|mut router| {
             if let Some(mut old) = before.take_if(|_| act.swaps) {
                 router.take_over(&mut old).map_err(|error| error.to_string())?;
+                left = Some(old.balance());
                 old.finish();
             }
             router.run();
@@ -143,6 +145,7 @@ fn play(acts: &[Act<'_>], form: &Form<'_>) -> String {
                 router.call(Call::read(path.as_str(), "")).unwrap_or_else(|error| format!("error: {error}"))
             };
             let values = act.expected.handlers.iter().map(read).collect();
+            unbalanced += &imbalances(&router.balance(), left.as_ref());
             if !goes_on {
                 router.finish();
             }
@@ -151,8 +154,16 @@ fn play(acts: &[Act<'_>], form: &Form<'_>) -> String {
             Ok(Actual { printed, values })
         });
         differences += &act.expected.differences(found);
+        differences += &unbalanced;
     }
     differences
+}
+
+/// Elements whose packets are not all accounted for, also not where one router has taken over from another one.
+fn imbalances(now: &Balance, before: Option<&Balance>) -> String {
+    let swap = before.map_or(Ok(()), |before| now.check_swap(before));
+    let found = [now.check(), swap].into_iter().filter_map(Result::err).flatten();
+    found.map(|imbalance| format!("  {imbalance}\n")).collect()
 }
 
 /// The configurations of a folder of the repository that expect something: name, text.

@@ -69,6 +69,8 @@ pub struct Class<C: ?Sized> {
     pub absorbs: &'static str,
     /// Packets that its elements keep: see [`Class::holds`].
     pub holds: &'static str,
+    /// Whether others keep them together with its elements: see [`Class::holds_jointly`].
+    pub jointly: bool,
     /// Other names for elements of its kind: those of classes that it extends in Click, and of Click's interfaces (`Storage`).
     pub kinds: &'static [&'static str],
     /// The class of which this is another name, if it is: see [`Class::aliases`].
@@ -99,6 +101,7 @@ impl<C: Copy> Class<C> {
             makes: "",
             absorbs: "",
             holds: "",
+            jointly: false,
             kinds: &[],
             alias_of: None,
             doc: "",
@@ -152,6 +155,14 @@ impl<C: Copy> Class<C> {
     /// Says which packets elements of the class keep for a while; [`crate::Element::held`] says how many those are.
     pub const fn holds(mut self, packets: &'static str) -> Class<C> {
         self.holds = packets;
+        self
+    }
+
+    /// As [`Class::holds`], where elements of several classes, all of which declare it with the same words, keep packets together: what
+    /// one has taken in another may hand on. What they hold counts for all of them.
+    pub const fn holds_jointly(mut self, packets: &'static str) -> Class<C> {
+        self.holds = packets;
+        self.jointly = true;
         self
     }
 

@@ -106,10 +106,15 @@ pub trait Element: Any + Send {
         let _ = handlers;
     }
 
-    /// Packets that this instance keeps at the moment: in a queue, in a table, waiting for an answer. What instances of an element keep
-    /// together counts for one of them. Where packets are counted ([`crate::Options::counted`]) this is compared with what came and
-    /// went.
+    /// Packets that this instance keeps at the moment: in a queue, in a table, waiting for an answer. Where packets are counted
+    /// ([`crate::Options::counted`]) this is compared with what came and went. Packets of a request or of a control computation that
+    /// has not come to its end need not be among them.
     fn held(&self) -> usize {
+        0
+    }
+
+    /// Packets that the element's instances keep together, in a shared part: all of them say the same.
+    fn held_together(&self) -> usize {
         0
     }
 

@@ -39,7 +39,7 @@ pub(crate) fn counted(inner: Box<dyn Element>, ledger: Option<Arc<Ledger>>) -> B
 
 impl Counted {
     fn held(&self) -> i64 {
-        self.inner.held() as i64
+        (self.inner.held() + self.inner.held_together()) as i64
     }
 
     /// Runs something on the element, to which so many packets are handed.
@@ -148,6 +148,10 @@ impl Element for Counted {
 
     fn held(&self) -> usize {
         self.inner.held()
+    }
+
+    fn held_together(&self) -> usize {
+        self.inner.held_together()
     }
 
     fn queues(&self) -> Option<Queues> {

@@ -101,6 +101,11 @@ impl Worker {
         Worker { core, slots, reader, elements, open: HashMap::new(), parked: HashMap::new() }
     }
 
+    /// Whether something has begun that has not come to its end.
+    pub(crate) fn is_amid_something(&self) -> bool {
+        !self.core.list.is_empty() || !self.parked.is_empty()
+    }
+
     pub(crate) fn running(&mut self) -> Running<'_> {
         Running {
             core: &mut self.core,

@@ -39,6 +39,7 @@ use wire::{ip_proto, tcp};
 pub(crate) const CLASS: Class = Class::new("TCPBuffer", create)
     .processing("h/l")
     .residency(Residency::Exclusive)
+    .holds("packets to be pulled")
     .doc(router::manual!("tcp_buffer.rs"));
 
 /// Packets that are stored at most.
@@ -144,6 +145,10 @@ impl Element for TcpBuffer {
         }
         cx.signals().set(self.buffer.is_ready(self.skips));
         Pull::Give(batch)
+    }
+
+    fn held(&self) -> usize {
+        self.buffer.stored.len()
     }
 
     fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {

@@ -36,8 +36,11 @@ use wire::tcp::{self, flag};
 use wire::{ip_proto, ipv4};
 
 /// The class.
-pub(crate) const CLASS: Class =
-    Class::new("TCPFragmenter", create).processing("h/h").live().doc(router::manual!("tcp_fragmenter.rs"));
+pub(crate) const CLASS: Class = Class::new("TCPFragmenter", create)
+    .processing("h/h")
+    .live()
+    .makes("segments")
+    .doc(router::manual!("tcp_fragmenter.rs"));
 
 /// That of Ethernet.
 const DEFAULT_MTU: u16 = 1500;

@@ -35,6 +35,7 @@ pub(crate) const CLASS: Class = Class::new("TCPIPSend", create)
     .ports("0/1")
     .processing("/h")
     .residency(Residency::Exclusive)
+    .makes("packets")
     .doc(router::manual!("tcp_ip_send.rs"));
 
 const TTL: u8 = 255;
