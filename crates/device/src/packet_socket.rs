@@ -38,6 +38,8 @@ pub struct PacketRx {
     ring: Ring,
     drops: u64,
     index: i32,
+    /// What the kernel knows the group by that it is in.
+    group: Option<u16>,
 }
 
 fn bind(fd: &OwnedFd, index: i32, protocol: u16) -> io::Result<()> {
@@ -54,6 +56,11 @@ fn bind(fd: &OwnedFd, index: i32, protocol: u16) -> io::Result<()> {
 fn filter(fd: &OwnedFd, program: &mut [libc::sock_filter]) -> io::Result<()> {
     let filter = libc::sock_fprog { len: program.len() as u16, filter: program.as_mut_ptr() };
     sys::set_option(fd, libc::SOL_SOCKET, libc::SO_ATTACH_FILTER, &filter)
+}
+
+/// Lets nothing into a socket.
+fn close(fd: &OwnedFd) -> io::Result<()> {
+    filter(fd, &mut [instruction(libc::BPF_RET | libc::BPF_K, 0, 0, 0)])
 }
 
 /// A BPF instruction.
@@ -95,28 +102,59 @@ impl PacketRx {
             let _ = set(&fd, libc::PACKET_IGNORE_OUTGOING, 1);
         }
         // Nothing may come in before all is set.
-        filter(&fd, &mut [instruction(libc::BPF_RET | libc::BPF_K, 0, 0, 0)])
-            .map_err(at("closing the socket's door"))?;
+        close(&fd).map_err(at("closing the socket's door"))?;
         bind(&fd, index, libc::ETH_P_ALL as u16).map_err(at("binding a packet socket"))?;
         let kind = if options.promiscuous { libc::PACKET_MR_PROMISC } else { libc::PACKET_MR_ALLMULTI };
         let member =
             libc::packet_mreq { mr_ifindex: index, mr_type: kind as u16, mr_alen: 0, mr_address: [0; 8] };
         sys::set_option(&fd, libc::SOL_PACKET, libc::PACKET_ADD_MEMBERSHIP, &member)
             .map_err(at("setting promiscuous mode (PACKET_ADD_MEMBERSHIP)"))?;
-        if let Some(group) = fanout {
-            join(&fd, index, group).map_err(at("sharing packets between workers (PACKET_FANOUT)"))?;
-        }
+        let join =
+            |group| join(&fd, index, group).map_err(at("sharing packets between workers (PACKET_FANOUT)"));
+        let group = fanout.map(join).transpose()?;
         match options.queue {
             Some(queue) => only_queue(&fd, queue).map_err(at("choosing a queue"))?,
             None => sys::set_option(&fd, libc::SOL_SOCKET, libc::SO_DETACH_FILTER, &0i32)
                 .map_err(at("opening the socket's door"))?,
         }
-        Ok(PacketRx { fd: Arc::new(fd), ring, drops: 0, index })
+        Ok(PacketRx { fd: Arc::new(fd), ring, drops: 0, index, group })
     }
 
     /// The number that the kernel knows the interface by.
     pub(crate) fn index(&self) -> i32 {
         self.index
+    }
+
+    /// Lets others have a share of the frames: says which group they are to join. A socket that is in none founds it.
+    ///
+    /// # Errors
+    /// What the kernel refuses, and why perhaps; the socket goes on alone then.
+    pub(crate) fn share(&mut self, interface: &str, group: &mut Group) -> Result<(), Trouble> {
+        match self.group {
+            Some(id) => group.known = Some((self.index, id)),
+            None => {
+                *group = Group::default();
+                let joined = join(&self.fd, self.index, group);
+                self.group = Some(
+                    joined
+                        .map_err(Trouble::at(interface, "sharing packets between workers (PACKET_FANOUT)"))?,
+                );
+            }
+        }
+        Ok(())
+    }
+
+    /// Lets nothing more in: what is in the ring can still be received.
+    ///
+    /// # Errors
+    /// What the kernel says.
+    pub(crate) fn close(&self) -> io::Result<()> {
+        close(&self.fd)
+    }
+
+    /// Forgets what is in the ring.
+    pub(crate) fn skip(&mut self) {
+        self.ring.receive(FRAMES, |_| {});
     }
 
     /// What is readable when there are frames.
@@ -157,8 +195,8 @@ pub struct Group {
     known: Option<(i32, u16)>,
 }
 
-/// Joins a group of sockets; the first founds it.
-fn join(fd: &OwnedFd, index: i32, group: &mut Group) -> io::Result<()> {
+/// Joins a group of sockets; the first founds it. Returns what the kernel knows it by.
+fn join(fd: &OwnedFd, index: i32, group: &mut Group) -> io::Result<u16> {
     let way = match group.known {
         Some((of, id)) if of == index => (libc::PACKET_FANOUT_HASH << 16) | u32::from(id),
         _ => (libc::PACKET_FANOUT_HASH | libc::PACKET_FANOUT_FLAG_UNIQUEID) << 16,
@@ -166,7 +204,7 @@ fn join(fd: &OwnedFd, index: i32, group: &mut Group) -> io::Result<()> {
     sys::set_option(fd, libc::SOL_PACKET, libc::PACKET_FANOUT, &way)?;
     let joined: u32 = sys::option(fd, libc::SOL_PACKET, libc::PACKET_FANOUT)?;
     group.known = Some((index, joined as u16));
-    Ok(())
+    Ok(joined as u16)
 }
 
 /// Sends frames to an interface.

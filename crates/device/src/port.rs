@@ -64,8 +64,8 @@ impl Shape {
 
 /// What receives.
 pub enum Rx {
-    /// A packet socket, and what keeps the frames from the kernel.
-    Packet(PacketRx, Option<OwnedFd>),
+    /// Packet sockets, each with what keeps the frames from the kernel; several if this goes on with those of other workers.
+    Packet(Vec<(PacketRx, Option<OwnedFd>)>),
     /// XDP sockets, one for each queue.
     Xdp(Vec<XdpRx>),
 }
@@ -89,7 +89,7 @@ impl Rx {
                     |error| Trouble::new(interface, "keeping frames from the kernel", error, Some(hint));
                 let take = |left: &Vec<_>| xdp::take_from_kernel(rx.index(), left).map_err(refuse);
                 let grip = left.as_ref().map(take).transpose()?;
-                Ok(Rx::Packet(rx, grip))
+                Ok(Rx::Packet(vec![(rx, grip)]))
             }
             Method::Xdp(options) => {
                 let open = |&queue: &u32| XdpRx::open(interface, queue, options);
@@ -111,17 +111,22 @@ impl Rx {
     ) -> Taken {
         let max = max.min(BATCH_MAX - batch.len());
         match self {
-            Rx::Packet(rx, _) => {
-                let mut lost = 0;
-                let looked_at = rx.receive(max, |frame| {
-                    if wanted(&frame) {
-                        match shape.packet(pool, &frame) {
-                            Some(packet) => batch.push(packet),
-                            None => lost += 1,
+            Rx::Packet(sockets) => {
+                let mut taken = Taken::default();
+                for (rx, _) in sockets.iter_mut() {
+                    taken.looked_at += rx.receive(max - taken.looked_at, |frame| {
+                        if wanted(&frame) {
+                            match shape.packet(pool, &frame) {
+                                Some(packet) => batch.push(packet),
+                                None => taken.lost += 1,
+                            }
                         }
-                    }
-                });
-                Taken { looked_at, lost }
+                    });
+                }
+                if sockets.len() > 1 {
+                    sockets.rotate_left(1);
+                }
+                taken
             }
             Rx::Xdp(queues) => {
                 let mut taken = Taken::default();
@@ -145,16 +150,71 @@ impl Rx {
     /// What is readable when there are frames.
     pub fn fds(&self) -> impl Iterator<Item = &Arc<OwnedFd>> {
         let (packet, xdp) = match self {
-            Rx::Packet(rx, _) => (Some(rx.fd()), &[][..]),
-            Rx::Xdp(queues) => (None, &queues[..]),
+            Rx::Packet(sockets) => (&sockets[..], &[][..]),
+            Rx::Xdp(queues) => (&[][..], &queues[..]),
         };
-        packet.into_iter().chain(xdp.iter().map(XdpRx::fd))
+        packet.iter().map(|(rx, _)| rx.fd()).chain(xdp.iter().map(XdpRx::fd))
+    }
+
+    /// The sockets one by one.
+    pub fn split(self) -> Vec<Rx> {
+        match self {
+            Rx::Packet(sockets) => sockets.into_iter().map(|socket| Rx::Packet(vec![socket])).collect(),
+            Rx::Xdp(queues) => queues.into_iter().map(|queue| Rx::Xdp(vec![queue])).collect(),
+        }
+    }
+
+    /// Receives from another one's sockets, too. They are of the same method.
+    pub fn append(&mut self, other: Rx) {
+        match (self, other) {
+            (Rx::Packet(sockets), Rx::Packet(others)) => sockets.extend(others),
+            (Rx::Xdp(queues), Rx::Xdp(others)) => queues.extend(others),
+            (Rx::Packet(_), Rx::Xdp(_)) | (Rx::Xdp(_), Rx::Packet(_)) => {}
+        }
+    }
+
+    /// The queues that are served; none by packet sockets.
+    pub fn queues(&self) -> impl Iterator<Item = u32> {
+        let xdp = match self {
+            Rx::Packet(_) => &[][..],
+            Rx::Xdp(queues) => queues,
+        };
+        xdp.iter().map(XdpRx::queue)
+    }
+
+    /// Lets others have a share of a packet socket's frames: says which group they are to join.
+    ///
+    /// # Errors
+    /// What the kernel refuses, and why perhaps; it goes on alone then.
+    pub fn share(&mut self, interface: &str, group: &mut Group) -> Result<(), Trouble> {
+        match self {
+            Rx::Packet(sockets) => sockets.iter_mut().try_for_each(|(rx, _)| rx.share(interface, group)),
+            Rx::Xdp(_) => Ok(()),
+        }
+    }
+
+    /// Lets nothing more into packet sockets; what is in their rings can still be received.
+    ///
+    /// # Errors
+    /// What the kernel says.
+    pub fn close(&self) -> io::Result<()> {
+        match self {
+            Rx::Packet(sockets) => sockets.iter().try_for_each(|(rx, _)| rx.close()),
+            Rx::Xdp(_) => Ok(()),
+        }
+    }
+
+    /// Forgets what is in packet sockets' rings.
+    pub fn skip(&mut self) {
+        if let Rx::Packet(sockets) = self {
+            sockets.iter_mut().for_each(|(rx, _)| rx.skip());
+        }
     }
 
     /// Frames that were lost so far because no worker fetched them in time.
     pub fn drops(&mut self) -> u64 {
         match self {
-            Rx::Packet(rx, _) => rx.drops(),
+            Rx::Packet(sockets) => sockets.iter_mut().map(|(rx, _)| rx.drops()).sum(),
             Rx::Xdp(queues) => queues.iter().map(XdpRx::drops).sum(),
         }
     }
@@ -162,7 +222,7 @@ impl Rx {
     /// What went wrong since this was asked last.
     pub fn failure(&self, interface: &str) -> Option<Trouble> {
         match self {
-            Rx::Packet(rx, _) => rx.failure(interface),
+            Rx::Packet(sockets) => sockets.iter().find_map(|(rx, _)| rx.failure(interface)),
             Rx::Xdp(queues) => queues.iter().find_map(|rx| rx.failure(interface)),
         }
     }
@@ -170,7 +230,7 @@ impl Rx {
     /// Whether the interface of this name is another one now, or none: it has to be opened again.
     pub fn is_stale(&self, interface: &str) -> bool {
         match self {
-            Rx::Packet(rx, _) => rx.is_stale(interface),
+            Rx::Packet(sockets) => sockets.iter().any(|(rx, _)| rx.is_stale(interface)),
             Rx::Xdp(queues) => queues.iter().any(|rx| rx.is_stale(interface)),
         }
     }
@@ -178,7 +238,7 @@ impl Rx {
     /// How frames come, for the user.
     pub fn mode(&self) -> String {
         match self {
-            Rx::Packet(..) => "packet socket".to_owned(),
+            Rx::Packet(_) => "packet socket".to_owned(),
             Rx::Xdp(queues) => queues.iter().map(XdpRx::mode).collect::<Vec<_>>().join("; "),
         }
     }

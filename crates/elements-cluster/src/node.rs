@@ -8,10 +8,9 @@ use cluster::choice::{self, Chooser};
 use cluster::label::{self, Label, Stamp};
 use cluster::membership::{Event, Holder, Member, Phase, Rejected, Roster};
 use cluster::resequence::Resequencer;
-use cluster::topology::Topology;
 use cluster::transit::{Next, next};
 use packet::{Batch, DEFAULT_HEADROOM, Packet};
-use router::{ConfigError, Cx, Element, Handlers, Refused, Verdict};
+use router::{ConfigError, Cx, Element, Handlers, Verdict};
 use std::any::Any;
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -43,8 +42,6 @@ pub(super) struct Node {
 
 /// What a node hands over to its namesake in another configuration.
 struct Handed {
-    node: NodeId,
-    topology: Topology,
     running: Running,
     roster: Holder,
     passed: u64,
@@ -272,12 +269,13 @@ impl Node {
     }
 
     /// Why the state of another configuration's node does not fit.
-    fn misfit(&self, handed: &Handed) -> Option<&'static str> {
-        if (handed.node, &handed.topology) != (self.settings.node, &self.settings.topology) {
+    fn misfit(&self, old: &Node) -> Option<&'static str> {
+        let running = old.running.as_ref()?;
+        if (old.settings.node, &old.settings.topology) != (self.settings.node, &self.settings.topology) {
             return Some("another node, or another cluster");
         }
         match self.settings.key() {
-            Ok(key) if handed.running.member.has_key(&key) => None,
+            Ok(key) if running.member.has_key(&key) => None,
             _ => Some("another key"),
         }
     }
@@ -401,22 +399,22 @@ impl Element for Node {
         self.running.as_ref().map_or(0, |running| running.resequencer.waiting())
     }
 
+    fn can_take_over(&mut self, _cx: &mut Cx<'_>, old: &dyn Any) -> Result<(), ConfigError> {
+        let why = old.downcast_ref::<Node>().and_then(|old| self.misfit(old));
+        why.map_or(Ok(()), |why| Err(why.into()))
+    }
+
     fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {
         let roster = Holder::new(self.roster.current().clone());
         let (passed, delivered, rejected) = (self.passed, self.delivered, self.rejected.clone());
         let running = self.running.take()?;
-        let (node, topology) = (self.settings.node, self.settings.topology.clone());
         let witness = std::mem::replace(&mut self.witness, Witness::new());
-        Some(Box::new(Handed { node, topology, running, roster, passed, delivered, rejected, witness }))
+        Some(Box::new(Handed { running, roster, passed, delivered, rejected, witness }))
     }
 
     /// The node goes on as the one that it was to the others: no hello and no number is given twice.
-    fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
-        let mut handed =
-            state.downcast::<Handed>().map_err(|state| ("not a node of a cluster".into(), state))?;
-        if let Some(why) = self.misfit(&handed) {
-            return Err((why.into(), handed));
-        }
+    fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) {
+        let Ok(mut handed) = state.downcast::<Handed>() else { return };
         let running = &mut handed.running;
         if let Some(chooser) = &mut running.chooser {
             chooser.set_settings(self.settings.choice.clone());
@@ -434,7 +432,6 @@ impl Element for Node {
         (self.running, self.witness) = (Some(handed.running), handed.witness);
         self.notice(cx);
         self.set_expiry(cx);
-        Ok(())
     }
 
     fn handlers(&self, h: &mut Handlers) {

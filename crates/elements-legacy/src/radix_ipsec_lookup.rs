@@ -59,7 +59,7 @@ use super::words::{ROUTE, removed, route, shown, shown_gateway};
 use elements_shared::route_text::line;
 use lpm::Prefix;
 use packet::{Anno, Batch, Packet};
-use router::{Class, Config, ConfigError, Cx, Element, Flags, Handlers, Refused, Residency, Scope, Verdict};
+use router::{Class, Config, ConfigError, Cx, Element, Flags, Handlers, Residency, Scope, Verdict};
 use std::any::Any;
 use std::net::Ipv4Addr;
 use std::sync::Arc;
@@ -86,6 +86,8 @@ struct RadixIpsecLookup {
     table: Arc<Table>,
     outputs: usize,
     guide: Guide,
+    /// Routes of another configuration that were not taken over, because their output is gone.
+    lost: usize,
 }
 
 /// Sends packets where routes lead.
@@ -112,7 +114,7 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     let seed = config.seed();
     let table = config.shared(|| Table::new(routes, seed).map_err(|refusal| explain(refusal).into()))?;
     let guide = Guide { local: (LOCAL < outputs).then_some(LOCAL), complaints: 0 };
-    Ok(Box::new(RadixIpsecLookup { table, outputs, guide }))
+    Ok(Box::new(RadixIpsecLookup { table, outputs, guide, lost: 0 }))
 }
 
 /// What a table says when it refuses a change, for the user.
@@ -282,25 +284,17 @@ impl Element for RadixIpsecLookup {
         });
     }
 
-    fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {
-        Some(Box::new(self.table.clone()))
+    /// Routes are copied, and associations shared: the old element goes on with both if the swap is refused.
+    fn can_take_over(&mut self, _cx: &mut Cx<'_>, old: &dyn Any) -> Result<(), ConfigError> {
+        if let Some(old) = old.downcast_ref::<RadixIpsecLookup>() {
+            self.lost = self.table.take_over(&old.table, self.outputs).map_err(explain)?;
+        }
+        Ok(())
     }
 
-    fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
-        let old: Arc<Table> = *state
-            .downcast::<Arc<Table>>()
-            .map_err(|state| ("it has no such routes".into(), state as Box<dyn Any + Send>))?;
-        if Arc::ptr_eq(&old, &self.table) {
-            return Ok(());
-        }
-        match self.table.take_over(&old, self.outputs) {
-            // The table is everybody's: one worker tells of it.
-            Ok(lost) if lost > 0 && cx.worker() == 0 => {
-                cx.log(&format!("{}: {lost} routes lost (their output is gone)", cx.name()));
-                Ok(())
-            }
-            Ok(_) => Ok(()),
-            Err(refusal) => Err((explain(refusal).into(), Box::new(old))),
+    fn taken_over(&mut self, cx: &mut Cx<'_>) {
+        if self.lost > 0 {
+            cx.log(&format!("{}: {} routes lost (their output is gone)", cx.name(), self.lost));
         }
     }
 }

@@ -117,6 +117,8 @@ struct Books {
     routes: Vec<Route>,
     /// The routes of the configuration, which a later one is to answer for.
     configured: Vec<RouteSpec>,
+    /// Whether the table of a configuration that is replaced was taken over.
+    follows: bool,
 }
 
 /// Routes while they change. Those on the same terms share an association.
@@ -203,7 +205,7 @@ impl Table {
         configured.iter().cloned().for_each(|spec| draft.set(spec));
         let routes = draft.routes();
         let state = Cell::new(State::new(routes.clone())?);
-        Ok(Table { state, books: Mutex::new(Books { routes, configured }), seed })
+        Ok(Table { state, books: Mutex::new(Books { routes, configured, follows: false }), seed })
     }
 
     /// The routes at this moment.
@@ -239,7 +241,8 @@ impl Table {
     }
 
     /// Goes on with the associations of another table, as far as they are on the same terms, and with routes that came or changed there
-    /// since its configuration was read, unless there is one for the prefix here, or their output is gone. Says how many are lost for that.
+    /// since its configuration was read, unless there is one for the prefix here, or their output is gone. Says how many are lost for that, the
+    /// first time: the element's instances share the table, and each asks for it.
     pub(super) fn take_over(&self, old: &Table, outputs: usize) -> Result<usize, Refusal> {
         let (known, configured) = {
             let books = old.books();
@@ -248,6 +251,9 @@ impl Table {
         let configured: HashMap<_, _> = configured.into_iter().map(|spec| (spec.prefix, spec)).collect();
         let theirs = Draft::of(known.clone(), self.seed).associations;
         let mut books = self.books();
+        if std::mem::replace(&mut books.follows, true) {
+            return Ok(0);
+        }
         let mut routes = books.routes.clone();
         for mine in routes.iter_mut().filter_map(|route| route.association.as_mut()) {
             if let Some(same) = theirs.get(&mine.terms) {

@@ -141,7 +141,7 @@ pub use context::tasks::Tasks;
 pub use context::timers::Timers;
 pub use context::values::{arguments, keyword_value, scope, value};
 pub use context::verdict::Verdict;
-pub use element::behaviour::{Element, Pull, Queues, Refused};
+pub use element::behaviour::{Element, Pull, Queues};
 pub use element::class::{Class, Classes, Create, Layout};
 pub use element::config::{Config, Resources};
 pub use element::handlers::{Handlers, Outcome};

@@ -4,7 +4,7 @@ use clique_router as router;
 use packet::{Batch, Packet};
 use router::{
     Activity, Balance, Call, Class, Classes, Clock, Config, ConfigError, Cx, Element, Entry, Fault, Handlers,
-    Log, Options, PerPacket, Pull, Refused, Router, Simple, Verdict,
+    Log, Options, PerPacket, Pull, Router, Simple, Verdict,
 };
 use std::any::Any;
 use std::collections::VecDeque;
@@ -101,9 +101,8 @@ impl Element for Does {
         Some(Box::new(std::mem::take(&mut self.kept)))
     }
 
-    fn take_state(&mut self, _cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
-        self.kept = *state.downcast().map_err(|state| (ConfigError::from("not mine"), state))?;
-        Ok(())
+    fn take_state(&mut self, _cx: &mut Cx<'_>, state: Box<dyn Any + Send>) {
+        self.kept = *state.downcast().expect("its own");
     }
 
     fn handlers(&self, h: &mut Handlers) {

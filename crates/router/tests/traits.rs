@@ -5,8 +5,8 @@ use clique_router as router;
 use packet::{Batch, Packet};
 use router::{
     Activity, Answer, Call, CallArg, Class, Classes, Clock, Config, ConfigError, Cx, Element, HandlerError,
-    HandlerErrorKind, Handlers, Log, Merge, Options, Outcome, PerPacket, Pull, Refused, Residency, Response,
-    Router, Simple, Step, Verdict,
+    HandlerErrorKind, Handlers, Log, Merge, Options, Outcome, PerPacket, Pull, Residency, Response, Router,
+    Simple, Step, Verdict,
 };
 use std::any::Any;
 use std::collections::{BTreeMap, VecDeque};
@@ -114,10 +114,12 @@ struct Trigger {
     at: u64,
     call: Option<CallArg>,
     count: u64,
+    /// How often it was told that all has been taken over.
+    told: u64,
 }
 
 fn trigger(config: &mut Config<'_>) -> Made {
-    let mut e = Trigger { at: u64::MAX, call: None, count: 0 };
+    let mut e = Trigger { at: u64::MAX, call: None, count: 0, told: 0 };
     config.args().positional("AT", &mut e.at).positional("CALL", &mut e.call).finish()?;
     Ok(Box::new(e))
 }
@@ -136,23 +138,28 @@ impl Element for Trigger {
 
     fn handlers(&self, h: &mut Handlers) {
         h.read("count", |e: &mut Trigger, _| e.count).merged(Merge::Sum);
+        h.read("told", |e: &mut Trigger, _| e.told).merged(Merge::Sum);
         h.write("count", |e: &mut Trigger, cx, text| {
             e.count = router::value(cx, text)?;
             Ok(())
         });
     }
 
-    fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {
-        Some(Box::new(self.count))
+    fn can_take_over(&mut self, _cx: &mut Cx<'_>, old: &dyn Any) -> Result<(), ConfigError> {
+        assert!(old.is::<Trigger>(), "a namesake of the same class");
+        if self.at == 0 { Err("this one takes nothing over".into()) } else { Ok(()) }
     }
 
-    fn take_state(&mut self, _cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
-        let count = *state.downcast::<u64>().map_err(|state| ("not a count".into(), state as Box<_>))?;
-        if self.at == 0 {
-            return Err(("this one takes nothing over".into(), Box::new(count)));
-        }
-        self.count = count;
-        Ok(())
+    fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {
+        Some(Box::new(std::mem::take(&mut self.count)))
+    }
+
+    fn take_state(&mut self, _cx: &mut Cx<'_>, state: Box<dyn Any + Send>) {
+        self.count += state.downcast_ref::<u64>().expect("a count");
+    }
+
+    fn taken_over(&mut self, _cx: &mut Cx<'_>) {
+        self.told += 1;
     }
 }
 
@@ -451,6 +458,7 @@ impl Element for Slow {
 
 static CLASSES: &[Class] = &[
     Class::new("Source", source).ports("0/1").processing("h/h").activity(Activity::Always),
+    Class::new("Everywhere", source).ports("0/1").processing("h/h").activity(Activity::PerWorker),
     Class::new("Say", say),
     Class::new("BackTee", |_| Ok(Box::new(BackTee))).ports("1/2").processing("h/h"),
     Class::new("Sink", |_| Ok(Box::new(Sink(0)))).ports("1/0").processing("h/h"),
@@ -661,18 +669,46 @@ fn errors_of_calls_have_kinds() {
 /// A namesake of the same class takes the state over; another class does not; a refusal leaves the old one as it was.
 #[test]
 fn a_namesake_takes_the_state_over() {
-    let mut old = build_with("Source(5) -> t :: Trigger -> Sink", options(1, 1)).expect("good");
+    let mut old =
+        build_with("Source(5) -> t :: Trigger -> u :: Trigger -> Sink", options(1, 1)).expect("good");
     old.run();
     let count = |router: &mut Router| router.call(Call::read("t.count", ""));
     assert_eq!(count(&mut old).as_deref(), Ok("5"));
-    let mut refusing = build_with("Source(1) -> t :: Trigger(0) -> Sink", options(1, 1)).expect("good");
-    let error = refusing.take_over(&mut old).expect_err("refused");
-    assert!(error.to_string().contains("'t'"), "{error}");
-    assert_eq!(count(&mut old).as_deref(), Ok("5"));
+    for config in [
+        "Source(1) -> t :: Trigger(0) -> u :: Trigger -> Sink",
+        "Source(1) -> t :: Trigger -> u :: Trigger(0) -> Sink",
+    ] {
+        let mut refusing = build_with(config, options(1, 1)).expect("good");
+        let error = refusing.take_over(&mut old).expect_err("refused");
+        assert!(error.to_string().contains("cannot take over its state: this one"), "{error}");
+        assert_eq!(count(&mut old).as_deref(), Ok("5"));
+        assert_eq!(count(&mut refusing).as_deref(), Ok("0"), "no state has moved");
+        assert_eq!(refusing.call(Call::read("u.told", "")).as_deref(), Ok("0"));
+    }
     let mut new = build_with("Source(2) -> Say(n) -> t :: Trigger -> Sink", options(1, 1)).expect("good");
     new.take_over(&mut old).expect("taken over");
     new.run();
     assert_eq!(count(&mut new).as_deref(), Ok("7"));
+    assert_eq!(new.call(Call::read("t.told", "")).as_deref(), Ok("1"));
+}
+
+/// The states of all instances arrive when an element gets other workers: fewer, more, others.
+#[test]
+fn states_arrive_where_the_workers_are_others() {
+    let everywhere = "Everywhere(0) -> t :: Trigger -> Sink";
+    let pinned = "s :: Source(0) -> t :: Trigger -> Sink; Pins(s 1)";
+    let read = |router: &mut Router, handler: &str| router.call(Call::read(handler, "")).expect("a number");
+    for (from, to) in [(everywhere, pinned), (pinned, everywhere)] {
+        let mut old = build_with(from, options(3, 1)).expect("good");
+        old.call(Call::write("t.count", "5")).expect("a count");
+        let before: u64 = read(&mut old, "t.count").parse().expect("a number");
+        assert!(before >= 5, "{from}: {before}");
+        let mut new = build_with(to, options(3, 1)).expect("good");
+        new.take_over(&mut old).expect("taken over");
+        assert_eq!(read(&mut new, "t.count"), before.to_string(), "{from} -> {to}");
+        let instances = if to == pinned { "1" } else { "3" };
+        assert_eq!(read(&mut new, "t.told"), instances, "each is told once");
+    }
 }
 
 /// A router that waits for a timer uses no processor; simulated time does not wait at all.

@@ -62,7 +62,7 @@ use super::install::{ROUTES_LEARNED, RouteSync, Shared, Target};
 use super::links::Links;
 use super::netlink;
 use crate::feed::{Feed, Waiter, Wake};
-use router::{Class, Config, ConfigError, Cx, Element, Handlers, IpPort, Refused, Residency};
+use router::{Class, Config, ConfigError, Cx, Element, Handlers, IpPort, Residency};
 use std::any::Any;
 use std::io::{ErrorKind, Read};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
@@ -167,20 +167,26 @@ impl Element for FpmServer {
         }
     }
 
+    fn can_take_over(&mut self, _cx: &mut Cx<'_>, old: &dyn Any) -> Result<(), ConfigError> {
+        let running = old.downcast_ref::<FpmServer>().and_then(|old| old.running.as_ref());
+        match running {
+            Some(running) if running.asked_for != (self.address, self.port) => {
+                Err("it listens elsewhere".into())
+            }
+            _ => Ok(()),
+        }
+    }
+
     fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {
         self.running.take().map(|running| Box::new(running) as Box<dyn Any + Send>)
     }
 
-    fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
-        let running = state.downcast::<Running>().map_err(|state| ("not an FPMServer".into(), state))?;
-        if running.asked_for != (self.address, self.port) {
-            return Err(("it listens elsewhere".into(), running));
-        }
+    fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) {
+        let Ok(running) = state.downcast::<Running>() else { return };
         running.feed.shared.retarget(self.aim(cx));
         running.feed.wake();
         self.running = Some(*running);
         cx.timers().cancel(RETRY);
-        Ok(())
     }
 
     fn finish(&mut self, _cx: &mut Cx<'_>) {

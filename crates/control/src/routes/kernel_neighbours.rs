@@ -42,9 +42,7 @@ use super::links;
 use super::listening::Ear;
 use super::netlink::{Message, Neighbour, RTM_GETNEIGH, Standing};
 use crate::feed::{Feed, Waiter, Wake};
-use router::{
-    Call, Class, Config, ConfigError, Cx, Element, ElementName, FromArg, Handlers, Refused, Residency,
-};
+use router::{Call, Class, Config, ConfigError, Cx, Element, ElementName, FromArg, Handlers, Residency};
 use std::any::Any;
 use std::collections::HashSet;
 use std::net::IpAddr;
@@ -141,12 +139,10 @@ impl Element for KernelNeighbours {
         self.feed.take().map(|feed| Box::new(feed) as Box<dyn Any + Send>)
     }
 
-    fn take_state(&mut self, _cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
-        let feed = state
-            .downcast::<Feed<Shared>>()
-            .map_err(|state| ("not a KernelNeighbours".into(), state as Box<dyn Any + Send>))?;
-        feed.let_go();
-        Ok(())
+    fn take_state(&mut self, _cx: &mut Cx<'_>, state: Box<dyn Any + Send>) {
+        if let Ok(feed) = state.downcast::<Feed<Shared>>() {
+            feed.let_go();
+        }
     }
 
     fn finish(&mut self, _cx: &mut Cx<'_>) {

@@ -49,7 +49,7 @@ use super::links::Links;
 use super::listening::Ear;
 use super::netlink::{Message, RTM_GETNEXTHOP, RTM_GETROUTE};
 use crate::feed::{Feed, Waiter, Wake};
-use router::{Class, Config, ConfigError, Cx, Element, Handlers, Refused, Residency};
+use router::{Class, Config, ConfigError, Cx, Element, Handlers, Residency};
 use std::any::Any;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -127,9 +127,9 @@ impl Element for KernelRoutes {
 
     /// The old thread goes on, for the new lookup elements: it knows which routes they have taken over that may go. One that read another
     /// table ends, since from now on only one may speak to the lookup elements.
-    fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
-        let old = state.downcast::<(u32, Option<Duration>, Feed<Shared>)>();
-        let (table, reconcile, feed) = *old.map_err(|state| ("not a KernelRoutes".into(), state))?;
+    fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) {
+        let Ok(old) = state.downcast::<(u32, Option<Duration>, Feed<Shared>)>() else { return };
+        let (table, reconcile, feed) = *old;
         if (table, reconcile) == (self.table, self.reconcile) {
             self.ready = None;
             feed.shared.retarget(self.aim(cx));
@@ -138,7 +138,6 @@ impl Element for KernelRoutes {
         } else {
             feed.let_go();
         }
-        Ok(())
     }
 
     fn finish(&mut self, _cx: &mut Cx<'_>) {

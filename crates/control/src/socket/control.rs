@@ -71,8 +71,8 @@ use super::requests::Serves;
 use super::server::{Address, Role, Server};
 use super::shared::Target;
 use router::{
-    Class, Config, ConfigError, Cx, Element, ElementName, FileName, FromArg, Handlers, IpPort, Refused,
-    Residency, Scope,
+    Class, Config, ConfigError, Cx, Element, ElementName, FileName, FromArg, Handlers, IpPort, Residency,
+    Scope,
 };
 use std::any::Any;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -297,6 +297,12 @@ impl ControlSocket {
         }
     }
 
+    /// Whether the server of another configuration's element does what this one is to do, at the same address.
+    fn continues(&self, server: &Server) -> bool {
+        let channel = server.chatter.as_ref().map(|chatter| chatter.channel());
+        server.address == self.address && channel.as_ref() == self.hearing().map(|hearing| &hearing.channel)
+    }
+
     /// Opens the socket, or prepares the next attempt.
     fn open(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
         let role = self.role();
@@ -341,32 +347,36 @@ impl Element for ControlSocket {
         }
     }
 
+    fn can_take_over(&mut self, _cx: &mut Cx<'_>, old: &dyn Any) -> Result<(), ConfigError> {
+        let server = old.downcast_ref::<ControlSocket>().and_then(|old| old.server.as_ref());
+        match server {
+            // It has a socket already, if the address is another one.
+            Some(server) if self.server.is_none() && !self.continues(server) => {
+                Err("incompatible ControlSockets".into())
+            }
+            _ => Ok(()),
+        }
+    }
+
     fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {
         let server = self.former.take().or_else(|| self.server.take().map(Box::new));
         server.map(|server| server as Box<dyn Any + Send>)
     }
 
-    fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
-        let server =
-            state.downcast::<Server>().map_err(|state| ("incompatible ControlSockets".into(), state))?;
-        if self.server.is_some() {
+    fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) {
+        let Ok(server) = state.downcast::<Server>() else { return };
+        if !self.continues(&server) {
             self.former = Some(server);
             cx.timers().at_once(FORGET);
-            return Ok(());
-        }
-        let channel = server.chatter.as_ref().map(|chatter| chatter.channel());
-        if server.address != self.address
-            || channel.as_ref() != self.hearing().map(|hearing| &hearing.channel)
-        {
-            return Err(("incompatible ControlSockets".into(), server));
+            return;
         }
         if let (Some(chatter), Some(hearing)) = (&server.chatter, self.hearing()) {
             chatter.follow(hearing);
         }
         server.retarget(self.aim(cx));
+        // Of several ports to choose from, a new server has the next one: nobody knows of it.
         self.server = Some(*server);
         cx.timers().cancel(RETRY);
-        Ok(())
     }
 
     fn finish(&mut self, _cx: &mut Cx<'_>) {

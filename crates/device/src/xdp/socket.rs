@@ -321,6 +321,11 @@ impl XdpRx {
         format!("queue {}, {program} XDP, {copy}", self.socket.queue)
     }
 
+    /// The queue that it is of.
+    pub(crate) fn queue(&self) -> u32 {
+        self.socket.queue
+    }
+
     /// What is readable when there are frames.
     pub fn fd(&self) -> &Arc<OwnedFd> {
         &self.socket.fd

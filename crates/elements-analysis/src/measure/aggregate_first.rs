@@ -24,9 +24,7 @@
 
 use super::notifier::{Notifier, Over};
 use packet::{Anno, Packet};
-use router::{
-    Class, Config, ConfigError, Cx, Element, ElementName, PerPacket, Refused, Residency, Simple, Verdict,
-};
+use router::{Class, Config, ConfigError, Cx, Element, ElementName, PerPacket, Residency, Simple, Verdict};
 use std::any::Any;
 use std::collections::HashSet;
 
@@ -83,11 +81,10 @@ impl Simple for AggregateFirst {
         Some(Box::new(std::mem::take(&mut self.seen)))
     }
 
-    fn take_state(&mut self, _cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
+    fn take_state(&mut self, _cx: &mut Cx<'_>, state: Box<dyn Any + Send>) {
         if let Ok(state) = state.downcast::<HashSet<u32>>() {
             self.seen = *state;
         }
-        Ok(())
     }
 }
 

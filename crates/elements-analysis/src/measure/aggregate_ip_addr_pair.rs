@@ -31,9 +31,7 @@
 
 use super::notifier::Notifier;
 use packet::{Anno, Packet};
-use router::{
-    Class, Config, ConfigError, Cx, Element, Handlers, PerPacket, Refused, Residency, Simple, Verdict,
-};
+use router::{Class, Config, ConfigError, Cx, Element, Handlers, PerPacket, Residency, Simple, Verdict};
 use std::any::Any;
 use std::collections::HashMap;
 use std::net::Ipv4Addr;
@@ -164,11 +162,10 @@ impl Simple for AggregateIpAddrPair {
     }
 
     /// Pairs keep their numbers.
-    fn take_state(&mut self, _cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
+    fn take_state(&mut self, _cx: &mut Cx<'_>, state: Box<dyn Any + Send>) {
         if let Ok(state) = state.downcast::<(HashMap<(Ipv4Addr, Ipv4Addr), Pair>, u32, Option<i64>)>() {
             (self.pairs, self.next, self.next_reap_s) = *state;
         }
-        Ok(())
     }
 
     fn handlers(&self, h: &mut Handlers) {

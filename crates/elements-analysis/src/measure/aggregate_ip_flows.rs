@@ -51,8 +51,8 @@ use super::notifier::Notifier;
 use elements_shared::encap::Encap;
 use packet::{Anno, Batch, Packet};
 use router::{
-    Answer, Call, Class, Config, ConfigError, Cx, Element, ElementName, FileName, Handlers, Pull, Refused,
-    Residency, Response, Step, Verdict,
+    Answer, Call, Class, Config, ConfigError, Cx, Element, ElementName, FileName, Handlers, Pull, Residency,
+    Response, Step, Verdict,
 };
 use std::any::Any;
 use std::collections::{HashMap, VecDeque};
@@ -443,14 +443,13 @@ impl Element for AggregateIpFlows {
     }
 
     /// Flows keep their numbers.
-    fn take_state(&mut self, _cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
+    fn take_state(&mut self, _cx: &mut Cx<'_>, state: Box<dyn Any + Send>) {
         if let Ok(state) = state.downcast::<Handover>() {
             let Handover { flows, waiting, waiting_count, now_s, next_reap_s } = *state;
             self.flows.adopt(flows);
             (self.waiting, self.waiting_count) = (waiting, waiting_count);
             (self.now_s, self.next_reap_s) = (now_s, next_reap_s);
         }
-        Ok(())
     }
 
     fn handlers(&self, h: &mut Handlers) {

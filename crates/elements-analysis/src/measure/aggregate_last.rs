@@ -33,7 +33,7 @@
 use super::by_aggregate::ByAggregate;
 use super::notifier::{Notifier, Over};
 use packet::{Anno, Batch, Packet};
-use router::{Activity, Class, Config, ConfigError, Cx, Element, ElementName, Handlers, Refused, Residency};
+use router::{Activity, Class, Config, ConfigError, Cx, Element, ElementName, Handlers, Residency};
 use std::any::Any;
 
 /// The class.
@@ -150,11 +150,10 @@ impl Element for AggregateLast {
         Some(Box::new(std::mem::take(&mut self.last)))
     }
 
-    fn take_state(&mut self, _cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
+    fn take_state(&mut self, _cx: &mut Cx<'_>, state: Box<dyn Any + Send>) {
         if let Ok(state) = state.downcast::<ByAggregate<Packet>>() {
             self.last = *state;
         }
-        Ok(())
     }
 
     fn handlers(&self, h: &mut Handlers) {

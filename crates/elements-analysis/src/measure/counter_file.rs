@@ -28,7 +28,7 @@
 //! Counter, MultiCounter
 
 use packet::Batch;
-use router::{Class, Config, ConfigError, Cx, Element, FileName, Handlers, Pull, Refused, Residency};
+use router::{Class, Config, ConfigError, Cx, Element, FileName, Handlers, Pull, Residency};
 use std::any::Any;
 use std::fs::{File, OpenOptions};
 use std::os::unix::fs::FileExt;
@@ -178,11 +178,10 @@ impl Element for CounterFile {
         Some(Box::new(self.counts()))
     }
 
-    fn take_state(&mut self, _cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
+    fn take_state(&mut self, _cx: &mut Cx<'_>, state: Box<dyn Any + Send>) {
         if let Ok(counts) = state.downcast::<Counts>() {
             self.set(*counts);
         }
-        Ok(())
     }
 
     fn handlers(&self, h: &mut Handlers) {

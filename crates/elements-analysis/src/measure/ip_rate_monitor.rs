@@ -38,7 +38,7 @@
 
 use elements_shared::rate_average::unparse;
 use packet::{Anno, Batch, Packet};
-use router::{Class, Config, ConfigError, Cx, Element, Handlers, Pull, Refused, Residency};
+use router::{Class, Config, ConfigError, Cx, Element, Handlers, Pull, Residency};
 use std::any::Any;
 use std::net::Ipv4Addr;
 use wire::ipv4;
@@ -373,13 +373,12 @@ impl Element for IpRateMonitor {
         }))
     }
 
-    fn take_state(&mut self, _cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
-        let Ok(state) = state.downcast::<Handover>() else { return Ok(()) };
+    fn take_state(&mut self, _cx: &mut Cx<'_>, state: Box<dyn Any + Send>) {
+        let Ok(state) = state.downcast::<Handover>() else { return };
         if state.bytes == self.bytes {
             (self.levels, self.free, self.used) = (state.levels, state.free, state.used);
             (self.reset_epoch, self.folded_epoch) = state.epochs;
         }
-        Ok(())
     }
 
     fn handlers(&self, h: &mut Handlers) {

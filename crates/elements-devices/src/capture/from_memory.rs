@@ -33,7 +33,7 @@
 
 use device::memory::{Interface, Interfaces, RxQueue};
 use packet::{BATCH_MAX, Kind, Packet};
-use router::{Activity, Class, Config, ConfigError, Cx, Element, Handlers, Queues, Refused, metric};
+use router::{Activity, Class, Config, ConfigError, Cx, Element, Handlers, Queues, metric};
 use std::any::Any;
 use std::sync::Arc;
 use std::time::Duration;
@@ -202,14 +202,13 @@ impl Element for FromMemory {
         Some(Box::new(std::mem::take(&mut self.queues)))
     }
 
-    fn take_state(&mut self, _cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
+    fn take_state(&mut self, _cx: &mut Cx<'_>, state: Box<dyn Any + Send>) {
         if let Ok(queues) = state.downcast::<Vec<RxQueue>>() {
             let ours = |queue: &RxQueue| {
                 Arc::ptr_eq(queue.interface(), &self.interface) && self.wanted.contains(&queue.queue())
             };
-            self.queues = queues.into_iter().filter(ours).collect();
+            self.queues.extend(queues.into_iter().filter(ours));
         }
-        Ok(())
     }
 
     fn queues(&self) -> Option<Queues> {

@@ -47,8 +47,8 @@ use elements_shared::encap::{self, Encap};
 use elements_shared::pulling::Intake;
 use packet::{Anno, Batch, Packet};
 use router::{
-    Activity, Answer, Class, Config, ConfigError, Cx, Element, FileName, Handlers, Pull, Refused, Residency,
-    Step, metric,
+    Activity, Answer, Class, Config, ConfigError, Cx, Element, FileName, Handlers, Pull, Residency, Step,
+    metric,
 };
 use std::any::Any;
 use std::fs::File;
@@ -285,8 +285,8 @@ impl Element for ToDump {
         }
     }
 
-    fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
-        let Ok(kept) = state.downcast::<(String, Options, Writer)>() else { return Ok(()) };
+    fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) {
+        let Ok(kept) = state.downcast::<(String, Options, Writer)>() else { return };
         let (filename, options, mut writer) = *kept;
         let snaplen = self.options.snaplen;
         if (&filename, Options { snaplen, ..options }) == (&self.filename, self.options) {
@@ -295,7 +295,6 @@ impl Element for ToDump {
         } else if let Err(error) = writer.close() {
             cx.log(&format!("{} :: ToDump: {error}", cx.name()));
         }
-        Ok(())
     }
 
     fn handlers(&self, h: &mut Handlers) {

@@ -32,7 +32,7 @@ use super::from_memory::interface;
 use device::memory::{Interface, TxQueue};
 use elements_shared::pulling;
 use packet::{BATCH_MAX, Batch};
-use router::{Activity, Class, Config, ConfigError, Cx, Element, Handlers, Pull, Queues, Refused, metric};
+use router::{Activity, Class, Config, ConfigError, Cx, Element, Handlers, Pull, Queues, metric};
 use std::any::Any;
 use std::sync::Arc;
 
@@ -132,14 +132,13 @@ impl Element for ToMemory {
         Some(Box::new(self.queue.take()?))
     }
 
-    fn take_state(&mut self, _cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
+    fn take_state(&mut self, _cx: &mut Cx<'_>, state: Box<dyn Any + Send>) {
         if let Ok(queue) = state.downcast::<TxQueue>()
             && Arc::ptr_eq(queue.interface(), &self.interface)
             && queue.queue() == self.number
         {
             self.queue = Some(*queue);
         }
-        Ok(())
     }
 
     fn queues(&self) -> Option<Queues> {

@@ -9,7 +9,7 @@ use elements_shared::packet_end::lengthen;
 use elements_shared::reading::{self, Next};
 use packet::{Anno, Batch, Packet};
 use router::{
-    Args, Call, CallArg, Config, ConfigError, Cx, Element, FileName, Flags, Handlers, Pull, Refused, metric,
+    Args, Call, CallArg, Config, ConfigError, Cx, Element, FileName, Flags, Handlers, Pull, metric,
 };
 use std::any::Any;
 use std::sync::Arc;
@@ -375,14 +375,13 @@ impl Element for Trace {
         Some(Box::new((self.filename.clone(), file)))
     }
 
-    fn take_state(&mut self, _cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
+    fn take_state(&mut self, _cx: &mut Cx<'_>, state: Box<dyn Any + Send>) {
         if let Ok(kept) = state.downcast::<(String, TraceFile)>()
             && kept.0 == self.filename
         {
             let range = std::mem::take(&mut self.file.range);
             self.file = TraceFile { range, ..kept.1 };
         }
-        Ok(())
     }
 
     fn handlers(&self, h: &mut Handlers) {

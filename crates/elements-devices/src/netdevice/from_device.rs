@@ -78,19 +78,20 @@
 //! ToDevice, FromDump, KernelTap
 
 use super::hardware::{self, Hardware, Side};
+use super::shares::Shares;
 use device::Trouble;
 use device::capture::LinkType;
-use device::packet_socket::{Frame, Group, Options};
-use device::port::{Method, Rx, Shape};
+use device::packet_socket::{Frame, Options};
+use device::port::{Method, Rx, Shape, Taken};
 use device::xdp::{self, Rule};
 use elements_shared::encap;
 use packet::{BATCH_MAX, DEFAULT_HEADROOM, Kind};
 use router::{
     Activity, Class, Config, ConfigError, Cx, Element, Flags, FromArg, Handlers, Interest, Merge, Metric,
-    NetOrHost, Queues, Refused, Scope, metric,
+    NetOrHost, Queues, Scope, metric,
 };
 use std::any::Any;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use wire::ethernet::ether_type;
 use wire::{Ipv4Net, Ipv6Net};
@@ -124,9 +125,11 @@ struct FromDevice {
     /// The worker's place among those that receive, and their number.
     place: (usize, usize),
     queue: Option<u16>,
-    /// The sockets of all workers, if there are several.
-    group: Option<Arc<Mutex<Group>>>,
+    /// What all workers have in common.
+    shares: Arc<Mutex<Shares>>,
     rx: Option<Rx>,
+    /// Sockets of an element that this one has replaced, until they are empty.
+    rest: Vec<Rx>,
     /// Whether the element waits for another one that has the queue.
     waits: Waits,
     outbound: bool,
@@ -151,6 +154,19 @@ enum Waits {
     Briefly,
     /// It has not let go, which was said.
     Long,
+}
+
+/// What goes to a new configuration.
+struct Handover {
+    interface: String,
+    method: Method,
+    count: u64,
+    rx: Rx,
+    rest: Vec<Rx>,
+}
+
+fn lock(shares: &Mutex<Shares>) -> MutexGuard<'_, Shares> {
+    shares.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// What is wanted of an interface.
@@ -327,15 +343,15 @@ pub(super) fn make(config: &mut Config<'_>, wishes: Wishes) -> Result<Box<dyn El
     let Wishes { interface, method, queue, hardware, .. } = wishes;
     let (workers, worker) = (config.workers().to_vec(), config.worker());
     let place = workers.iter().position(|&w| w == worker).unwrap_or(0);
-    let shares = workers.len() > 1 && queue.is_none() && matches!(method, Method::Packet(..));
-    let group = if shares { Some(config.shared(|| Ok(Mutex::new(Group::default())))?) } else { None };
+    let shares = config.shared(|| Ok(Mutex::new(Shares::default())))?;
     Ok(Box::new(FromDevice {
         interface,
         method,
         place: (place, workers.len().max(1)),
         queue,
-        group,
+        shares,
         rx: None,
+        rest: Vec::new(),
         waits: Waits::No,
         outbound: wishes.outbound,
         shape: wishes.shape,
@@ -453,6 +469,52 @@ impl FromDevice {
         }
     }
 
+    /// Whether packets sockets of several workers divide the frames between them.
+    fn is_shared(&self) -> bool {
+        self.place.1 > 1 && self.queue.is_none() && matches!(self.method, Method::Packet(..))
+    }
+
+    /// Goes on with this worker's share of the old instances' sockets.
+    fn go_on(&mut self, cx: &mut Cx<'_>, queues: &[u32]) {
+        // It was opened beside them, and has received the same.
+        self.rx = None;
+        let mut shares = lock(&self.shares);
+        let founded = if self.is_shared() { shares.found(&self.interface) } else { Ok(()) };
+        let place = if self.queue.is_some() { (0, 1) } else { self.place };
+        let mut rx = shares.take(Some(place).filter(|_| !queues.is_empty()), queues);
+        let has = |rx: &Option<Rx>, queue| rx.as_ref().is_some_and(|rx| rx.queues().any(|of| of == queue));
+        let missing: Vec<u32> = match self.method {
+            Method::Packet(..) if rx.is_some() => Vec::new(),
+            _ => queues.iter().copied().filter(|&queue| !has(&rx, queue)).collect(),
+        };
+        let mut is_whole = true;
+        if !missing.is_empty() {
+            let group = self.is_shared().then_some(&mut shares.group);
+            let more = founded.and_then(|()| Rx::open(&self.interface, &self.method, &missing, group));
+            match (&mut rx, more) {
+                (Some(rx), Ok(more)) => rx.append(more),
+                (none, Ok(more)) => *none = Some(more),
+                (_, Err(trouble)) => {
+                    cx.log(&format!("{} :: FromDevice: {trouble}", cx.name()));
+                    is_whole = false;
+                }
+            }
+        }
+        shares.settle(self.place.1);
+        drop(shares);
+        cx.timers().cancel(AGAIN);
+        (self.rx, self.waits) = (rx, Waits::No);
+        if self.rx.is_some() {
+            cx.timers().after(CHECK, RETRY);
+            cx.tasks().schedule();
+        }
+        // Frames of a queue wait for its socket; those of packet sockets go to the others in the group.
+        if !is_whole && matches!(self.method, Method::Xdp(_)) {
+            self.waits = Waits::Long;
+            cx.timers().after(AGAIN, RETRY);
+        }
+    }
+
     /// Opens the interface, or finds out that the element has to wait for another one that has it.
     fn open(&mut self, cx: &mut Cx<'_>) -> Result<(), Trouble> {
         let queues = self.mine();
@@ -460,8 +522,11 @@ impl FromDevice {
             cx.tasks().unschedule();
             return Ok(());
         }
-        let mut group = self.group.as_ref().map(|group| group.lock().unwrap_or_else(PoisonError::into_inner));
-        match Rx::open(&self.interface, &self.method, &queues, group.as_deref_mut()) {
+        let mut shares = lock(&self.shares);
+        let group = self.is_shared().then_some(&mut shares.group);
+        let opened = Rx::open(&self.interface, &self.method, &queues, group);
+        drop(shares);
+        match opened {
             Ok(rx) => {
                 if let (Method::Xdp(_), mode) = (&self.method, rx.mode()) {
                     cx.log(&format!("{} :: FromDevice({}): {mode}", cx.name(), self.interface));
@@ -488,14 +553,24 @@ impl FromDevice {
 
     /// Receives a burst; returns how many frames there were.
     fn receive(&mut self, cx: &mut Cx<'_>) -> usize {
-        let Some(rx) = &mut self.rx else { return 0 };
         let mut batch = cx.batch();
         let (outbound, protocol, now_ns) = (self.outbound, self.protocol, cx.now_ns());
         let wanted = |frame: &Frame<'_>| {
             (outbound || frame.addressee != Kind::Outgoing)
                 && (protocol == 0 || frame.data.get(12..14) == Some(&protocol.to_be_bytes()[..]))
         };
-        let taken = rx.receive(cx.pool(), &mut batch, (self.burst, now_ns), self.shape, wanted);
+        let (burst, shape) = ((self.burst, now_ns), self.shape);
+        let mut taken = Taken::default();
+        while let Some(rest) = self.rest.last_mut() {
+            taken = rest.receive(cx.pool(), &mut batch, burst, shape, wanted);
+            if taken.looked_at > 0 {
+                break;
+            }
+            self.rest.pop();
+        }
+        if let Some(rx) = self.rx.as_mut().filter(|_| taken.looked_at == 0) {
+            taken = rx.receive(cx.pool(), &mut batch, burst, shape, wanted);
+        }
         cx.count_drops("no buffer for a received frame", taken.lost as u64);
         self.count += batch.len() as u64;
         if let Some(hardware) = &self.hardware {
@@ -528,7 +603,8 @@ impl FromDevice {
 
     /// Looks whether an interface that had gone is back, as another one of the same name perhaps.
     fn look_again(&mut self, cx: &mut Cx<'_>) {
-        if self.rx.as_ref().is_some_and(|rx| !rx.is_stale(&self.interface)) {
+        let is_there = self.rx.as_ref().is_some_and(|rx| !rx.is_stale(&self.interface));
+        if is_there && self.waits == Waits::No {
             return; // it was down; the socket goes on by itself
         }
         let waited = self.waits != Waits::No;
@@ -589,20 +665,45 @@ impl Element for FromDevice {
     /// The sockets go on to a namesake: what is in their rings is neither lost nor received twice.
     fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {
         let rx = self.rx.take()?;
-        Some(Box::new((self.interface.clone(), self.method.clone(), self.count, rx)))
+        let (interface, method, rest) =
+            (self.interface.clone(), self.method.clone(), std::mem::take(&mut self.rest));
+        Some(Box::new(Handover { interface, method, count: self.count, rx, rest }))
     }
 
-    fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
-        if let Ok(state) = state.downcast::<(String, Method, u64, Rx)>() {
-            let (interface, method, count, rx) = *state;
-            if interface == self.interface && method == self.method {
-                (self.rx, self.count, self.waits) = (Some(rx), count, Waits::No);
-                cx.timers().cancel(AGAIN);
-                cx.timers().after(CHECK, RETRY);
-                cx.tasks().schedule();
-            }
+    fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) {
+        let Ok(state) = state.downcast::<Handover>() else { return };
+        let Handover { interface, method, count, rx, rest } = *state;
+        if interface != self.interface {
+            return;
         }
-        Ok(())
+        self.count += count;
+        self.rest.extend(rest);
+        if method == self.method {
+            lock(&self.shares).hand(rx);
+        } else if let Rx::Packet(_) = rx {
+            // It receives with other options from now on, and gets what came before.
+            if let Err(error) = rx.close() {
+                cx.log(&format!("{} :: FromDevice: {error}", cx.name()));
+            }
+            self.rest.push(rx);
+            lock(&self.shares).closed = true;
+        }
+    }
+
+    fn taken_over(&mut self, cx: &mut Cx<'_>) {
+        let queues = self.mine();
+        if lock(&self.shares).any() {
+            self.go_on(cx, &queues);
+            return;
+        }
+        if lock(&self.shares).closed
+            && let Some(rx) = &mut self.rx
+        {
+            rx.skip(); // the old instances have received it
+        }
+        if self.rx.is_none() && !queues.is_empty() {
+            self.look_again(cx); // they have let go
+        }
     }
 
     fn queues(&self) -> Option<Queues> {

@@ -13,6 +13,7 @@ mod kernel_tun;
 mod mcast_socket;
 mod method;
 mod raw_socket;
+mod shares;
 mod socket;
 mod sockets;
 mod to_device;

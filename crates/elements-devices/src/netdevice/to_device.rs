@@ -44,9 +44,7 @@ use device::port::Tx;
 use device::xdp;
 use elements_shared::pulling;
 use packet::{BATCH_MAX, Batch};
-use router::{
-    Activity, Class, Config, ConfigError, Cx, Element, Handlers, Merge, Pull, Queues, Refused, metric,
-};
+use router::{Activity, Class, Config, ConfigError, Cx, Element, Handlers, Merge, Pull, Queues, metric};
 use rustix::io::Errno;
 use std::any::Any;
 use std::io;
@@ -318,17 +316,17 @@ impl Element for ToDevice {
         Some(Box::new((self.held.take(), self.count)))
     }
 
-    fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
+    fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) {
         if let Ok(state) = state.downcast::<(Option<Batch>, u64)>() {
             let (held, count) = *state;
-            self.count = count;
+            self.count += count;
             match held {
-                Some(held) if self.pulls_input => self.held = Some(held),
+                Some(held) if self.pulls_input && self.held.is_none() => self.held = Some(held),
+                Some(held) if self.pulls_input => cx.drop_batch(held, FULL),
                 Some(held) => cx.drop_batch(held, "the new configuration pushes"),
                 None => {}
             }
         }
-        Ok(())
     }
 
     fn queues(&self) -> Option<Queues> {

@@ -29,7 +29,7 @@
 use super::shaper::{checked, handlers, read_rate, sleep};
 use elements_shared::rate::{Bandwidth, GapRate};
 use packet::{Batch, Packet};
-use router::{Class, Config, ConfigError, Cx, Element, Handlers, Pull, Refused, Residency};
+use router::{Class, Config, ConfigError, Cx, Element, Handlers, Pull, Residency};
 use std::any::Any;
 
 /// The class.
@@ -114,11 +114,10 @@ impl Element for BandwidthShaper {
         Some(Box::new(self.rate.clone()))
     }
 
-    fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
+    fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) {
         if let Ok(state) = state.downcast::<GapRate>() {
             self.rate.adopt(*state, cx.now_ns());
         }
-        Ok(())
     }
 
     fn handlers(&self, h: &mut Handlers) {

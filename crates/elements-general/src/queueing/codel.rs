@@ -35,7 +35,7 @@ use super::refill::Refill;
 use super::storage::Watched;
 use elements_shared::label::write_time;
 use packet::{Anno, Batch, Packet};
-use router::{Class, Config, ConfigError, Cx, Element, Handlers, Pull, Refused, Residency, Verdict};
+use router::{Class, Config, ConfigError, Cx, Element, Handlers, Pull, Residency, Verdict};
 use std::any::Any;
 use std::time::Duration;
 
@@ -225,11 +225,10 @@ impl Element for CoDel {
         Some(Box::new(self.course))
     }
 
-    fn take_state(&mut self, _cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
+    fn take_state(&mut self, _cx: &mut Cx<'_>, state: Box<dyn Any + Send>) {
         if let Ok(state) = state.downcast::<Course>() {
             self.course = *state;
         }
-        Ok(())
     }
 
     fn handlers(&self, h: &mut Handlers) {

@@ -25,7 +25,7 @@
 //! DelayUnqueue, Shaper, SetTimestamp
 
 use packet::{Batch, Packet};
-use router::{Class, Config, ConfigError, Cx, Element, Handlers, Pull, Refused, Residency};
+use router::{Class, Config, ConfigError, Cx, Element, Handlers, Pull, Residency};
 use std::any::Any;
 use std::time::Duration;
 
@@ -119,11 +119,10 @@ impl Element for DelayShaper {
         Some(Box::new(self.held.take()))
     }
 
-    fn take_state(&mut self, _cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
+    fn take_state(&mut self, _cx: &mut Cx<'_>, state: Box<dyn Any + Send>) {
         if let Ok(state) = state.downcast::<Option<Packet>>() {
             self.held = *state;
         }
-        Ok(())
     }
 
     fn handlers(&self, h: &mut Handlers) {

@@ -27,7 +27,7 @@
 //! TimedUnqueue
 
 use packet::{BATCH_MAX, Batch, Packet};
-use router::{Activity, Class, Config, ConfigError, Cx, Element, Handlers, Pull, Refused, Residency};
+use router::{Activity, Class, Config, ConfigError, Cx, Element, Handlers, Pull, Residency};
 use std::any::Any;
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -133,11 +133,10 @@ impl Element for DelayUnqueue {
         Some(Box::new(std::mem::take(&mut self.held)))
     }
 
-    fn take_state(&mut self, _cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
+    fn take_state(&mut self, _cx: &mut Cx<'_>, state: Box<dyn Any + Send>) {
         if let Ok(state) = state.downcast::<VecDeque<Packet>>() {
             self.held.extend(*state);
         }
-        Ok(())
     }
 
     fn handlers(&self, h: &mut Handlers) {

@@ -33,7 +33,7 @@
 use super::storage::Common;
 use elements_shared::rate::Bandwidth;
 use packet::{Anno, Batch, Packet};
-use router::{Activity, Class, Config, ConfigError, Cx, Element, Handlers, Pull, Refused, Residency};
+use router::{Activity, Class, Config, ConfigError, Cx, Element, Handlers, Pull, Residency};
 use std::any::Any;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -200,12 +200,11 @@ impl Element for LinkUnqueue {
     }
 
     /// Packets on the line arrive when they would have.
-    fn take_state(&mut self, _cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
+    fn take_state(&mut self, _cx: &mut Cx<'_>, state: Box<dyn Any + Send>) {
         if let Ok(state) = state.downcast::<(VecDeque<Packet>, i64, bool)>() {
             (self.line, self.last_ns, self.backlog) = *state;
             self.publish_length();
         }
-        Ok(())
     }
 
     fn handlers(&self, h: &mut Handlers) {

@@ -26,7 +26,7 @@
 //! AverageBatchCounter, Queue
 
 use packet::{BATCH_MAX, Batch, Packet};
-use router::{Class, Config, ConfigError, Cx, Element, Refused};
+use router::{Class, Config, ConfigError, Cx, Element};
 use std::any::Any;
 use std::time::Duration;
 
@@ -92,13 +92,12 @@ impl Element for MinBatch {
         Some(Box::new(packets))
     }
 
-    fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
+    fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) {
         if let Ok(packets) = state.downcast::<Vec<Packet>>() {
             let mut batch = cx.batch();
             batch.extend(*packets);
             self.push(cx, 0, batch);
         }
-        Ok(())
     }
 
     fn finish(&mut self, cx: &mut Cx<'_>) {

@@ -44,7 +44,7 @@ use super::refill::Refill;
 use super::storage::Watched;
 use elements_shared::verdict::fail;
 use packet::Batch;
-use router::{Class, Config, ConfigError, Cx, Element, Handlers, Pull, Raw, Refused, Residency, Verdict};
+use router::{Class, Config, ConfigError, Cx, Element, Handlers, Pull, Raw, Residency, Verdict};
 use std::any::Any;
 use std::time::Duration;
 
@@ -167,13 +167,12 @@ impl Element for Pi {
         Some(Box::new((self.before, self.probability, self.average, self.drops)))
     }
 
-    fn take_state(&mut self, _cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
+    fn take_state(&mut self, _cx: &mut Cx<'_>, state: Box<dyn Any + Send>) {
         if let Ok(state) = state.downcast::<(usize, f64, Average, u64)>() {
             let (before, probability, average, drops) = *state;
             (self.before, self.probability, self.drops) = (before, probability, drops);
             self.average.adopt(average);
         }
-        Ok(())
     }
 
     fn handlers(&self, h: &mut Handlers) {

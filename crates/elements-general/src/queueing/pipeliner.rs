@@ -40,7 +40,7 @@
 use crossbeam_queue::ArrayQueue;
 use packet::{BATCH_MAX, Batch, Packet};
 use router::{
-    Activity, Class, Config, ConfigError, Cx, Element, Flags, Handlers, Refused, Residency, TableSize, metric,
+    Activity, Class, Config, ConfigError, Cx, Element, Flags, Handlers, Residency, TableSize, metric,
 };
 use std::any::Any;
 use std::collections::{BTreeSet, VecDeque};
@@ -292,16 +292,14 @@ impl Element for Pipeliner {
         Some(Box::new(std::iter::from_fn(|| self.pipe.ring.pop()).collect::<VecDeque<Packet>>()))
     }
 
-    fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
-        let packets =
-            *state.downcast::<VecDeque<Packet>>().map_err(|state| ("no packets".into(), state as Box<_>))?;
-        for packet in packets {
+    fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) {
+        let Ok(packets) = state.downcast::<VecDeque<Packet>>() else { return };
+        for packet in *packets {
             if let Err(packet) = self.pipe.ring.push(packet) {
                 cx.drop(packet, "pipeline full");
             }
         }
         self.wake(cx);
-        Ok(())
     }
 
     fn handlers(&self, h: &mut Handlers) {

@@ -42,9 +42,7 @@
 use super::storage::{Common, Sleepers};
 use crossbeam_queue::ArrayQueue;
 use packet::{Batch, Packet};
-use router::{
-    Class, Config, ConfigError, Cx, Element, Flags, Handlers, Metric, Pull, Refused, Residency, TableSize,
-};
+use router::{Class, Config, ConfigError, Cx, Element, Flags, Handlers, Metric, Pull, Residency, TableSize};
 use std::any::Any;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -530,9 +528,9 @@ impl Element for Queue {
         Some(Box::new(std::iter::from_fn(|| self.fetch()).collect::<VecDeque<Packet>>()))
     }
 
-    fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
-        let mut packets =
-            *state.downcast::<VecDeque<Packet>>().map_err(|s| ("no packets".into(), s as Box<_>))?;
+    fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) {
+        let Ok(packets) = state.downcast::<VecDeque<Packet>>() else { return };
+        let mut packets = *packets;
         let (old, capacity) = (packets.len(), self.common.capacity.load(Relaxed));
         if self.len() + old > capacity {
             let node = &cx.info().nodes[cx.index()];
@@ -551,7 +549,6 @@ impl Element for Queue {
         }
         self.note_length();
         self.notify(cx);
-        Ok(())
     }
 
     fn handlers(&self, h: &mut Handlers) {

@@ -29,9 +29,7 @@
 use elements_shared::rate::TokenBucket;
 use elements_shared::rate_limit::RateLimit;
 use packet::Packet;
-use router::{
-    Class, Config, ConfigError, Cx, Element, Handlers, PerPacket, Refused, Residency, Simple, Verdict,
-};
+use router::{Class, Config, ConfigError, Cx, Element, Handlers, PerPacket, Residency, Simple, Verdict};
 use std::any::Any;
 
 /// The class.
@@ -72,11 +70,10 @@ impl Simple for RatedSplitter {
         Some(Box::new(self.limit.bucket()))
     }
 
-    fn take_state(&mut self, _cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
+    fn take_state(&mut self, _cx: &mut Cx<'_>, state: Box<dyn Any + Send>) {
         if let Ok(state) = state.downcast::<TokenBucket>() {
             self.limit.adopt(&state);
         }
-        Ok(())
     }
 
     fn handlers(&self, h: &mut Handlers) {

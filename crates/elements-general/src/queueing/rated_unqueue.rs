@@ -36,7 +36,7 @@ use super::drive::Drive;
 use elements_shared::rate::TokenBucket;
 use elements_shared::rate_limit::{Arguments, RateLimit};
 use packet::{Anno, BATCH_MAX, Batch, Packet};
-use router::{Activity, Args, Class, Config, ConfigError, Cx, Element, Handlers, Pull, Refused, Residency};
+use router::{Activity, Args, Class, Config, ConfigError, Cx, Element, Handlers, Pull, Residency};
 use std::any::Any;
 
 /// The class.
@@ -204,11 +204,10 @@ impl Element for RatedUnqueue {
         Some(Box::new(self.limit.bucket()))
     }
 
-    fn take_state(&mut self, _cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
+    fn take_state(&mut self, _cx: &mut Cx<'_>, state: Box<dyn Any + Send>) {
         if let Ok(state) = state.downcast::<TokenBucket>() {
             self.limit.adopt(&state);
         }
-        Ok(())
     }
 
     fn handlers(&self, h: &mut Handlers) {

@@ -42,7 +42,7 @@ use super::storage::Watched;
 use elements_shared::fraction::Fraction;
 use elements_shared::verdict::fail;
 use packet::Batch;
-use router::{Class, Config, ConfigError, Cx, Element, Handlers, Pull, Refused, Residency, Verdict};
+use router::{Class, Config, ConfigError, Cx, Element, Handlers, Pull, Residency, Verdict};
 use std::any::Any;
 use std::time::Duration;
 
@@ -315,10 +315,10 @@ impl Element for Red {
         Some(Box::new(self.average))
     }
 
-    fn take_state(&mut self, _cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
-        let old = *state.downcast::<Average>().map_err(|s| ("no average".into(), s as Box<_>))?;
-        self.average.adopt(old);
-        Ok(())
+    fn take_state(&mut self, _cx: &mut Cx<'_>, state: Box<dyn Any + Send>) {
+        if let Ok(old) = state.downcast::<Average>() {
+            self.average.adopt(*old);
+        }
     }
 
     fn handlers(&self, h: &mut Handlers) {

@@ -27,7 +27,7 @@
 
 use elements_shared::rate::GapRate;
 use packet::Batch;
-use router::{Class, Config, ConfigError, Cx, Element, FromArg, Handlers, Pull, Refused, Residency};
+use router::{Class, Config, ConfigError, Cx, Element, FromArg, Handlers, Pull, Residency};
 use std::any::Any;
 
 /// The class.
@@ -120,11 +120,10 @@ impl Element for Shaper {
         Some(Box::new(self.rate.clone()))
     }
 
-    fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
+    fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) {
         if let Ok(state) = state.downcast::<GapRate>() {
             self.rate.adopt(*state, cx.now_ns());
         }
-        Ok(())
     }
 
     fn handlers(&self, h: &mut Handlers) {

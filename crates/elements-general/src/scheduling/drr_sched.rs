@@ -26,7 +26,7 @@
 //! RoundRobinSched, StrideSched, PrioSched
 
 use packet::{Batch, Packet};
-use router::{Class, Config, ConfigError, Cx, Element, Pull, Refused, Residency};
+use router::{Class, Config, ConfigError, Cx, Element, Pull, Residency};
 use std::any::Any;
 
 /// The class.
@@ -136,7 +136,7 @@ impl Element for DrrSched {
         Some(Box::new((inputs, self.next)))
     }
 
-    fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
+    fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) {
         if let Ok(state) = state.downcast::<(Vec<Input>, usize)>() {
             let (mut inputs, next) = *state;
             let gone = inputs.split_off(inputs.len().min(self.inputs.len()));
@@ -144,7 +144,6 @@ impl Element for DrrSched {
             self.next = if next < self.inputs.len() { next } else { 0 };
             self.inputs.iter_mut().zip(inputs).for_each(|(input, old)| *input = old);
         }
-        Ok(())
     }
 }
 

@@ -31,7 +31,7 @@
 //! RoundRobinSched, FromDump
 
 use packet::{Batch, Packet};
-use router::{Class, Config, ConfigError, Cx, Element, Handlers, Pull, Refused, Residency};
+use router::{Class, Config, ConfigError, Cx, Element, Handlers, Pull, Residency};
 use std::any::Any;
 
 /// The class.
@@ -220,7 +220,7 @@ impl Element for TimeSortedSched {
         Some(Box::new(inputs))
     }
 
-    fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
+    fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) {
         if let Ok(state) = state.downcast::<Vec<Vec<Packet>>>() {
             for (at, mut packets) in state.into_iter().enumerate().filter(|(_, packets)| !packets.is_empty())
             {
@@ -234,7 +234,6 @@ impl Element for TimeSortedSched {
                 self.inputs[at] = Some(batch);
             }
         }
-        Ok(())
     }
 
     fn handlers(&self, h: &mut Handlers) {

@@ -30,9 +30,7 @@
 use elements_shared::fraction::Fraction;
 use elements_shared::verdict::reject;
 use packet::Packet;
-use router::{
-    Class, Config, ConfigError, Cx, Element, Flags, Handlers, Merge, PerPacket, Refused, Simple, Verdict,
-};
+use router::{Class, Config, ConfigError, Cx, Element, Flags, Handlers, Merge, PerPacket, Simple, Verdict};
 use std::any::Any;
 
 /// The class.
@@ -87,9 +85,8 @@ impl Simple for RandomSample {
         Some(Box::new(self.drops))
     }
 
-    fn take_state(&mut self, _cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
-        self.drops = state.downcast_ref().copied().unwrap_or_default();
-        Ok(())
+    fn take_state(&mut self, _cx: &mut Cx<'_>, state: Box<dyn Any + Send>) {
+        self.drops += state.downcast_ref::<u64>().copied().unwrap_or_default();
     }
 
     fn handlers(&self, h: &mut Handlers) {

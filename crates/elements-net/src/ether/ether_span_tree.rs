@@ -41,7 +41,7 @@ mod message;
 pub(super) use self::message::describe;
 use self::message::{Message, Received};
 use packet::{Batch, DEFAULT_HEADROOM, Packet};
-use router::{Call, Class, Config, ConfigError, Cx, Element, Handlers, Refused, Residency};
+use router::{Call, Class, Config, ConfigError, Cx, Element, Handlers, Residency};
 use std::any::Any;
 use std::time::Duration;
 use wire::MacAddr;
@@ -298,14 +298,13 @@ impl Element for EtherSpanTree {
     }
 
     /// Ports forward that did, if the switch is the same: the tree need not be found again.
-    fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
-        let Ok(state) = state.downcast::<Handover>() else { return Ok(()) };
+    fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) {
+        let Ok(state) = state.downcast::<Handover>() else { return };
         if state.mac == self.mac && state.ports.len() == self.ports.len() {
             (self.ports, self.best, self.report) = (state.ports, state.best, state.report);
             // After what the new suppressors were told when this element was initialized.
             cx.timers().after(TELL, Duration::ZERO);
         }
-        Ok(())
     }
 
     fn handlers(&self, h: &mut Handlers) {

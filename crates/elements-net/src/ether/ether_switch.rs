@@ -42,7 +42,7 @@
 use super::stations::Stations;
 use super::vlan::NO_HEADER;
 use packet::{Batch, Packet};
-use router::{Class, Config, ConfigError, Cx, Element, Handlers, Refused, Residency};
+use router::{Class, Config, ConfigError, Cx, Element, Handlers, Residency};
 use std::any::Any;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -214,11 +214,10 @@ impl Element for EtherSwitch {
         Some(Box::new(self.lans.clone()))
     }
 
-    fn take_state(&mut self, _cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
+    fn take_state(&mut self, _cx: &mut Cx<'_>, state: Box<dyn Any + Send>) {
         if let Ok(state) = state.downcast::<Arc<Lans>>() {
             self.lans.stations.adopt(&state.stations, self.outputs - usize::from(self.listener));
         }
-        Ok(())
     }
 
     fn handlers(&self, h: &mut Handlers) {

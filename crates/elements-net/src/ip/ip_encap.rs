@@ -37,9 +37,7 @@ use super::encap::{Destination, NO_DESTINATION, NO_FIT, Template, push_headers};
 use super::identification::Identification;
 use elements_shared::ip_numbers::IpProtocol;
 use packet::{Batch, Packet};
-use router::{
-    Class, Config, ConfigError, Cx, Element, Flags, FromArg, Handlers, PerPacket, Refused, Simple, Verdict,
-};
+use router::{Class, Config, ConfigError, Cx, Element, Flags, FromArg, Handlers, PerPacket, Simple, Verdict};
 use std::any::Any;
 use wire::ipv4::{FLAG_DF, HEADER_LEN, Header};
 
@@ -153,11 +151,10 @@ impl Simple for IpEncap {
         Some(Box::new(self.id))
     }
 
-    fn take_state(&mut self, _cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
+    fn take_state(&mut self, _cx: &mut Cx<'_>, state: Box<dyn Any + Send>) {
         if let Some(id) = state.downcast_ref() {
             self.id.go_on(*id);
         }
-        Ok(())
     }
 
     fn handlers(&self, h: &mut Handlers) {

@@ -37,7 +37,7 @@
 use super::partial::{FRONT, Fragment, Key, Partial};
 use elements_shared::ip_header::NO_HEADER;
 use packet::{Anno, Batch, Packet};
-use router::{AnnoOf, Class, Config, ConfigError, Cx, Element, FromArg, Handlers, Pull, Refused, Scope};
+use router::{AnnoOf, Class, Config, ConfigError, Cx, Element, FromArg, Handlers, Pull, Scope};
 use std::any::Any;
 use std::fmt::Write;
 
@@ -260,12 +260,14 @@ impl Element for IpReassembler {
         }))
     }
 
-    fn take_state(&mut self, _cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
+    fn take_state(&mut self, _cx: &mut Cx<'_>, state: Box<dyn Any + Send>) {
         if let Ok(state) = state.downcast::<Handover>() {
-            (self.buckets, self.used, self.next_reap_s) = (state.buckets, state.used, state.next_reap_s);
-            [self.seen, self.good, self.failed, self.bad] = state.counts;
+            self.buckets.iter_mut().zip(state.buckets).for_each(|(bucket, old)| bucket.extend(old));
+            self.used += state.used;
+            self.next_reap_s = self.next_reap_s.max(state.next_reap_s);
+            let counts = [&mut self.seen, &mut self.good, &mut self.failed, &mut self.bad];
+            counts.into_iter().zip(state.counts).for_each(|(count, old)| *count += old);
         }
-        Ok(())
     }
 
     fn handlers(&self, h: &mut Handlers) {

@@ -29,7 +29,7 @@ use super::encap::{Destination, NO_FIT, Template, push_headers};
 use super::identification::Identification;
 use elements_shared::ip_numbers::IpProtocol;
 use packet::{Anno, Packet};
-use router::{Class, Config, ConfigError, Cx, Element, PerPacket, Refused, Simple, Verdict};
+use router::{Class, Config, ConfigError, Cx, Element, PerPacket, Simple, Verdict};
 use std::any::Any;
 use std::net::Ipv4Addr;
 use wire::ipv4::HEADER_LEN;
@@ -66,11 +66,10 @@ impl Simple for IpsecEncap {
         Some(Box::new(self.id))
     }
 
-    fn take_state(&mut self, _cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
+    fn take_state(&mut self, _cx: &mut Cx<'_>, state: Box<dyn Any + Send>) {
         if let Some(id) = state.downcast_ref() {
             self.id.go_on(*id);
         }
-        Ok(())
     }
 }
 

@@ -42,7 +42,7 @@
 
 use super::header::NO_HEADER;
 use packet::{Anno, Batch, DEFAULT_HEADROOM, Packet};
-use router::{Class, Config, ConfigError, Cx, Element, Handlers, Merge, Refused};
+use router::{Class, Config, ConfigError, Cx, Element, Handlers, Merge};
 use std::any::Any;
 use std::collections::{BTreeMap, HashMap};
 use std::net::Ipv6Addr;
@@ -119,12 +119,21 @@ struct Counts {
     bad: u64,
 }
 
+impl Counts {
+    fn add(&mut self, other: Counts) {
+        self.fragments += other.fragments;
+        self.whole += other.whole;
+        self.overlap += other.overlap;
+        self.late += other.late;
+        self.memory += other.memory;
+        self.bad += other.bad;
+    }
+}
+
 /// What goes to a new configuration.
 struct Handover {
     partials: HashMap<Key, Partial>,
     by_age: BTreeMap<u64, Key>,
-    next_number: u64,
-    used: usize,
     counts: Counts,
 }
 
@@ -415,6 +424,27 @@ impl Ip6Reassembler {
         }
     }
 
+    /// Adds what another instance has, in the order of its age. The same packet's fragments on two workers are given up, since each has
+    /// what the other lacks.
+    fn merge(&mut self, cx: &mut Cx<'_>, olds: Vec<(Key, Partial)>) {
+        let mine = std::mem::take(&mut self.by_age).into_values();
+        let mine = mine.filter_map(|key| Some((key, self.partials.remove(&key)?))).collect::<Vec<_>>();
+        let mut all: Vec<(Key, Partial)> = mine.into_iter().chain(olds).collect();
+        all.sort_by_key(|(_, partial)| partial.since_ns); // stable
+        self.used = 0;
+        for (key, partial) in all {
+            if self.partials.contains_key(&key) {
+                partial.parts.into_iter().for_each(|part| cx.drop(part.packet, "fragments missing"));
+                continue;
+            }
+            let number = self.next_number;
+            self.next_number += 1;
+            self.used += partial.cost();
+            self.by_age.insert(number, key);
+            self.partials.insert(key, Partial { number, ..partial });
+        }
+    }
+
     fn stats(&self) -> String {
         let Counts { fragments, whole, overlap, late, memory, bad } = self.counts;
         let waiting = self.partials.values().filter(|partial| !partial.spoilt).count();
@@ -461,20 +491,18 @@ impl Element for Ip6Reassembler {
         Some(Box::new(Handover {
             partials: std::mem::take(&mut self.partials),
             by_age: std::mem::take(&mut self.by_age),
-            next_number: self.next_number,
-            used: std::mem::take(&mut self.used),
             counts: self.counts,
         }))
     }
 
-    fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
+    fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) {
         if let Ok(state) = state.downcast::<Handover>() {
-            let Handover { partials, by_age, next_number, used, counts } = *state;
-            (self.partials, self.by_age, self.next_number, self.used) = (partials, by_age, next_number, used);
-            self.counts = counts;
+            let Handover { mut partials, by_age, counts } = *state;
+            self.counts.add(counts);
+            let olds = by_age.into_values().filter_map(|key| Some((key, partials.remove(&key)?))).collect();
+            self.merge(cx, olds);
             self.timer(cx, DUE);
         }
-        Ok(())
     }
 
     fn handlers(&self, h: &mut Handlers) {

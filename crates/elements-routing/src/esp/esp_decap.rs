@@ -36,9 +36,7 @@ use elements_shared::esp_front::{FRONT, IV_LEN};
 use elements_shared::replay_window::{self, Window};
 use elements_shared::verdict::fail;
 use packet::Packet;
-use router::{
-    Class, Config, ConfigError, Cx, Element, Handlers, PerPacket, Refused, Residency, Simple, Verdict,
-};
+use router::{Class, Config, ConfigError, Cx, Element, Handlers, PerPacket, Residency, Simple, Verdict};
 use std::any::Any;
 use wire::{esp, ip_proto};
 
@@ -144,14 +142,13 @@ impl Simple for EspDecap {
         Some(Box::new((self.association.take()?, window)))
     }
 
-    fn take_state(&mut self, _cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
+    fn take_state(&mut self, _cx: &mut Cx<'_>, state: Box<dyn Any + Send>) {
         // What has come with another key says nothing of what comes with this one.
         if let Ok(state) = state.downcast::<(Association, Window)>()
             && self.association.as_ref().is_some_and(|association| association.is_same(&state.0))
         {
             self.window.go_on(&state.1);
         }
-        Ok(())
     }
 
     fn handlers(&self, h: &mut Handlers) {

@@ -39,11 +39,11 @@ use super::association::{Association, ICV_LEN, Settings};
 use elements_shared::esp_front::{FRONT, front};
 use packet::{Batch, Packet};
 use router::{
-    Class, Config, ConfigError, Cx, Element, Handlers, Merge, PerPacket, Refused, Residency, Simple, Verdict,
+    Class, Config, ConfigError, Cx, Element, Handlers, Merge, PerPacket, Residency, Simple, Verdict,
 };
 use std::any::Any;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use wire::{esp, ip_proto};
 
 /// The class.
@@ -82,13 +82,20 @@ struct EspEncap {
     numbers: Arc<Numbers>,
     /// Theirs.
     start: u64,
+    /// The numbers that all instances go by, also those that take over from none: no number may come twice under a key.
+    common: Arc<Mutex<Arc<Numbers>>>,
 }
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     let settings = Settings::read(config, None)?;
     let seed = config.seed();
-    let numbers = config.shared(|| Ok(Numbers::new(seed)))?;
-    Ok(Box::new(PerPacket(EspEncap { settings, association: None, numbers, start: 0 })))
+    let common = config.shared(|| Ok(Mutex::new(Arc::new(Numbers::new(seed)))))?;
+    let numbers = current(&common);
+    Ok(Box::new(PerPacket(EspEncap { settings, association: None, numbers, start: 0, common })))
+}
+
+fn current(common: &Mutex<Arc<Numbers>>) -> Arc<Numbers> {
+    common.lock().unwrap_or_else(PoisonError::into_inner).clone()
 }
 
 impl EspEncap {
@@ -139,15 +146,18 @@ impl Simple for EspEncap {
         Some(Box::new((self.association.take()?, Arc::clone(&self.numbers))))
     }
 
-    fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
+    fn take_state(&mut self, _cx: &mut Cx<'_>, state: Box<dyn Any + Send>) {
         // With another key, or for another association, numbers begin anew.
         if let Ok(state) = state.downcast::<(Association, Arc<Numbers>)>()
             && self.association.as_ref().is_some_and(|association| association.is_same(&state.0))
         {
-            self.numbers = state.1;
-            self.start = self.numbers.start(cx.now_ns());
+            *self.common.lock().unwrap_or_else(PoisonError::into_inner) = state.1;
         }
-        Ok(())
+    }
+
+    fn taken_over(&mut self, cx: &mut Cx<'_>) {
+        self.numbers = current(&self.common);
+        self.start = self.numbers.start(cx.now_ns());
     }
 
     fn handlers(&self, h: &mut Handlers) {

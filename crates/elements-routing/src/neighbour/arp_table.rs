@@ -65,7 +65,7 @@
 use crate::neighbour::arguments::{self, CLICK, TableArgs, settle};
 use crate::neighbour::querier::{keep, keep_on};
 use crate::neighbour::table::{Limits, Neighbours};
-use router::{Class, Config, ConfigError, Cx, Element, Handlers, Refused, Residency};
+use router::{Class, Config, ConfigError, Cx, Element, Handlers, Residency};
 use std::any::Any;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -115,13 +115,12 @@ impl Element for ARPTable {
         Some(Box::new(self.table.clone()))
     }
 
-    fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
+    fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) {
         if let Some(old) = state.downcast_ref::<Arc<Neighbours>>() {
             let effects = self.table.adopt(old, cx.turn(), cx.now_ns());
             self.table.drops().fetch_max(old.drops().load(Relaxed), Relaxed);
             settle(cx, effects, &self.interface);
         }
-        Ok(())
     }
 
     fn handlers(&self, h: &mut Handlers) {

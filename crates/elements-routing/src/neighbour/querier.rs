@@ -6,7 +6,7 @@ use super::state::{News, Query, Timing};
 use super::table::{Address, Advice, Limits, NeighbourLookup, Neighbours, Resolution, Waiter};
 use super::waiting::Waiting;
 use packet::{Batch, Packet};
-use router::{Config, ConfigError, Cx, Element, Handlers, Metric, Refused, Verdict};
+use router::{Config, ConfigError, Cx, Element, Handlers, Metric, Verdict};
 use std::any::Any;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -540,14 +540,14 @@ impl<L: Link, const HOP: bool> Element for Querier<L, HOP> {
         }))
     }
 
-    fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
-        let Ok(mut handover) = state.downcast::<Handover<L>>() else { return Ok(()) };
+    fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) {
+        let Ok(mut handover) = state.downcast::<Handover<L>>() else { return };
         if !self.link.succeeds(&handover.link) {
             // Nothing of it is of use.
             for ip in handover.waiting.addresses() {
                 handover.waiting.take(ip).into_iter().for_each(|packet| cx.drop(packet, OTHER_NETWORK));
             }
-            return Ok(());
+            return;
         }
         if let (Some(own), Some(old)) = (&self.shared.own, &handover.shared.own) {
             let effects = own.adopt(old, cx.turn(), cx.now_ns());
@@ -567,7 +567,6 @@ impl<L: Link, const HOP: bool> Element for Querier<L, HOP> {
                 }
             }
         }
-        Ok(())
     }
 
     fn handlers(&self, h: &mut Handlers) {

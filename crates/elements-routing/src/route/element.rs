@@ -7,14 +7,14 @@ use super::family::Family;
 use super::flow::{Fields, Flows};
 use super::slots::SlotPolicy;
 use super::sticky::Sticky;
-use super::table::{Change, RouteTable};
+use super::table::{Change, Refusal, RouteTable};
 use super::target::{Forwarding, Hop, Route, Target, pick};
 use super::words::{leads_to, needed_outputs, parse};
 use commands::explain;
 use elements_shared::membership::Membership;
 use lpm::{Group, LongestMatch, Prefix};
 use packet::{BATCH_MAX, Batch, Packet};
-use router::{Config, ConfigError, Cx, Element, Flags, Handlers, Merge, Metric, Refused, TableSize, Verdict};
+use router::{Config, ConfigError, Cx, Element, Flags, Handlers, Merge, Metric, TableSize, Verdict};
 use std::any::Any;
 use std::collections::HashSet;
 use std::net::Ipv4Addr;
@@ -65,6 +65,8 @@ pub(super) struct Lookup<F: Family, T> {
     forwarder: Forwarder<F>,
     outputs: usize,
     style: LookupStyle,
+    /// Routes of another configuration that were not taken over, because their output is gone.
+    lost: usize,
 }
 
 /// Sends packets where routes lead.
@@ -127,7 +129,7 @@ pub(super) fn create<F: Family, T: LongestMatch<F::Key>>(
     offer_membership(config, &table)?;
     let flows = Flows { key, fields };
     let forwarder = Forwarder { flows, sticky, no_route, reporter: style.reporter, complaints: 0 };
-    Ok(Box::new(Lookup { table, cache, forwarder, outputs, style }))
+    Ok(Box::new(Lookup { table, cache, forwarder, outputs, style, lost: 0 }))
 }
 
 /// Lets other elements ask whether a table of IPv4 routes has one for an address.
@@ -298,12 +300,20 @@ impl<F: Family> Forwarder<F> {
     }
 }
 
-/// Says in the log how many routes lead to outputs that are gone, unless the new configuration has others in their places.
-fn tell_lost<F: Family>(cx: &Cx<'_>, lost: &[Route<F>], mine: &[Route<F>]) {
-    let replaced: HashSet<_> = mine.iter().map(|route| route.prefix).collect();
-    let lost = lost.iter().filter(|route| !replaced.contains(&route.prefix)).count();
-    if lost > 0 {
-        cx.log(&format!("{}: {lost} routes lost (their output is gone)", cx.name()));
+impl<F: Family, T: LongestMatch<F::Key>> Lookup<F, T> {
+    /// Copies the routes that came to another table while its router ran, unless it was done by this element's instance on another
+    /// worker and none has come since. Those whose output is gone are counted by the instance that does it.
+    fn copy_learned(&mut self, old: &RouteTable<F, T>) -> Result<(), Refusal<F>> {
+        if !self.table.follows(old.version()) {
+            return Ok(());
+        }
+        let mine = self.table.routes();
+        let exists =
+            |route: &Route<F>| route.to.hops().iter().all(|(hop, _)| (hop.port as usize) < self.outputs);
+        let (routes, lost): (Vec<_>, Vec<_>) = old.learned().into_iter().partition(exists);
+        let replaced: HashSet<_> = mine.iter().map(|route| route.prefix).collect();
+        self.lost = lost.iter().filter(|route| !replaced.contains(&route.prefix)).count();
+        self.table.set_all(routes.into_iter().chain(mine))
     }
 }
 
@@ -371,7 +381,16 @@ impl<F: Family, T: LongestMatch<F::Key>> Element for Lookup<F, T> {
         });
     }
 
-    /// The table as a whole: the new element reads it through the shared part, so its routes are copied over.
+    /// The new element has a table of its own, into which routes are copied: this one goes on with its if the swap is refused.
+    fn can_take_over(&mut self, _cx: &mut Cx<'_>, old: &dyn Any) -> Result<(), ConfigError> {
+        match old.downcast_ref::<Lookup<F, T>>() {
+            Some(old) if old.style.dynamic => {
+                self.copy_learned(&old.table).map_err(|refusal| explain(refusal).into())
+            }
+            _ => Ok(()),
+        }
+    }
+
     fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {
         let table = self.style.dynamic.then(|| self.table.clone());
         let sticky = self.forwarder.give();
@@ -380,26 +399,20 @@ impl<F: Family, T: LongestMatch<F::Key>> Element for Lookup<F, T> {
 
     /// Routes that came while the old router ran are taken over, unless the new configuration has one for the prefix. Those of the old
     /// configuration are not: an operator who deletes a route from the file wants it gone.
-    fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
-        let Handover { table, sticky } = *state
-            .downcast::<Handover<F, T>>()
-            .map_err(|state| ("its routes are of another family".into(), state as Box<dyn Any + Send>))?;
+    fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) {
+        let Ok(state) = state.downcast::<Handover<F, T>>() else { return };
+        let Handover { table, sticky } = *state;
         if let Some((flows, old)) = sticky {
             self.forwarder.adopt(flows, old);
         }
-        let Some(old) = table.filter(|old| !Arc::ptr_eq(old, &self.table)) else { return Ok(()) };
-        let mine = self.table.routes();
-        let exists =
-            |route: &Route<F>| route.to.hops().iter().all(|(hop, _)| (hop.port as usize) < self.outputs);
-        let (routes, lost): (Vec<_>, Vec<_>) = old.learned().into_iter().partition(exists);
-        // The table is everybody's: one worker tells of it.
-        if cx.worker() == 0 {
-            tell_lost(cx, &lost, &mine);
+        let Some(old) = table else { return };
+        // Updaters do not stop for a swap: what came since the routes were copied.
+        if let Err(refusal) = self.copy_learned(&old) {
+            cx.log(&format!("{}: routes of the last moment lost: {}", cx.name(), explain(refusal)));
         }
-        self.table.set_all(routes.into_iter().chain(mine)).map_err(|refusal| {
-            let sticky = self.forwarder.give();
-            (explain(refusal).into(), Box::new(Handover { table: Some(old), sticky }) as Box<dyn Any + Send>)
-        })
+        if self.lost > 0 {
+            cx.log(&format!("{}: {} routes lost (their output is gone)", cx.name(), self.lost));
+        }
     }
 }
 

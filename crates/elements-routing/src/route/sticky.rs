@@ -56,7 +56,8 @@ impl<H: Copy + PartialEq> Sticky<H> {
 
     /// Goes on with the flows of another table, as far as there is room.
     pub(super) fn adopt(&mut self, old: Self) {
-        if old.sets.len() == self.sets.len() {
+        let is_empty = self.sets.iter().flatten().all(Option::is_none);
+        if is_empty && old.sets.len() == self.sets.len() {
             self.sets = old.sets;
             return;
         }

@@ -53,6 +53,8 @@ pub(super) struct RouteTable<F: Family, T> {
     hops: Hops<F::Address>,
     /// Moves on with every change: odd while one is made, even otherwise.
     version: AtomicU64,
+    /// The number of the table whose routes this one has, of a configuration that it replaces.
+    followed: AtomicU64,
     books: Mutex<Books<F>>,
 }
 
@@ -76,8 +78,13 @@ impl<F: Family, T: LongestMatch<F::Key>> RouteTable<F, T> {
     pub(super) fn new(policy: SlotPolicy) -> Self {
         let domain = Domain::global();
         let books = Books { slots: Slots::new(policy), open: None, configured: HashMap::new() };
-        let version = AtomicU64::new(FIRST_VERSION);
-        RouteTable { prefixes: T::new(domain), hops: Hops::new(domain), version, books: Mutex::new(books) }
+        RouteTable {
+            prefixes: T::new(domain),
+            hops: Hops::new(domain),
+            version: AtomicU64::new(FIRST_VERSION),
+            followed: AtomicU64::new(0),
+            books: Mutex::new(books),
+        }
     }
 
     fn books(&self) -> MutexGuard<'_, Books<F>> {
@@ -108,6 +115,11 @@ impl<F: Family, T: LongestMatch<F::Key>> RouteTable<F, T> {
     #[inline]
     pub(super) fn version(&self) -> u64 {
         self.version.load(Ordering::Acquire)
+    }
+
+    /// Notes that routes are copied from another table, as it is when it has this number; whether they were not yet.
+    pub(super) fn follows(&self, version: u64) -> bool {
+        self.followed.swap(version, Ordering::Relaxed) != version
     }
 
     /// Whether the table was this one from when the number was read until after all lookups so far.

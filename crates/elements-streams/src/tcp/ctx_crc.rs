@@ -37,7 +37,7 @@ use elements_shared::crc32::CRC;
 use elements_shared::flow_space::NO_FLOW;
 use elements_shared::flow_space::Space;
 use packet::Packet;
-use router::{Class, Config, ConfigError, Cx, Element, Handlers, PerPacket, Refused, Simple, Verdict};
+use router::{Class, Config, ConfigError, Cx, Element, Handlers, PerPacket, Simple, Verdict};
 use std::any::Any;
 
 /// The class.
@@ -72,11 +72,10 @@ impl Simple for CtxCrc {
         Some(Box::new(self.flows.give()))
     }
 
-    fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
+    fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) {
         if let Ok(state) = state.downcast::<Space<u32>>() {
             self.flows.adopt(cx, *state, Some);
         }
-        Ok(())
     }
 
     fn handlers(&self, h: &mut Handlers) {

@@ -50,7 +50,7 @@ use super::waiting::{List, Refusal, Span, Waiting, before};
 use elements_shared::flow_space::NO_FLOW;
 use elements_shared::flow_space::Space;
 use packet::{Batch, Packet};
-use router::{Class, Config, ConfigError, Cx, Element, Handlers, Merge, Refused, TableSize, Verdict};
+use router::{Class, Config, ConfigError, Cx, Element, Handlers, Merge, TableSize, Verdict};
 use std::any::Any;
 use std::time::Duration;
 use wire::tcp::flag;
@@ -268,7 +268,7 @@ impl Element for TcpReorder {
         Some(Box::new((self.flows.give(), waiting)))
     }
 
-    fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
+    fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) {
         if let Ok(state) = state.downcast::<(Space<Flow>, Waiting)>() {
             let (flows, mut old) = *state;
             let mut lost = 0;
@@ -285,7 +285,6 @@ impl Element for TcpReorder {
                 cx.timers().after(0, INTERVAL);
             }
         }
-        Ok(())
     }
 
     fn handlers(&self, h: &mut Handlers) {

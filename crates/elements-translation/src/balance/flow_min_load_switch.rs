@@ -36,9 +36,7 @@ use super::ip_rr_switch::flow;
 use elements_shared::flow_id::FlowId;
 use elements_shared::ip_header::NO_HEADER;
 use packet::Packet;
-use router::{
-    Class, Config, ConfigError, Cx, Element, Handlers, PerPacket, Refused, Residency, Simple, Verdict,
-};
+use router::{Class, Config, ConfigError, Cx, Element, Handlers, PerPacket, Residency, Simple, Verdict};
 use std::any::Any;
 use std::collections::HashMap;
 
@@ -79,13 +77,12 @@ impl Simple for FlowMinLoadSwitch {
         Some(Box::new((self.flows.give(), std::mem::take(&mut self.loads))))
     }
 
-    fn take_state(&mut self, _cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
+    fn take_state(&mut self, _cx: &mut Cx<'_>, state: Box<dyn Any + Send>) {
         if let Ok(state) = state.downcast::<(HashMap<FlowId, usize>, Vec<u64>)>() {
             let (flows, loads) = *state;
             self.flows.adopt(flows);
             self.loads.iter_mut().zip(loads).for_each(|(load, old)| *load = old);
         }
-        Ok(())
     }
 
     fn handlers(&self, h: &mut Handlers) {

@@ -36,9 +36,7 @@ use super::flow_outputs::FlowOutputs;
 use elements_shared::flow_id::FlowId;
 use elements_shared::ip_header::{NO_HEADER, header};
 use packet::Packet;
-use router::{
-    Class, Config, ConfigError, Cx, Element, Handlers, PerPacket, Refused, Residency, Simple, Verdict,
-};
+use router::{Class, Config, ConfigError, Cx, Element, Handlers, PerPacket, Residency, Simple, Verdict};
 use std::any::Any;
 use std::collections::HashMap;
 use wire::ip_proto;
@@ -84,12 +82,11 @@ impl Simple for IpRrSwitch {
         Some(Box::new((self.flows.give(), self.last)))
     }
 
-    fn take_state(&mut self, _cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
+    fn take_state(&mut self, _cx: &mut Cx<'_>, state: Box<dyn Any + Send>) {
         if let Ok(state) = state.downcast::<(HashMap<FlowId, usize>, usize)>() {
             self.flows.adopt(state.0);
             self.last = state.1 % self.flows.outputs();
         }
-        Ok(())
     }
 
     fn handlers(&self, h: &mut Handlers) {

@@ -75,7 +75,7 @@ impl Loads {
     pub(crate) fn adopt(&self, (place, server): (usize, usize), old: &Loads, from: (usize, usize)) {
         let (count, former) = (&self.counts[place][server], &old.counts[from.0][from.1]);
         for (field, value) in count.fields().into_iter().zip(former.fields()) {
-            field.store(value.load(Relaxed), Relaxed);
+            add(field, value.load(Relaxed));
         }
         self.cpu[server].store(old.cpu[from.1].load(Relaxed), Relaxed);
     }

@@ -6,7 +6,7 @@ use super::shifter::{Side, change};
 use elements_shared::flow_id::Key;
 use elements_shared::ip_header::NO_HEADER;
 use packet::{Anno, Packet};
-use router::{Args, Config, ConfigError, Cx, FromArg, Handlers, Refused, Scope, Simple, Verdict};
+use router::{Args, Config, ConfigError, Cx, FromArg, Handlers, Scope, Simple, Verdict};
 use std::any::Any;
 use std::net::Ipv4Addr;
 use std::sync::Arc;
@@ -414,11 +414,10 @@ impl<A: Target> Simple for Balancer<A> {
         Some(Box::new(self.0.clone()))
     }
 
-    fn take_state(&mut self, _cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
+    fn take_state(&mut self, _cx: &mut Cx<'_>, state: Box<dyn Any + Send>) {
         if let Some(old) = state.downcast_ref() {
             self.0.adopt(old);
         }
-        Ok(())
     }
 
     fn handlers(&self, h: &mut Handlers) {

@@ -4,7 +4,7 @@ use crate::balance::servers::{Servers, Target};
 use elements_shared::flow_space::NO_FLOW;
 use elements_shared::flow_space::Space;
 use packet::{Batch, Packet};
-use router::{ConfigError, Cx, Handlers, Refused, Simple, Verdict};
+use router::{ConfigError, Cx, Handlers, Simple, Verdict};
 use std::any::Any;
 
 /// The servers of flows.
@@ -45,13 +45,12 @@ impl<A: Target> Simple for FlowBalancer<A> {
     }
 
     /// Flows keep their servers, as far as these are there; others choose again.
-    fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
+    fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) {
         if let Ok(state) = state.downcast::<(Space<usize>, Servers<A>)>() {
             let (flows, servers) = *state;
             let now = self.servers.adopt(&servers);
             self.flows.adopt(cx, flows, |server| now.get(server).copied().flatten());
         }
-        Ok(())
     }
 
     fn handlers(&self, h: &mut Handlers) {

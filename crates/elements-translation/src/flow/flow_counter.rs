@@ -28,9 +28,7 @@
 use elements_shared::flow_space::NO_FLOW;
 use elements_shared::flow_space::Space;
 use packet::{Batch, Packet};
-use router::{
-    Class, Config, ConfigError, Cx, Element, Handlers, Merge, PerPacket, Refused, Simple, Verdict, metric,
-};
+use router::{Class, Config, ConfigError, Cx, Element, Handlers, Merge, PerPacket, Simple, Verdict, metric};
 use std::any::Any;
 
 /// The class.
@@ -75,16 +73,15 @@ impl Simple for FlowCounter {
         Some(Box::new((self.flows.give(), self.count)))
     }
 
-    fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
+    fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) {
         if let Ok(state) = state.downcast::<(Space<()>, u64)>() {
             let (flows, count) = *state;
-            (self.count, self.open) = (count, 0);
+            self.count += count;
             self.flows.adopt(cx, flows, |()| {
                 self.open += 1;
                 Some(())
             });
         }
-        Ok(())
     }
 
     fn handlers(&self, h: &mut Handlers) {

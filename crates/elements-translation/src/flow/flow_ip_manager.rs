@@ -65,8 +65,8 @@ use elements_shared::flow_numbers::{Flows, Numbers};
 use elements_shared::ip_header::NO_HEADER;
 use packet::{BATCH_MAX, Batch, FlowTag, Packet};
 use router::{
-    Class, Config, ConfigError, Cx, Element, Handlers, Merge, PerPacket, Refused, Residency, Simple,
-    TableSize, Verdict, metric,
+    Class, Config, ConfigError, Cx, Element, Handlers, Merge, PerPacket, Residency, Simple, TableSize,
+    Verdict, metric,
 };
 use std::any::Any;
 use std::sync::Arc;
@@ -111,8 +111,16 @@ pub(super) struct Manager {
     start: usize,
     /// The number of this worker's first flow.
     number: u32,
+    worker: usize,
     /// Whether packets pass that have no flow, and may be Ethernet frames.
     lenient: bool,
+}
+
+/// What goes to a new configuration.
+struct Handover {
+    numbers: Numbers,
+    worker: usize,
+    table: Table,
 }
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
@@ -167,6 +175,7 @@ impl Manager {
             start: flows.start_of(config.worker()),
             numbers: None,
             number: 0,
+            worker: config.worker(),
             flows,
             lenient,
         })
@@ -249,14 +258,25 @@ impl Simple for Manager {
     }
 
     fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {
-        Some(Box::new((self.numbers.clone()?, self.table.give())))
+        Some(Box::new(Handover {
+            numbers: self.numbers.clone()?,
+            worker: self.worker,
+            table: self.table.give(),
+        }))
     }
 
-    fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
-        let (Ok(state), Some(numbers)) = (state.downcast::<(Numbers, Table)>(), &self.numbers) else {
-            return Ok(());
+    fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) {
+        let (Ok(state), Some(numbers)) = (state.downcast::<Handover>(), &self.numbers) else {
+            return;
         };
-        let (old, table) = *state;
+        let Handover { numbers: old, worker, table } = *state;
+        if worker != self.worker {
+            // What elements behind keep of them is by the numbers of a worker that there is not any more.
+            if table.len() > 0 {
+                cx.log(&format!("{}: {} flows lost (worker {worker} has none now)", cx.name(), table.len()));
+            }
+            return;
+        }
         let lost = self.table.adopt(table, numbers.shift(&old), cx.now_ns());
         if lost > 0 {
             let room = self.flows.per_worker();
@@ -268,7 +288,6 @@ impl Simple for Manager {
         if self.table.ages() && self.table.len() > 0 {
             cx.timers().after(0, self.interval);
         }
-        Ok(())
     }
 
     fn handlers(&self, h: &mut Handlers) {

@@ -43,7 +43,7 @@ use crate::balance::shifter::{Side, change};
 use elements_shared::ip_header::header;
 use packet::Packet;
 use router::{
-    Class, Config, ConfigError, Cx, Element, Handlers, Merge, PerPacket, Refused, Residency, Simple, Verdict,
+    Class, Config, ConfigError, Cx, Element, Handlers, Merge, PerPacket, Residency, Simple, Verdict,
 };
 use std::any::Any;
 use std::net::Ipv4Addr;
@@ -100,12 +100,11 @@ impl Simple for FlowIpNat {
     }
 
     /// Flows keep their ports, unless the address or the worker's ports are others now.
-    fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
+    fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) {
         if let Ok(state) = state.downcast::<(Ipv4Addr, Handover)>() {
             let (address, kept) = *state;
             self.translator.adopt(cx, kept, address == self.address);
         }
-        Ok(())
     }
 
     fn handlers(&self, h: &mut Handlers) {

@@ -41,7 +41,7 @@ use crate::balance::shifter::{Side, change};
 use elements_shared::ip_header::header;
 use packet::Packet;
 use router::{
-    Class, Config, ConfigError, Cx, Element, Handlers, Merge, PerPacket, Refused, Residency, Simple, Verdict,
+    Class, Config, ConfigError, Cx, Element, Handlers, Merge, PerPacket, Residency, Simple, Verdict,
 };
 use std::any::Any;
 use std::net::Ipv4Addr;
@@ -138,13 +138,12 @@ impl Simple for FlowNaptLoadBalancer {
     }
 
     /// Flows keep their ports and servers, unless servers, addresses or the worker's ports are others now.
-    fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
+    fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) {
         if let Ok(state) = state.downcast::<(Vec<Ipv4Addr>, Vec<Ipv4Addr>, Handover)>() {
             let (servers, sources, kept) = *state;
             let same = servers == self.front.servers && sources == self.sources;
             self.translator.adopt(cx, kept, same);
         }
-        Ok(())
     }
 
     fn handlers(&self, h: &mut Handlers) {

@@ -32,7 +32,7 @@
 use elements_shared::flow_space::NO_FLOW;
 use elements_shared::flow_space::Space;
 use packet::Batch;
-use router::{Class, Config, ConfigError, Cx, Element, Refused};
+use router::{Class, Config, ConfigError, Cx, Element};
 use std::any::Any;
 
 /// The class.
@@ -97,10 +97,9 @@ impl Element for FlowPrint {
         Some(Box::new(self.flows.give()))
     }
 
-    fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
+    fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) {
         if let Ok(flows) = state.downcast() {
             self.flows.adopt(cx, *flows, Some);
         }
-        Ok(())
     }
 }

@@ -31,7 +31,7 @@ use elements_shared::flow_space::Space;
 use elements_shared::rate::TokenBucket;
 use elements_shared::rate_limit::RateLimit;
 use packet::{Batch, Packet};
-use router::{Class, Config, ConfigError, Cx, Element, Handlers, Merge, PerPacket, Refused, Simple, Verdict};
+use router::{Class, Config, ConfigError, Cx, Element, Handlers, Merge, PerPacket, Simple, Verdict};
 use std::any::Any;
 
 /// The class.
@@ -81,17 +81,16 @@ impl Simple for FlowRateLimiter {
         Some(Box::new((self.flows.give(), self.dropped)))
     }
 
-    fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
+    fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) {
         if let Ok(state) = state.downcast::<(Space<TokenBucket>, u64)>() {
             let (flows, dropped) = *state;
-            self.dropped = dropped;
+            self.dropped += dropped;
             self.flows.adopt(cx, flows, |old| {
                 let mut bucket = self.bucket.clone();
                 bucket.adopt(&old);
                 Some(bucket)
             });
         }
-        Ok(())
     }
 
     fn handlers(&self, h: &mut Handlers) {

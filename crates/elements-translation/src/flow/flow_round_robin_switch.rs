@@ -29,7 +29,7 @@
 use elements_shared::flow_space::NO_FLOW;
 use elements_shared::flow_space::Space;
 use packet::{Batch, Packet};
-use router::{Class, Config, ConfigError, Cx, Element, PerPacket, Refused, Simple, Verdict};
+use router::{Class, Config, ConfigError, Cx, Element, PerPacket, Simple, Verdict};
 use std::any::Any;
 
 /// The class.
@@ -75,12 +75,11 @@ impl Simple for FlowRoundRobinSwitch {
         Some(Box::new((self.flows.give(), self.next)))
     }
 
-    fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
+    fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) {
         if let Ok(state) = state.downcast::<(Space<usize>, usize)>() {
             let ((flows, next), outputs) = (*state, self.outputs);
             self.next = next % outputs;
             self.flows.adopt(cx, flows, |output| Some(output).filter(|output| *output < outputs));
         }
-        Ok(())
     }
 }

@@ -30,7 +30,7 @@
 use elements_shared::flow_space::NO_FLOW;
 use elements_shared::flow_space::Space;
 use packet::{Batch, Packet};
-use router::{Class, Config, ConfigError, Cx, Element, PerPacket, Refused, Simple, Verdict};
+use router::{Class, Config, ConfigError, Cx, Element, PerPacket, Simple, Verdict};
 use std::any::Any;
 
 /// The class.
@@ -83,12 +83,11 @@ impl Simple for StoreFlowId {
         Some(Box::new((self.flows.give(), self.last)))
     }
 
-    fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
+    fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) {
         if let Ok(state) = state.downcast::<(Space<u64>, u64)>() {
             let (flows, last) = *state;
-            self.last = last;
+            self.last = self.last.max(last);
             self.flows.adopt(cx, flows, Some);
         }
-        Ok(())
     }
 }

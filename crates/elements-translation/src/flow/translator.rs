@@ -111,16 +111,19 @@ impl Translator {
     /// Goes on with flows whose ports this worker may use, if what stands for them is the same.
     pub(super) fn adopt(&mut self, cx: &Cx<'_>, old: Handover, same: bool) {
         let (range, mappings) = (&self.range, &self.mappings);
-        let mut used = HashSet::new();
         self.flows.adopt(cx, old.flows, |held| {
             let usable = held.port == 0 || same && range.contains(&held.port.into());
             if usable && held.port != 0 {
                 mappings.copy(held.port, &old.mappings);
-                if !held.freed {
-                    used.insert(held.port);
-                }
             }
             usable.then_some(held)
+        });
+        // Those of another worker's flows, too, which may have come before.
+        let mut used = HashSet::new();
+        self.flows.each(|held| {
+            if held.port != 0 && !held.freed {
+                used.insert(held.port);
+            }
         });
         let ports = old.free.into_iter().chain(range.clone().map(|port| port as u16));
         self.free.clear();

@@ -43,8 +43,7 @@
 use super::apply::{adjusted, difference, set_word, word};
 use packet::{Batch, Packet};
 use router::{
-    Class, Config, ConfigError, Cx, Element, FromArg, Refused, Residency, Scope, Verdict, parse_boolean,
-    parse_integer,
+    Class, Config, ConfigError, Cx, Element, FromArg, Residency, Scope, Verdict, parse_boolean, parse_integer,
 };
 use std::any::Any;
 use std::collections::HashMap;
@@ -278,7 +277,7 @@ impl Element for AddressTranslator {
     }
 
     /// Mappings stay if the arguments do: others may give the same addresses and ports to another host.
-    fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
+    fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) {
         if let Ok(old) = state.downcast::<AddressTranslator>() {
             if old.arguments == self.arguments {
                 *self = *old;
@@ -286,7 +285,6 @@ impl Element for AddressTranslator {
                 cx.log(&format!("{}: mappings lost (other arguments)", cx.name()));
             }
         }
-        Ok(())
     }
 }
 

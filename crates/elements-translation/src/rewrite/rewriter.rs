@@ -8,7 +8,7 @@ use super::record::{Flow, REPLY, flag};
 use elements_shared::flow_id::{FlowId, Key};
 use packet::{BATCH_MAX, Batch, Packet};
 use rcu::Turn;
-use router::{Args, Config, ConfigError, Cx, Element, Handlers, Metric, Refused, Verdict, metric};
+use router::{Args, Config, ConfigError, Cx, Element, Handlers, Metric, Verdict, metric};
 use std::any::Any;
 use std::fmt::Write as _;
 use std::marker::PhantomData;
@@ -299,7 +299,7 @@ impl<P: Protocol> Element for Rewriter<P> {
         Some(Box::new(self.nat.clone()))
     }
 
-    fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
+    fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) {
         if let Some(old) = state.downcast_ref::<Arc<Nat>>() {
             let lost = self.nat.adopt(old, cx.turn(), now_ms(cx));
             // Every instance comes to the same number.
@@ -310,7 +310,6 @@ impl<P: Protocol> Element for Rewriter<P> {
                 ));
             }
         }
-        Ok(())
     }
 
     fn handlers(&self, h: &mut Handlers) {

@@ -75,20 +75,34 @@ pub trait Element: Any + Send {
         let _ = cx;
     }
 
-    /// Offers the element's state to a namesake of the same class in a new configuration that replaces this one. Called
-    /// on the worker that owns the element; afterwards the element is only finished and dropped.
+    /// Says whether this element can take over from `old`, an instance of its namesake of the same class in the configuration that
+    /// runs: the first step of a hot swap. Called after `initialize`, for every element before the state of any has moved. `old` is
+    /// what its handlers work on. It goes on if this or another element refuses, so it is only looked at; this element
+    /// may prepare itself, since it is gone then.
+    ///
+    /// # Errors
+    /// A sentence for the user; the swap fails then.
+    fn can_take_over(&mut self, cx: &mut Cx<'_>, old: &dyn Any) -> Result<(), ConfigError> {
+        let _ = (cx, old);
+        Ok(())
+    }
+
+    /// Gives the element's state to its namesake in a new configuration, which replaces this one for certain: the second step. Called on
+    /// the worker that owns the element; afterwards the element is only finished and dropped.
     fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {
         None
     }
 
-    /// Takes over the state of its namesake in the old configuration. Called after `initialize`.
-    ///
-    /// # Errors
-    /// The state itself, untouched, and a sentence for the user when it does not fit; the swap fails then, and the old
-    /// router goes on with it.
-    fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
+    /// Takes over the state of an instance of its namesake: the one on the same worker, and each whose worker has no instance any more and
+    /// that falls to this one. So it adds to what it has. What has no place here is dropped, and said in the log.
+    fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) {
         let _ = (cx, state);
-        Ok(())
+    }
+
+    /// All instances have taken over what there was: the last step, called once on each instance of an element that has a namesake in the
+    /// old configuration, whether or not there was a state for it.
+    fn taken_over(&mut self, cx: &mut Cx<'_>) {
+        let _ = cx;
     }
 
     /// Takes a new configuration string where it stands, while the router runs: for elements of a [`crate::Class::live`] class with
@@ -127,6 +141,11 @@ pub trait Element: Any + Send {
     fn target(&mut self) -> Option<&mut dyn Any> {
         None
     }
+
+    /// The same, to look at.
+    fn seen(&self) -> Option<&dyn Any> {
+        None
+    }
 }
 
 /// What an instance serves of an interface.
@@ -137,9 +156,6 @@ pub struct Queues {
     /// Numbers of its queues; without any the interface has none, or keeps to itself what goes where.
     pub queues: Vec<usize>,
 }
-
-/// A state that an element refuses to take over: why, and the state.
-pub type Refused = (ConfigError, Box<dyn Any + Send>);
 
 /// The answer of an element that was asked for packets.
 #[derive(Debug)]
@@ -169,4 +185,9 @@ pub(crate) fn target(element: &mut dyn Element) -> &mut dyn Any {
         unreachable!("an element's target does not change between two calls");
     }
     element
+}
+
+/// What a namesake in a new configuration looks at.
+pub(crate) fn seen(element: &dyn Element) -> &dyn Any {
+    element.seen().unwrap_or(element)
 }

@@ -8,7 +8,7 @@
 use crate::calls::computation::{Answer, Step};
 use crate::context::cx::Cx;
 use crate::context::verdict::Verdict;
-use crate::element::behaviour::{Element, Pull, Queues, Refused, target};
+use crate::element::behaviour::{Element, Pull, Queues, seen, target};
 use crate::element::handlers::Handlers;
 use crate::error::ConfigError;
 use crate::shared::ledger::Ledger;
@@ -125,17 +125,20 @@ impl Element for Counted {
         Some(Box::new(Given { packets, state }))
     }
 
-    fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
-        let Given { packets, state } = match state.downcast() {
-            Ok(given) => *given,
-            Err(state) => return Err(("its packets were not counted".into(), state)),
-        };
+    fn can_take_over(&mut self, cx: &mut Cx<'_>, old: &dyn Any) -> Result<(), ConfigError> {
+        self.alone(cx, |inner, cx| inner.can_take_over(cx, old))
+    }
+
+    /// Both routers count, or neither does: the state comes with its packets' number.
+    fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) {
+        let Ok(given) = state.downcast::<Given>() else { return };
+        let Given { packets, state } = *given;
         self.ledger.taken.fetch_add(packets, Relaxed);
-        let ledger = self.ledger.clone();
-        self.alone(cx, |inner, cx| inner.take_state(cx, state)).map_err(|(error, state)| {
-            ledger.taken.fetch_sub(packets, Relaxed);
-            (error, Box::new(Given { packets, state }) as Box<dyn Any + Send>)
-        })
+        self.alone(cx, |inner, cx| inner.take_state(cx, state));
+    }
+
+    fn taken_over(&mut self, cx: &mut Cx<'_>) {
+        self.alone(cx, |inner, cx| inner.taken_over(cx));
     }
 
     fn reconfigure(&mut self, cx: &mut Cx<'_>, config: &str) -> Option<Result<(), ConfigError>> {
@@ -160,5 +163,9 @@ impl Element for Counted {
 
     fn target(&mut self) -> Option<&mut dyn Any> {
         Some(target(&mut *self.inner))
+    }
+
+    fn seen(&self) -> Option<&dyn Any> {
+        Some(seen(&*self.inner))
     }
 }

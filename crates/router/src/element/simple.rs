@@ -2,7 +2,7 @@
 
 use crate::context::cx::Cx;
 use crate::context::verdict::Verdict;
-use crate::element::behaviour::{Element, Pull, Refused};
+use crate::element::behaviour::{Element, Pull};
 use crate::element::handlers::Handlers;
 use crate::error::ConfigError;
 use packet::{Batch, Packet};
@@ -44,18 +44,28 @@ pub trait Simple: Any + Send {
         let _ = cx;
     }
 
+    /// See [`Element::can_take_over`].
+    ///
+    /// # Errors
+    /// See [`Element::can_take_over`].
+    fn can_take_over(&mut self, cx: &mut Cx<'_>, old: &dyn Any) -> Result<(), ConfigError> {
+        let _ = (cx, old);
+        Ok(())
+    }
+
     /// See [`Element::give_state`].
     fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {
         None
     }
 
     /// See [`Element::take_state`].
-    ///
-    /// # Errors
-    /// See [`Element::take_state`].
-    fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
+    fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) {
         let _ = (cx, state);
-        Ok(())
+    }
+
+    /// See [`Element::taken_over`].
+    fn taken_over(&mut self, cx: &mut Cx<'_>) {
+        let _ = cx;
     }
 
     /// See [`Element::held`].
@@ -106,12 +116,20 @@ impl<S: Simple> Element for PerPacket<S> {
         self.0.finish(cx);
     }
 
+    fn can_take_over(&mut self, cx: &mut Cx<'_>, old: &dyn Any) -> Result<(), ConfigError> {
+        self.0.can_take_over(cx, old)
+    }
+
     fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {
         self.0.give_state()
     }
 
-    fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
-        self.0.take_state(cx, state)
+    fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) {
+        self.0.take_state(cx, state);
+    }
+
+    fn taken_over(&mut self, cx: &mut Cx<'_>) {
+        self.0.taken_over(cx);
     }
 
     fn handlers(&self, handlers: &mut Handlers) {
@@ -124,5 +142,9 @@ impl<S: Simple> Element for PerPacket<S> {
 
     fn target(&mut self) -> Option<&mut dyn Any> {
         Some(&mut self.0)
+    }
+
+    fn seen(&self) -> Option<&dyn Any> {
+        Some(&self.0)
     }
 }

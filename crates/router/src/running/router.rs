@@ -1,6 +1,8 @@
 //! A router: its workers, and how another configuration takes its place.
 
 use crate::calls::handle::{Handle, first_owner, result};
+use crate::configuration::node::Node;
+use crate::element::behaviour::seen;
 use crate::error::ConfigError;
 use crate::handlers::call::Call;
 use crate::handlers::response::HandlerResult;
@@ -113,42 +115,41 @@ impl Router {
         }
     }
 
-    /// Takes over the state of the elements of `old` that have a namesake of the same class here.
+    /// Takes over the state of the elements of `old` that have a namesake of the same class here, in two steps: first every element says
+    /// whether it can, then all states move.
     ///
     /// # Errors
-    /// Which element's state did not fit, and why. `old` has all its state back then.
+    /// Which element cannot take over, and why. Nothing of `old` has changed then.
     pub fn take_over(&mut self, old: &mut Router) -> Result<(), ConfigError> {
         if self.info.ledgers.is_empty() != old.info.ledgers.is_empty() {
             return Err("one of two routers counts packets, and the other one does not".into());
         }
-        let mut moved: Vec<(usize, usize, usize)> = Vec::new();
-        for (element, node) in self.info.clone().nodes.iter().enumerate() {
-            let Some(former) = old.info.elements.get(&node.name) else { continue };
-            if old.info.nodes[former].class.name != node.class.name {
-                continue;
-            }
-            for &worker in &node.workers {
-                let Some(source) = old.workers.get_mut(worker) else { continue };
-                let Some(state) = source.with(former, |e, _| e.give_state()).flatten() else { continue };
-                match self.workers[worker].with(element, |e, cx| e.take_state(cx, state)) {
-                    None | Some(Ok(())) => moved.push((worker, former, element)),
-                    Some(Err((error, state))) => {
-                        return_state(&mut old.workers[worker], former, state);
-                        self.give_back(old, &moved);
-                        return Err(format!("'{}' cannot take over its state: {error}", node.name).into());
-                    }
+        let heirs = heirs(&self.info, &old.info);
+        for heir in &heirs {
+            let name = &self.info.nodes[heir.element].name;
+            for &(from, to) in &heir.ways {
+                let Some(former) = old.workers[from].slots[heir.former].instance.as_deref() else { continue };
+                let answer = self.workers[to].with(heir.element, |e, cx| e.can_take_over(cx, seen(former)));
+                if let Some(Err(error)) = answer {
+                    return Err(format!("'{name}' cannot take over its state: {error}").into());
                 }
             }
         }
-        Ok(())
-    }
-
-    fn give_back(&mut self, old: &mut Router, moved: &[(usize, usize, usize)]) {
-        for &(worker, former, element) in moved {
-            if let Some(state) = self.workers[worker].with(element, |e, _| e.give_state()).flatten() {
-                return_state(&mut old.workers[worker], former, state);
+        for heir in &heirs {
+            for &(from, to) in &heir.ways {
+                let state = old.workers[from].with(heir.former, |e, _| e.give_state()).flatten();
+                if let Some(state) = state {
+                    self.workers[to].with(heir.element, |e, cx| e.take_state(cx, state));
+                }
             }
         }
+        let info = self.info.clone();
+        for heir in &heirs {
+            for &worker in &info.nodes[heir.element].workers {
+                self.workers[worker].with(heir.element, |e, cx| e.taken_over(cx));
+            }
+        }
+        Ok(())
     }
 
     /// Takes the router down: every element does its last act.
@@ -189,7 +190,36 @@ impl Router {
     }
 }
 
-fn return_state(worker: &mut Worker, element: usize, state: Box<dyn std::any::Any + Send>) {
-    // It was this element's a moment ago, so it fits.
-    worker.with(element, |e, cx| e.take_state(cx, state).is_ok());
+/// An element that takes over from another one.
+struct Heir {
+    /// Its number, and that of its namesake in the old configuration.
+    element: usize,
+    former: usize,
+    /// From which worker's instance to which worker's.
+    ways: Vec<(usize, usize)>,
+}
+
+/// Who takes over from whom: elements from their namesakes of the same class.
+fn heirs(new: &Info, old: &Info) -> Vec<Heir> {
+    let heir = |(element, node): (usize, &Node)| {
+        let former = old.elements.get(&node.name)?;
+        let old = &old.nodes[former];
+        (old.class.name == node.class.name).then(|| Heir {
+            element,
+            former,
+            ways: ways(&old.workers, &node.workers),
+        })
+    };
+    new.nodes.iter().enumerate().filter_map(heir).collect()
+}
+
+/// Which instance's state goes where when an element moves from some workers to others: to the same worker as long as it has an instance
+/// there; the others' are spread over all that there are.
+fn ways(from: &[usize], to: &[usize]) -> Vec<(usize, usize)> {
+    let mut spread = to.iter().cycle();
+    let way = |&worker: &usize| {
+        let place = if to.contains(&worker) { Some(&worker) } else { spread.next() };
+        Some((worker, *place?))
+    };
+    from.iter().filter_map(way).collect()
 }

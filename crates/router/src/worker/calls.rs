@@ -5,7 +5,7 @@ use crate::calls::globals;
 use crate::calls::resolve::{HOTCONFIG, Target, of_workers, resolve};
 use crate::context::cx::Cx;
 use crate::context::work::{Control, Work};
-use crate::element::behaviour::{Element, target};
+use crate::element::behaviour::{Element, seen, target};
 use crate::element::class::again;
 use crate::element::counted::counted;
 use crate::element::handlers::Outcome;
@@ -383,10 +383,10 @@ fn awaited(reply: &Reply) -> Option<u64> {
 /// Starts an instance in the place of another one, with its state.
 fn replace(old: &mut dyn Element, new: &mut dyn Element, cx: &mut Cx<'_>) -> Result<(), String> {
     new.initialize(cx).map_err(|error| error.to_string())?;
-    let Some(state) = old.give_state() else { return Ok(()) };
-    new.take_state(cx, state).map_err(|(error, state)| {
-        // It was the old one's, so that it fits there.
-        let _ = old.take_state(cx, state);
-        error.to_string()
-    })
+    new.can_take_over(cx, seen(old)).map_err(|error| error.to_string())?;
+    if let Some(state) = old.give_state() {
+        new.take_state(cx, state);
+    }
+    new.taken_over(cx);
+    Ok(())
 }

@@ -3,7 +3,7 @@
 use super::super::encap::{Destination, NO_FIT, Template, push_headers};
 use super::super::identification::Identification;
 use packet::Packet;
-use router::{Config, Cx, Handlers, Refused, Simple, Verdict};
+use router::{Config, Cx, Handlers, Simple, Verdict};
 use std::any::Any;
 use std::net::Ipv4Addr;
 use wire::checksum::Sum;
@@ -99,11 +99,10 @@ impl Simple for IcmpEncap {
         Some(Box::new(self.id))
     }
 
-    fn take_state(&mut self, _cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
+    fn take_state(&mut self, _cx: &mut Cx<'_>, state: Box<dyn Any + Send>) {
         if let Some(id) = state.downcast_ref() {
             self.id.go_on(*id);
         }
-        Ok(())
     }
 
     fn handlers(&self, h: &mut Handlers) {

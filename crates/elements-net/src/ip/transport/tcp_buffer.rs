@@ -29,7 +29,7 @@
 
 use super::message::Message;
 use packet::{Batch, Packet};
-use router::{Class, Config, ConfigError, Cx, Element, Pull, Refused, Residency};
+use router::{Class, Config, ConfigError, Cx, Element, Pull, Residency};
 use std::any::Any;
 use std::collections::VecDeque;
 use wire::tcp::flag::{FIN, SYN};
@@ -155,12 +155,11 @@ impl Element for TcpBuffer {
         Some(Box::new(std::mem::take(&mut self.buffer)))
     }
 
-    fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
+    fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) {
         if let Ok(buffer) = state.downcast::<Buffer>() {
             self.buffer = *buffer;
         }
         cx.signals().set(self.buffer.is_ready(self.skips));
-        Ok(())
     }
 }
 

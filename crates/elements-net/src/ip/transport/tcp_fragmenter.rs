@@ -30,7 +30,7 @@
 
 use super::message::Message;
 use packet::{Batch, DEFAULT_HEADROOM, Packet};
-use router::{AnnoOf, Class, Config, ConfigError, Cx, Element, Handlers, Merge, Refused, Verdict};
+use router::{AnnoOf, Class, Config, ConfigError, Cx, Element, Handlers, Merge, Verdict};
 use std::any::Any;
 use wire::tcp::{self, flag};
 use wire::{ip_proto, ipv4};
@@ -182,9 +182,11 @@ impl Element for TcpFragmenter {
         Some(Box::new([self.count, self.split, self.parts]))
     }
 
-    fn take_state(&mut self, _cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
-        [self.count, self.split, self.parts] = state.downcast_ref().copied().unwrap_or_default();
-        Ok(())
+    fn take_state(&mut self, _cx: &mut Cx<'_>, state: Box<dyn Any + Send>) {
+        if let Some(old) = state.downcast_ref::<[u64; 3]>() {
+            let counts = [&mut self.count, &mut self.split, &mut self.parts];
+            counts.into_iter().zip(old).for_each(|(count, old)| *count += old);
+        }
     }
 
     fn handlers(&self, h: &mut Handlers) {

@@ -31,7 +31,7 @@ use super::super::encap::{Destination, NO_FIT, Template, push_headers};
 use super::super::identification::Identification;
 use packet::{Batch, Packet};
 use router::{
-    Class, Config, ConfigError, Cx, Element, FromArg, Handlers, IpPort, PerPacket, Refused, Simple, Verdict,
+    Class, Config, ConfigError, Cx, Element, FromArg, Handlers, IpPort, PerPacket, Simple, Verdict,
 };
 use std::any::Any;
 use std::net::Ipv4Addr;
@@ -189,11 +189,10 @@ impl Simple for UdpIpEncap {
         Some(Box::new(self.0.id))
     }
 
-    fn take_state(&mut self, _cx: &mut Cx<'_>, state: Box<dyn Any + Send>) -> Result<(), Refused> {
+    fn take_state(&mut self, _cx: &mut Cx<'_>, state: Box<dyn Any + Send>) {
         if let Some(id) = state.downcast_ref() {
             self.0.id.go_on(*id);
         }
-        Ok(())
     }
 
     fn handlers(&self, h: &mut Handlers) {
