@@ -14,6 +14,8 @@ pub struct Error {
     pub(super) file: String,
     pub(super) location: Option<Location>,
     pub(super) kind: ErrorKind,
+    /// The record was skipped, and reading went on behind it.
+    pub(super) skipped: bool,
 }
 
 /// Where in the capture an error was met.
@@ -81,7 +83,7 @@ pub enum ErrorKind {
 
 impl Error {
     pub(super) fn new(file: &str, kind: ErrorKind) -> Error {
-        Error { file: file.to_owned(), location: None, kind }
+        Error { file: file.to_owned(), location: None, kind, skipped: false }
     }
 
     /// What is wrong, without the location.
@@ -112,16 +114,23 @@ impl fmt::Display for Error {
             let of = if location.compressed { " of the decompressed data" } else { "" };
             write!(f, "record {}, byte {}{of}: ", location.records + 1, location.offset)?;
         }
-        self.kind.fmt(f)?;
-        match (&self.kind, self.location) {
-            (
-                ErrorKind::Truncated | ErrorKind::RecordTooLong { .. } | ErrorKind::Malformed { .. },
-                Some(location),
-            ) => {
-                write!(f, "; good records before it: {}", location.records)
-            }
-            _ => Ok(()),
+        if self.skipped {
+            return match &self.kind {
+                ErrorKind::Truncated => {
+                    f.write_str("it claims more bytes than the capture has; it is skipped")
+                }
+                kind => write!(f, "{kind}; it is skipped"),
+            };
         }
+        self.kind.fmt(f)?;
+        f.write_str(match &self.kind {
+            ErrorKind::Truncated => "; capture or copy it again, or cut the incomplete end off",
+            ErrorKind::RecordTooLong { .. } | ErrorKind::Malformed { .. } => {
+                "; no further record is found: cut the file off before this byte or capture again"
+            }
+            _ => return Ok(()),
+        })?;
+        self.location.map_or(Ok(()), |location| write!(f, "; good records before it: {}", location.records))
     }
 }
 
@@ -149,20 +158,12 @@ impl fmt::Display for ErrorKind {
                     "unknown major version {major} (of {major}.{minor}); convert it, for example with editcap -F pcap"
                 )
             }
-            ErrorKind::Truncated => f.write_str(
-                "the capture ends in the middle; capture or copy it again, or cut the incomplete end off",
-            ),
+            ErrorKind::Truncated => f.write_str("the capture ends in the middle"),
             ErrorKind::RecordTooLong { length } => write!(
                 f,
-                "bad packet header; giving up: the record claims {length} bytes, more than {RECORD_LEN_MAX} are not \
-                 plausible; the file is damaged from here on: cut it off before this byte or capture again"
+                "bad packet header: the record claims {length} bytes, more than {RECORD_LEN_MAX} are not plausible"
             ),
-            ErrorKind::Malformed { what } => {
-                write!(
-                    f,
-                    "{what}; the file is damaged from here on: cut it off before this byte or capture again"
-                )
-            }
+            ErrorKind::Malformed { what } => f.write_str(what),
             ErrorKind::Time { time_ns } => write!(
                 f,
                 "the format cannot hold the time {time_ns} ns since 1970; \

@@ -1,9 +1,11 @@
 //! Packet captures: streaming readers and writers of pcap and pcapng.
 //!
 //! A [`Reader`] takes a file, standard input or any byte stream, finds out by the first bytes whether it is
-//! compressed (gzip, bzip2, xz) and which format it has, and hands out one record at a time into the caller's buffer.
+//! compressed (gzip, bzip2, xz, zstd) and which format it has, and hands out one record at a time into the caller's buffer.
 //! It allocates nothing per record and holds no more than one record, so captures of any size can be read. (An xz
 //! file decides itself how much memory its dictionary takes: 8 MiB usually, more only if it was made so.)
+//! A bad record is skipped and counted, and does not end a capture: behind it the reader looks, up to 16 MiB far, for what can
+//! only be the next record.
 //! A [`Writer`] writes what libpcap and Click write, byte by byte.
 //!
 //! Formats: pcap as in draft-ietf-opsawg-pcap (versions 2.0 to 2.4, both byte orders, micro- and nanoseconds, and
@@ -17,6 +19,7 @@ mod pcap;
 mod pcapng;
 mod reader;
 mod record;
+mod skipped;
 mod source;
 mod writer;
 

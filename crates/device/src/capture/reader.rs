@@ -6,6 +6,7 @@ use super::error::{Error, ErrorKind, Location};
 use super::pcap::{HEADER_REST_LEN, Pcap};
 use super::pcapng::PcapNg;
 use super::record::Record;
+use super::skipped::Skipped;
 use super::source::Source;
 use super::{LinkType, Result};
 
@@ -17,6 +18,8 @@ pub struct Reader {
     linktype: LinkType,
     snaplen: u32,
     records: u64,
+    skipped: Skipped,
+    complaint: Option<Error>,
     /// The end or an error was met; there is nothing more.
     ended: bool,
 }
@@ -47,19 +50,33 @@ impl Reader {
     }
 
     fn new(mut source: Source, name: &str) -> Result<Reader> {
-        let opened = open_capture(&mut source);
+        let mut skipped = Skipped::default();
+        let opened = open_capture(&mut source, &mut skipped);
         let location = Location { records: 0, offset: source.mark(), compressed: source.is_compressed() };
         let format = opened.map_err(|kind| Error {
             file: name.to_owned(),
             location: location_of(&kind, location),
             kind,
+            skipped: false,
         })?;
         let (linktype, snaplen) = match &format {
             Format::Pcap(pcap) => (pcap.linktype, pcap.snaplen),
             // A capture without an interface cannot have packets either.
             Format::PcapNg(pcapng) => pcapng.first_interface().unwrap_or((LinkType::Ethernet, 0)),
         };
-        Ok(Reader { name: name.to_owned(), source, format, linktype, snaplen, records: 0, ended: false })
+        let mut reader = Reader {
+            name: name.to_owned(),
+            source,
+            format,
+            linktype,
+            snaplen,
+            records: 0,
+            skipped,
+            complaint: None,
+            ended: false,
+        };
+        reader.note_skipped();
+        Ok(reader)
     }
 
     /// Link type of the capture; of its first interface in a pcapng file, where each record has its own.
@@ -77,6 +94,16 @@ impl Reader {
         self.records
     }
 
+    /// Number of bad records that were skipped so far.
+    pub fn skipped(&self) -> u64 {
+        self.skipped.count
+    }
+
+    /// What is wrong with the first record that was skipped: said once, after the call of [`Reader::next`] that skipped it.
+    pub fn complaint(&mut self) -> Option<Error> {
+        self.complaint.take()
+    }
+
     /// Where the next record begins: bytes read so far, after decompression.
     pub fn offset(&self) -> u64 {
         self.source.offset()
@@ -92,22 +119,26 @@ impl Reader {
         &self.name
     }
 
-    /// Reads the next record; its captured bytes replace the contents of `buf`. `None` at the end.
+    /// Reads the next good record; its captured bytes replace the contents of `buf`. `None` at the end.
+    ///
+    /// Bad records are skipped, also those that are longer than [`RECORD_LEN_MAX`]: see [`Reader::skipped`].
     ///
     /// Allocates only when a record is longer than any before it in `buf`. After an error there is nothing
     /// more to read: every further call returns `None`.
     ///
     /// # Errors
-    /// The capture is truncated, damaged or cannot be read; the error says where, and how many records were good.
+    /// The capture is truncated, cannot be read, or is damaged so that no further record can be found; the error says where, and how
+    /// many records were good.
     /// The contents of `buf` are then unspecified.
     pub fn next(&mut self, buf: &mut Vec<u8>) -> Result<Option<Record>> {
         if self.ended {
             return Ok(None);
         }
         let next = match &mut self.format {
-            Format::Pcap(pcap) => pcap.next(&mut self.source, buf),
-            Format::PcapNg(pcapng) => pcapng.next(&mut self.source, buf),
+            Format::Pcap(pcap) => pcap.next(&mut self.source, buf, &mut self.skipped),
+            Format::PcapNg(pcapng) => pcapng.next(&mut self.source, buf, &mut self.skipped),
         };
+        self.note_skipped();
         match next {
             Ok(Some(record)) => {
                 self.records += 1;
@@ -119,22 +150,31 @@ impl Reader {
             }
             Err(kind) => {
                 self.ended = true;
-                let offset = self.source.mark();
-                let location =
-                    Location { records: self.records, offset, compressed: self.source.is_compressed() };
-                Err(Error { file: self.name.clone(), location: Some(location), kind })
+                Err(self.error_at(self.source.mark(), kind))
             }
+        }
+    }
+
+    fn error_at(&self, offset: u64, kind: ErrorKind) -> Error {
+        let location = Location { records: self.records, offset, compressed: self.source.is_compressed() };
+        Error { file: self.name.clone(), location: Some(location), kind, skipped: false }
+    }
+
+    /// Makes a complaint of the first record that was skipped.
+    fn note_skipped(&mut self) {
+        if let Some((kind, offset)) = self.skipped.first.take() {
+            self.complaint = Some(Error { skipped: true, ..self.error_at(offset, kind) });
         }
     }
 }
 
-fn open_capture(source: &mut Source) -> std::result::Result<Format, ErrorKind> {
+fn open_capture(source: &mut Source, skipped: &mut Skipped) -> std::result::Result<Format, ErrorKind> {
     let mut magic = [0; 4];
     let count = source.fill(&mut magic)?;
     if Pcap::recognises(magic) {
         Pcap::open(magic, source).map(Format::Pcap)
     } else if PcapNg::recognises(magic) {
-        PcapNg::open(source).map(Format::PcapNg)
+        PcapNg::open(source, skipped).map(Format::PcapNg)
     } else if count == 0 {
         Err(ErrorKind::Empty)
     } else if source.fill(&mut [0; HEADER_REST_LEN])? < HEADER_REST_LEN {

@@ -1,25 +1,23 @@
 //! The bytes of a capture: from a file, standard input or any stream, decompressed where they are compressed.
 
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Cursor, Read};
+use std::io::{self, BufRead, BufReader, Read};
 
-use bzip2::read::MultiBzDecoder;
-use flate2::read::MultiGzDecoder;
-use lzma_rust2::XzReader;
+use compression::{Packing, Unpacked};
 
 use super::error::ErrorKind;
 
 /// Bytes fetched from the system or the decompressor at once.
 const BUFFER_LEN: usize = 64 * 1024;
 
-const MAGIC_GZIP: &[u8] = &[0x1f, 0x8b];
-const MAGIC_XZ: &[u8] = &[0xfd, b'7', b'z', b'X', b'Z', 0];
-const MAGIC_ZSTD: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd];
-const MAGIC_BZIP2: &[u8] = b"BZh";
-
 /// A buffered byte stream that knows how far it has been read.
 pub(super) struct Source {
-    bytes: BufReader<Box<dyn Read + Send>>,
+    bytes: BufReader<Unpacked<Box<dyn Read + Send>>>,
+    /// Bytes that were looked at before their turn, and how many of them have had it.
+    ahead: Vec<u8>,
+    ahead_read: usize,
+    /// What ended the look ahead; said when reading comes to it.
+    ahead_error: Option<io::Error>,
     offset: u64,
     /// Offset at which the current header, record or block begins.
     mark: u64,
@@ -39,25 +37,13 @@ impl Source {
         Source::from_read(Box::new(file))
     }
 
-    /// Looks at the first bytes of `raw` and puts a decompressor behind it if they ask for one.
-    pub(super) fn from_read(mut raw: Box<dyn Read + Send>) -> Result<Source, ErrorKind> {
-        // A pipe may give a byte at a time: the magic number is read on its own and put back in front.
-        let mut head = [0; MAGIC_XZ.len()];
-        let count = read_up_to(&mut raw, &mut head).map_err(ErrorKind::Read)?;
-        let head = &head[..count];
-        let whole = Cursor::new(head.to_vec()).chain(raw);
-        let (bytes, compressed): (Box<dyn Read + Send>, bool) = if head.starts_with(MAGIC_GZIP) {
-            (Box::new(MultiGzDecoder::new(BufReader::with_capacity(BUFFER_LEN, whole))), true)
-        } else if head.starts_with(MAGIC_XZ) {
-            (Box::new(XzReader::new(Whole(BufReader::with_capacity(BUFFER_LEN, whole)), true)), true)
-        } else if head.starts_with(MAGIC_BZIP2) {
-            (Box::new(MultiBzDecoder::new(BufReader::with_capacity(BUFFER_LEN, whole))), true)
-        } else if head.starts_with(MAGIC_ZSTD) {
-            return Err(ErrorKind::Compression { name: "zstd" });
-        } else {
-            (Box::new(whole), false)
-        };
-        Ok(Source { bytes: BufReader::with_capacity(BUFFER_LEN, bytes), offset: 0, mark: 0, compressed })
+    /// Looks at the first bytes of `raw` and decompresses it if they ask for that.
+    pub(super) fn from_read(raw: Box<dyn Read + Send>) -> Result<Source, ErrorKind> {
+        let unpacked = Unpacked::new(raw).map_err(read_error)?;
+        let compressed = unpacked.packing() != Packing::Plain;
+        let bytes = BufReader::with_capacity(BUFFER_LEN, unpacked);
+        let ahead = Vec::new();
+        Ok(Source { bytes, ahead, ahead_read: 0, ahead_error: None, offset: 0, mark: 0, compressed })
     }
 
     /// The bytes alone.
@@ -86,9 +72,17 @@ impl Source {
 
     /// Fills `buf` as far as the stream goes; returns the number of bytes it got.
     pub(super) fn fill(&mut self, buf: &mut [u8]) -> Result<usize, ErrorKind> {
-        let count = read_up_to(&mut self.bytes, buf).map_err(read_error)?;
+        let known = self.ahead().len().min(buf.len());
+        buf[..known].copy_from_slice(&self.ahead()[..known]);
+        self.ahead_read += known;
+        self.offset += known as u64;
+        if known == buf.len() {
+            return Ok(known);
+        }
+        self.ahead_ended()?;
+        let count = read_up_to(&mut self.bytes, &mut buf[known..]).map_err(read_error)?;
         self.offset += count as u64;
-        Ok(count)
+        Ok(known + count)
     }
 
     /// Fills all of `buf`; a stream that ends before is truncated.
@@ -107,6 +101,13 @@ impl Source {
 
     /// Passes over `count` bytes; a stream that ends before is truncated.
     pub(super) fn skip(&mut self, mut count: u64) -> Result<(), ErrorKind> {
+        let known = (self.ahead().len() as u64).min(count);
+        self.ahead_read += known as usize; // no more than are there
+        self.offset += known;
+        count -= known;
+        if count > 0 {
+            self.ahead_ended()?;
+        }
         while count > 0 {
             let ready = match self.bytes.fill_buf() {
                 Ok([]) => return Err(ErrorKind::Truncated),
@@ -121,6 +122,45 @@ impl Source {
         }
         Ok(())
     }
+
+    /// The next `count` bytes, fewer where the stream ends or cannot be read further; they stay to be read. Holds them in memory.
+    pub(super) fn look_ahead(&mut self, count: usize) -> &[u8] {
+        // Bytes are moved once they are the smaller part, so that many looks cost no more than one.
+        if self.ahead_read > self.ahead.len() / 2 {
+            self.ahead.drain(..self.ahead_read);
+            self.ahead_read = 0;
+        }
+        let missing = count.saturating_sub(self.ahead().len());
+        if missing > 0
+            && self.ahead_error.is_none()
+            && let Err(error) = self.bytes.by_ref().take(missing as u64).read_to_end(&mut self.ahead)
+        {
+            self.ahead_error = Some(error);
+        }
+        let end = self.ahead.len().min(self.ahead_read + count);
+        &self.ahead[self.ahead_read..end]
+    }
+
+    /// Takes `bytes`, which were read last, back, so that they come again.
+    pub(super) fn unread(&mut self, bytes: &[u8]) {
+        self.offset -= bytes.len() as u64;
+        if let Some(begin) = self.ahead_read.checked_sub(bytes.len()) {
+            self.ahead[begin..self.ahead_read].copy_from_slice(bytes);
+            self.ahead_read = begin;
+        } else {
+            self.ahead.splice(..self.ahead_read, bytes.iter().copied());
+            self.ahead_read = 0;
+        }
+    }
+
+    /// Says the error, if one ended the look ahead.
+    fn ahead_ended(&mut self) -> Result<(), ErrorKind> {
+        self.ahead_error.take().map_or(Ok(()), |error| Err(read_error(error)))
+    }
+
+    fn ahead(&self) -> &[u8] {
+        &self.ahead[self.ahead_read..]
+    }
 }
 
 /// A decompressor reports an early end as an error; to the user it is a truncated file like any other.
@@ -128,15 +168,6 @@ fn read_error(error: io::Error) -> ErrorKind {
     match error.kind() {
         io::ErrorKind::UnexpectedEof => ErrorKind::Truncated,
         _ => ErrorKind::Read(error),
-    }
-}
-
-/// Fills every buffer unless the stream ends: the xz decoder takes a short read of its padding for damage.
-struct Whole<R>(R);
-
-impl<R: Read> Read for Whole<R> {
-    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
-        read_up_to(&mut self.0, buf)
     }
 }
 

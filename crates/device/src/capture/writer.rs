@@ -324,7 +324,7 @@ impl Writer {
     fn error(&self, kind: ErrorKind) -> Error {
         let compressed = matches!(self.sink, Sink::Gzip(_) | Sink::Bzip2(_));
         let location = Location { records: self.records, offset: self.offset, compressed };
-        Error { file: self.name.clone(), location: Some(location), kind }
+        Error { file: self.name.clone(), location: Some(location), kind, skipped: false }
     }
 }
 

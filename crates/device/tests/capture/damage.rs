@@ -1,7 +1,7 @@
-use clique_device::capture::{ErrorKind, RECORD_LEN_MAX, Reader};
+use clique_device::capture::{ErrorKind, LinkType, RECORD_LEN_MAX, Reader};
 use proptest::prelude::*;
 
-use crate::fixture::{Bytes, pcap, read_all, read_good, some_packets};
+use crate::fixture::{Bytes, Wanted, pcap, read_all, read_good, some_packets};
 
 /// A pcapng file with several kinds of blocks.
 fn pcapng(big: bool) -> Vec<u8> {
@@ -117,6 +117,134 @@ fn contradictory_blocks_are_refused() {
     }
     let (_, error) = read_all(&Bytes::new(false).section().enhanced(0, 0, 1, &[1]).out);
     assert!(error.unwrap().to_string().contains("has not been described"));
+}
+
+/// All that can be read although records are bad, the number of those, and what is said of the first.
+fn read_on(file: &[u8]) -> (Vec<Vec<u8>>, u64, String) {
+    let mut reader = Reader::from_read(Box::new(std::io::Cursor::new(file.to_vec())), "test").unwrap();
+    let (mut packets, mut buf) = (Vec::new(), Vec::new());
+    while reader.next(&mut buf).unwrap().is_some() {
+        packets.push(buf.clone());
+    }
+    let said = reader.complaint().map_or(String::new(), |error| error.to_string());
+    assert!(reader.complaint().is_none(), "it is said once");
+    (packets, reader.skipped(), said)
+}
+
+/// Packets whose bytes look like nothing in particular.
+fn packets(count: u8) -> Vec<Wanted> {
+    let bytes = |i: u8| (0..60 + i).map(|b| b.wrapping_mul(37) ^ i).collect();
+    let packet = |i: u8| Wanted {
+        time_ns: (1_700_000_000 + i64::from(i)) * 1_000_000_000,
+        orig_len: 100,
+        bytes: bytes(i),
+    };
+    (0..count).map(packet).collect()
+}
+
+/// A record whose length is wrong costs itself, wherever it stands and whatever the length, and the others are read.
+#[test]
+fn one_bad_length_costs_one_record() {
+    let packets = packets(10);
+    for (big, nanoseconds) in [(false, false), (true, false), (false, true), (true, true)] {
+        let good = pcap(big, nanoseconds, 1, &packets);
+        let mut at = 24;
+        for (bad, packet) in packets.iter().enumerate().take(9) {
+            for length in [RECORD_LEN_MAX + 1, 0x7fff_ffff, u32::MAX, 50_000] {
+                let mut file = good.clone();
+                let bytes = if big { length.to_be_bytes() } else { length.to_le_bytes() };
+                file[at + 8..at + 12].copy_from_slice(&bytes);
+                let (read, skipped, said) = read_on(&file);
+                let expected: Vec<_> = packets
+                    .iter()
+                    .enumerate()
+                    .filter(|(i, _)| *i != bad)
+                    .map(|(_, p)| p.bytes.clone())
+                    .collect();
+                assert_eq!(read, expected, "record {bad} claims {length}");
+                assert_eq!(skipped, 1);
+                assert!(said.starts_with(&format!("test: record {}, byte {at}: ", bad + 1)), "{said}");
+                assert!(said.ends_with("; it is skipped"), "{said}");
+            }
+            at += 16 + packet.bytes.len();
+        }
+    }
+}
+
+/// Records that are whole but longer than any is believed to be cost nothing else, also as the last and several together.
+#[test]
+fn records_of_an_absurd_length_are_skipped() {
+    let long = vec![0x5a; 3_000_000];
+    let packets = packets(3);
+    let record = |file: Bytes, bytes: &[u8]| {
+        file.u32(1_700_000_000).u32(0).u32(bytes.len() as u32).u32(bytes.len() as u32).raw(bytes)
+    };
+    let mut file = Bytes::new(false).raw(&pcap(false, false, 1, &packets[..1]));
+    for bytes in [&long[..], &long[..400_000], &packets[1].bytes, &packets[2].bytes, &long[..300_000]] {
+        file = record(file, bytes);
+    }
+    let (read, skipped, said) = read_on(&file.out);
+    assert_eq!(read, packets.iter().map(|packet| packet.bytes.clone()).collect::<Vec<_>>());
+    assert_eq!(skipped, 3);
+    assert!(
+        said.contains("claims 3000000 bytes, more than 262144 are not plausible; it is skipped"),
+        "{said}"
+    );
+}
+
+/// Bytes that are too many or too few put a capture out of step; it gets into step again.
+#[test]
+fn a_capture_out_of_step_is_read_on() {
+    let packets = packets(10);
+    let good = pcap(false, false, 1, &packets);
+    let third = 24 + 2 * 16 + 60 + 61;
+    let inserted = [&good[..third], &[0xee; 13], &good[third..]].concat();
+    let (read, skipped, _) = read_on(&inserted);
+    assert_eq!((read.len(), skipped), (10, 1), "all are there, and what lies between counts as one");
+    let deleted = [&good[..third], &good[third + 30..]].concat();
+    let (read, skipped, _) = read_on(&deleted);
+    assert_eq!((read.len(), skipped), (9, 1));
+    assert_eq!(read[2], packets[3].bytes);
+}
+
+/// What is wrong within a pcapng block, or with its lengths, costs that block.
+#[test]
+fn bad_blocks_are_skipped() {
+    for big in [false, true] {
+        let start = || Bytes::new(big).section().interface(1, 0).enhanced(0, 1, 1, &[9]);
+        let cases = [
+            ("multiple of four", start().u32(7).u32(13).raw(&[1; 12])),
+            ("shorter than its frame", start().u32(7).u32(8)),
+            ("absurdly long", start().u32(7).u32(0x7000_0000)),
+            ("two lengths", start().u32(7).u32(12).u32(16)),
+            ("claims more bytes than the capture has", start().u32(6).u32(0x1000).raw(&[1; 24])),
+            ("has not been described", start().enhanced(1, 0, 1, &[1])),
+            ("packet block is too short", start().block(6, |b| b.u32(0))),
+            ("simple packet block is too short", start().block(3, |b| b)),
+            ("longer than its block", start().block(6, |b| b.u32(0).u64(0).u32(5).u32(5).u32(0))),
+            ("claims 300000 bytes", start().enhanced(0, 2, 300_000, &vec![1; 300_000])),
+            ("interface description is too short", start().block(1, |b| b.u32(0))),
+        ];
+        for (what, file) in cases {
+            // The last block has another byte order: it begins a section.
+            let file = file.enhanced(0, 2, 2, &[7]).out;
+            let other = Bytes::new(!big).raw(&file).section().interface(101, 0).enhanced(0, 3, 3, &[8]);
+            let (read, skipped, said) = read_on(&other.out);
+            assert_eq!(read, [[9], [7], [8]], "{what}: {said}");
+            assert_eq!(skipped, 1, "{what}");
+            assert!(said.starts_with("test: record 2, byte 84: ") && said.contains(what), "{said}");
+        }
+    }
+}
+
+/// A description that cannot be read keeps its number: the packets of the others stay theirs.
+#[test]
+fn a_bad_interface_keeps_its_number() {
+    let file = Bytes::new(false).section().interface(1, 0).block(1, |b| b.u32(0)).interface(101, 0);
+    let file = file.enhanced(1, 0, 1, &[1]).enhanced(2, 0, 1, &[2]);
+    let (read, _) = read_all(&file.out);
+    assert_eq!(read.len(), 1);
+    assert_eq!((read[0].0.linktype, &read[0].1[..]), (LinkType::RawIp, &[2][..]));
 }
 
 #[test]

@@ -12,7 +12,8 @@ pub(crate) struct Wanted {
     pub(crate) bytes: Vec<u8>,
 }
 
-/// Everything that can be read from `bytes`, and the error that ended it, if one did.
+/// Everything that can be read from `bytes`, and the error that ended it, if one did, or else what is wrong with the first record that
+/// was skipped.
 pub(crate) fn read_all(bytes: &[u8]) -> (Vec<(Record, Vec<u8>)>, Option<Error>) {
     let mut records = Vec::new();
     let mut reader = match Reader::from_read(Box::new(Cursor::new(bytes.to_vec())), "test") {
@@ -23,7 +24,7 @@ pub(crate) fn read_all(bytes: &[u8]) -> (Vec<(Record, Vec<u8>)>, Option<Error>) 
     loop {
         match reader.next(&mut buf) {
             Ok(Some(record)) => records.push((record, buf.clone())),
-            Ok(None) => return (records, None),
+            Ok(None) => return (records, reader.complaint()),
             Err(error) => {
                 assert_eq!(reader.next(&mut buf).unwrap(), None, "nothing follows an error");
                 assert_eq!(error.records_good(), records.len() as u64);
@@ -33,7 +34,7 @@ pub(crate) fn read_all(bytes: &[u8]) -> (Vec<(Record, Vec<u8>)>, Option<Error>) 
     }
 }
 
-/// The same, where no error is expected.
+/// The same, where nothing is wrong.
 pub(crate) fn read_good(bytes: &[u8]) -> Vec<(Record, Vec<u8>)> {
     let (records, error) = read_all(bytes);
     assert!(error.is_none(), "{}", error.unwrap());

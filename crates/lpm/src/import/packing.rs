@@ -1,39 +1,12 @@
-//! Compressed files: gzip, bzip2, xz and zstd, told apart by their first bytes.
+//! Compressed files of routes, read with a bound and with feedback.
 
 use std::fmt;
-use std::io::{self, BufRead, BufReader, Read};
+use std::io::{self, Read};
 
-use ruzstd::decoding::{FrameDecoder, StreamingDecoder};
+pub use compression::Packing;
+use compression::Unpacked;
 
 use super::error::ImportError;
-
-/// How a file was packed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Packing {
-    /// Not at all.
-    Plain,
-    /// The xz format.
-    Xz,
-    /// The gzip format (RFC 1952).
-    Gzip,
-    /// The bzip2 format.
-    Bzip2,
-    /// The Zstandard format (RFC 8878).
-    Zstd,
-}
-
-impl Packing {
-    /// Tells from the first bytes of a file, whatever its name.
-    pub fn of(start: &[u8]) -> Self {
-        match start {
-            [0xfd, b'7', b'z', b'X', b'Z', 0, ..] => Self::Xz,
-            [0x1f, 0x8b, ..] => Self::Gzip,
-            [b'B', b'Z', b'h', b'1'..=b'9', ..] => Self::Bzip2,
-            [0x28, 0xb5, 0x2f, 0xfd, ..] => Self::Zstd,
-            _ => Self::Plain,
-        }
-    }
-}
 
 /// Most bytes that [`Options::default`] accepts after decompression: 1 GiB.
 pub const DEFAULT_MAX_BYTES: u64 = 1 << 30;
@@ -63,23 +36,13 @@ impl fmt::Debug for Options<'_> {
 /// # Errors
 /// [`ImportError::Io`] and [`ImportError::TooLarge`].
 pub fn unpack(mut source: impl Read, options: &mut Options<'_>) -> Result<Vec<u8>, ImportError> {
-    let mut start = Vec::new();
-    source.by_ref().take(6).read_to_end(&mut start)?;
-    let packing = Packing::of(&start);
     let mut silent = |_| ();
     let report: &mut dyn FnMut(u64) = match &mut options.progress {
         Some(progress) => *progress,
         None => &mut silent,
     };
-    let packed = Progress { inner: io::Cursor::new(start).chain(source), read: 0, report };
-    let limit = options.max_bytes;
-    match packing {
-        Packing::Plain => bounded(packed, limit),
-        Packing::Xz => bounded(lzma_rust2::XzReader::new(packed, true), limit),
-        Packing::Gzip => bounded(flate2::read::MultiGzDecoder::new(packed), limit),
-        Packing::Bzip2 => bounded(bzip2::read::MultiBzDecoder::new(packed), limit),
-        Packing::Zstd => bounded(Frames::new(packed), limit),
-    }
+    let unpacked = Unpacked::new(Progress { inner: &mut source, read: 0, report })?;
+    bounded(unpacked, options.max_bytes)
 }
 
 fn bounded(source: impl Read, limit: u64) -> Result<Vec<u8>, ImportError> {
@@ -89,54 +52,6 @@ fn bounded(source: impl Read, limit: u64) -> Result<Vec<u8>, ImportError> {
         return Err(ImportError::TooLarge { limit });
     }
     Ok(text)
-}
-
-/// The frames of a zstd file, one after the other, with their checksums verified.
-struct Frames<R: Read> {
-    state: Frame<R>,
-}
-
-enum Frame<R: Read> {
-    Between(BufReader<R>),
-    Inside(Box<StreamingDecoder<BufReader<R>, FrameDecoder>>),
-    /// After the end, or an error.
-    Over,
-}
-
-impl<R: Read> Frames<R> {
-    fn new(source: R) -> Self {
-        Self { state: Frame::Between(BufReader::new(source)) }
-    }
-}
-
-impl<R: Read> Read for Frames<R> {
-    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        loop {
-            match std::mem::replace(&mut self.state, Frame::Over) {
-                Frame::Over => return Ok(0),
-                Frame::Between(mut source) => {
-                    if source.fill_buf()?.is_empty() {
-                        return Ok(0);
-                    }
-                    let decoder = StreamingDecoder::new(source).map_err(io::Error::other)?;
-                    self.state = Frame::Inside(Box::new(decoder));
-                }
-                Frame::Inside(mut frame) => {
-                    let count = frame.read(into)?;
-                    if count > 0 || into.is_empty() {
-                        self.state = Frame::Inside(frame);
-                        return Ok(count);
-                    }
-                    let (source, decoder) = frame.into_parts();
-                    let stored = decoder.get_checksum_from_data();
-                    if stored.is_some() && stored != decoder.get_calculated_checksum() {
-                        return Err(io::Error::new(io::ErrorKind::InvalidData, "wrong zstd checksum"));
-                    }
-                    self.state = Frame::Between(source);
-                }
-            }
-        }
-    }
 }
 
 /// Counts what passes through.
@@ -202,6 +117,9 @@ mod tests {
             // Files that were put together by `cat`.
             let twice = [packed.clone(), packed].concat();
             assert_eq!(read(&twice).unwrap(), [TEXT, TEXT].concat());
+            // Padding, as tapes and block devices add it.
+            let padded = [pack(TEXT), vec![0; if pack(TEXT) == TEXT { 0 } else { 512 }]].concat();
+            assert_eq!(read(&padded).unwrap(), TEXT);
         }
     }
 
