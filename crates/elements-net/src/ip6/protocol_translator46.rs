@@ -142,6 +142,19 @@ mod tests {
         assert_eq!(send(CONFIG, bad).seen.len(), 0);
     }
 
+    /// The quoted echo has the checksum that its translation had when it was sent, also if its end is cut off.
+    #[test]
+    fn a_quoted_echo_keeps_a_right_checksum() {
+        for (kind, len) in [(8, 28), (0, 28), (8, 17), (8, 4)] {
+            let whole =
+                ipv4(1, 0, &[&[kind, 0, 0, 0, 1, 2, 3, 4][..], b"twenty-eight bytes of data.."].concat());
+            let translated = send_one(CONFIG, whole.clone()).only(0).data().to_vec();
+            let error = ipv4(1, 0, &[&[11, 0, 0, 0, 0, 0, 0, 0][..], &whole[..20 + len]].concat());
+            assert_eq!(send_one(CONFIG, error.clone()).only(0).data()[48..], translated[..40 + len]);
+            assert_eq!(send_one(BACK, error.clone()).only(0).data()[48..], error[48..]);
+        }
+    }
+
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(64))]
         /// There and back: all but the identification of a whole packet is as before.

@@ -6,11 +6,14 @@
 //!
 //! Takes neighbour solicitations with their Ethernet headers. A solicitation for an address in one of the given
 //! prefixes is turned into an advertisement of the Ethernet address of that prefix; the longest matching prefix
-//! counts. Everything else is dropped, including packets with a wrong checksum or a hop limit other than 255 (RFC
-//! 4861, section 7.1.1).
+//! counts. Everything else is dropped, including what RFC 4861, section 7.1.1 has nodes discard: a wrong checksum, a
+//! hop limit other than 255, an option of length zero, a target that is a group, and a sender without an address that
+//! asks another group than the target's or names its Ethernet address.
 //!
 //! A solicitation without a source address comes from a host that wants to use the address itself; the advertisement
-//! then goes to all hosts, to show that the address is taken (section 7.2.4; RFC 4862, section 5.4).
+//! then goes to all hosts, to show that the address is taken (section 7.2.4; RFC 4862, section 5.4). The advertisement
+//! says that it comes from a router. It overrides what its receivers know if the target is given as an address; what
+//! is given as a prefix are other hosts' addresses, for which this element is a proxy (section 7.2.8).
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
 //!
@@ -32,7 +35,7 @@
 //! # See also
 //! ARPResponder
 
-use crate::neighbour::nd::group_mac;
+use crate::neighbour::nd::{self, group_mac};
 use packet::{ANNO_BYTES, Kind, Packet};
 use router::{
     Class, Config, ConfigError, Cx, Element, FromArg, Handlers, NetOrHost, PerPacket, Scope, Simple, Verdict,
@@ -48,10 +51,11 @@ pub(crate) const CLASS: Class =
 /// Where the message starts, and its length with one option for a link-layer address.
 const MESSAGE_AT: usize = ethernet::HEADER_LEN + ipv6::HEADER_LEN;
 const MESSAGE_LEN: usize = icmpv6::NEIGHBOR_LEN + 8;
-const SOLICITATION: u8 = 135;
 const ADVERTISEMENT: u8 = 136;
 const TARGET_LINK_ADDRESS: u8 = 2;
 const HOP_LIMIT: u8 = 255;
+/// The prefix of a single address.
+const HOST_LEN: u8 = 128;
 
 struct Ip6NdAdvertiser {
     /// Longest prefixes first.
@@ -103,33 +107,20 @@ struct Question {
     target: Ipv6Addr,
 }
 
-type Headers<'f> =
-    (ethernet::Header<&'f [u8; ethernet::HEADER_LEN]>, ipv6::Header<&'f [u8; ipv6::HEADER_LEN]>);
-
-/// The headers of a frame, if they are those of a neighbour solicitation. Nearly all frames have others, which is soon seen.
+/// Whether a frame may be a message of neighbour discovery. Nearly all frames are none, which is soon seen.
 #[inline(always)]
-fn headers(frame: &[u8]) -> Option<Headers<'_>> {
-    let ethernet = ethernet::Header::new_checked(frame).ok()?;
-    if ethernet.ether_type() != ether_type::IPV6 {
-        return None;
-    }
-    let ip = ipv6::Header::new_checked(frame.get(ethernet::HEADER_LEN..)?).ok()?;
-    let proper = ip.version() == 6 && ip.next_header() == ip_proto::ICMPV6 && ip.hop_limit() == HOP_LIMIT;
-    proper.then_some((ethernet, ip))
+fn may_ask(frame: &[u8]) -> bool {
+    frame.get(12..14) == Some(&[0x86, 0xdd]) && frame.get(20..22) == Some(&[ip_proto::ICMPV6, HOP_LIMIT])
 }
 
 /// What a frame asks, if it is a proper solicitation.
 fn question(frame: &[u8]) -> Option<Question> {
-    let (ethernet, ip) = headers(frame)?;
-    let len = usize::from(ip.payload_len());
-    let message = frame.get(MESSAGE_AT..MESSAGE_AT + len).filter(|_| len >= icmpv6::NEIGHBOR_LEN)?;
-    let target = Ipv6Addr::from(*message.get(8..)?.first_chunk::<16>()?);
-    let proper = message[..2] == [SOLICITATION, 0]
-        && (!ip.src().is_unspecified() || ip.dst().is_multicast())
-        && icmpv6::verify_checksum(ip.src(), ip.dst(), message).is_ok();
-    proper.then(|| match ip.src() {
-        src if src.is_unspecified() => Question { to: group_mac(ALL_NODES), to_ip: None, target },
-        src => Question { to: ethernet.src(), to_ip: Some(src), target },
+    let (src, target) = nd::solicitation(frame)?;
+    let to = ethernet::Header::new_checked(frame).ok()?.src();
+    Some(if src.is_unspecified() {
+        Question { to: group_mac(ALL_NODES), to_ip: None, target }
+    } else {
+        Question { to, to_ip: Some(src), target }
     })
 }
 
@@ -142,15 +133,15 @@ impl Ip6NdAdvertiser {
     }
 
     #[inline]
-    fn lookup(&self, address: Ipv6Addr) -> Option<MacAddr> {
-        self.entries.iter().find(|(net, _)| net.contains(address)).map(|(_, mac)| *mac)
+    fn lookup(&self, address: Ipv6Addr) -> Option<(Ipv6Net, MacAddr)> {
+        self.entries.iter().find(|(net, _)| net.contains(address)).copied()
     }
 
     /// Turns a solicitation that can be answered into the answer.
     #[inline(never)] // most frames are none
     fn answer(&self, packet: &mut Packet) -> Option<()> {
         let Question { to, to_ip, target } = question(packet.data())?;
-        let mac = self.lookup(target)?;
+        let (net, mac) = self.lookup(target)?;
         let len = MESSAGE_AT + MESSAGE_LEN;
         let fits = match packet.len().checked_sub(len) {
             Some(surplus) => packet.take(surplus),
@@ -161,6 +152,7 @@ impl Ip6NdAdvertiser {
         }
         let asker_ip = to_ip.unwrap_or(ALL_NODES);
         let solicited = if to_ip.is_some() { icmpv6::FLAG_SOLICITED } else { 0 };
+        let overrides = if net.len() == HOST_LEN { icmpv6::FLAG_OVERRIDE } else { 0 };
         let (ethernet, rest) = packet.data_mut().split_first_chunk_mut()?;
         *ethernet = ethernet::header(to, mac, ether_type::IPV6);
         let (header, message) = rest.split_first_chunk_mut()?;
@@ -172,7 +164,7 @@ impl Ip6NdAdvertiser {
         ip.set_dst(asker_ip);
         message[..8].fill(0);
         message[0] = ADVERTISEMENT;
-        message[4] = icmpv6::FLAG_ROUTER | solicited;
+        message[4] = icmpv6::FLAG_ROUTER | solicited | overrides;
         message[icmpv6::NEIGHBOR_LEN..].copy_from_slice(&icmpv6::link_addr_option(TARGET_LINK_ADDRESS, mac));
         icmpv6::fill_checksum(target, asker_ip, message).ok()?;
         *packet.annotations_mut() = [0; ANNO_BYTES];
@@ -187,7 +179,7 @@ impl Ip6NdAdvertiser {
 impl Simple for Ip6NdAdvertiser {
     #[inline(always)]
     fn process(&mut self, _cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
-        if headers(packet.data()).is_some() && self.answer(packet).is_some() {
+        if may_ask(packet.data()) && self.answer(packet).is_some() {
             Verdict::Pass
         } else {
             Verdict::Drop("no neighbour solicitation for an address of ours")
@@ -201,7 +193,7 @@ impl Simple for Ip6NdAdvertiser {
         });
         h.read_with("lookup", |e: &mut A, cx, text| {
             let address = router::value::<Ipv6Addr>(cx, text).map_err(|_| "expected IPv6 address")?;
-            Ok(e.lookup(address).map(|mac| mac.to_string()).unwrap_or_default())
+            Ok(e.lookup(address).map(|(_, mac)| mac.to_string()).unwrap_or_default())
         });
         h.write("add", |e: &mut A, cx, text| {
             for (net, mac) in
@@ -237,9 +229,13 @@ mod tests {
     }
 
     fn from(src: &str, target: &str, options: &[u8]) -> Vec<u8> {
-        let (src, dst): (Ipv6Addr, Ipv6Addr) = (src.parse().unwrap(), "ff02::1:ff00:7".parse().unwrap());
+        from_to(src, "ff02::1:ff00:7", target, options)
+    }
+
+    fn from_to(src: &str, dst: &str, target: &str, options: &[u8]) -> Vec<u8> {
+        let (src, dst): (Ipv6Addr, Ipv6Addr) = (src.parse().unwrap(), dst.parse().unwrap());
         let target: Ipv6Addr = target.parse().unwrap();
-        let mut message = [&[SOLICITATION, 0, 0, 0, 0, 0, 0, 0][..], &target.octets(), options].concat();
+        let mut message = [&[135, 0, 0, 0, 0, 0, 0, 0][..], &target.octets(), options].concat();
         icmpv6::fill_checksum(src, dst, &mut message).unwrap();
         let fixed = [0x60, 0, 0, 0, 0, message.len() as u8, 58, 255];
         [&[0x33; 6][..], &[2; 6], &[0x86, 0xdd], &fixed, &src.octets(), &dst.octets(), &message].concat()
@@ -251,14 +247,16 @@ mod tests {
         let flow = send(CONFIG, [padded, solicitation("2001:db8::8"), solicitation("2001:db9::8")]);
         let answers = flow.data(0);
         assert_eq!(answers.len(), 2);
-        for (answer, target, mac) in [(&answers[0], "2001:db8::7", 7), (&answers[1], "2001:db8::8", 9)] {
+        // An address of this router overrides; those of a prefix are others', for which it is a proxy.
+        let expected = [(&answers[0], "2001:db8::7", 7, 0xe0), (&answers[1], "2001:db8::8", 9, 0xc0)];
+        for (answer, target, mac, flags) in expected {
             let target: Ipv6Addr = target.parse().unwrap();
             assert_eq!(answer.len(), 86);
             assert_eq!(answer[..14], [&[2; 6][..], &[mac; 6], &[0x86, 0xdd]].concat());
             let ip = ipv6::Header::new_checked(&answer[14..]).unwrap();
             assert_eq!((ip.src(), ip.dst(), ip.hop_limit()), (target, "fe80::1".parse().unwrap(), 255));
             assert_eq!(icmpv6::verify_checksum(ip.src(), ip.dst(), &answer[54..]), Ok(()));
-            assert_eq!([answer[54], answer[58], answer[78], answer[79]], [136, 0xc0, 2, 1]);
+            assert_eq!([answer[54], answer[58], answer[78], answer[79]], [136, flags, 2, 1]);
             assert_eq!((&answer[62..78], &answer[80..]), (&target.octets()[..], &[mac; 6][..]));
         }
     }
@@ -269,13 +267,42 @@ mod tests {
         let flow = send(CONFIG, [from("::", "2001:db8::7", &[]), from("fe80::1", "2001:db8::7", &[])]);
         let answers = flow.data(0);
         for (answer, to, to_ip, flags) in
-            [(&answers[0], [0x33, 0x33, 0, 0, 0, 1], "ff02::1", 0x80), (&answers[1], [2; 6], "fe80::1", 0xc0)]
+            [(&answers[0], [0x33, 0x33, 0, 0, 0, 1], "ff02::1", 0xa0), (&answers[1], [2; 6], "fe80::1", 0xe0)]
         {
             let ip = ipv6::Header::new_checked(&answer[14..]).unwrap();
             assert_eq!((&answer[..6], ip.dst(), answer[58]), (&to[..], to_ip.parse().unwrap(), flags));
             assert_eq!((answer.len(), &answer[78..]), (86, &[2, 1, 7, 7, 7, 7, 7, 7][..]));
             assert_eq!(icmpv6::verify_checksum(ip.src(), ip.dst(), &answer[54..]), Ok(()));
         }
+    }
+
+    /// What a node has to discard (RFC 4861, section 7.1.1), beside the noise below.
+    #[test]
+    fn improper_solicitations_have_no_answer() {
+        let (sound, zero) = ([1, 1, 2, 2, 2, 2, 2, 2], [14, 0, 0, 0, 0, 0, 0, 0]);
+        let target = "2001:db8::7";
+        let mut coded = from("fe80::1", target, &sound);
+        coded[55] = 1;
+        let far = [&coded[..21], &[254], &from("fe80::1", target, &sound)[22..]].concat();
+        let improper = [
+            ("an option of length zero", from("fe80::1", target, &zero)),
+            ("one behind a sound one", from("fe80::1", target, &[sound, zero].concat())),
+            ("an option cut short", from("fe80::1", target, &[14, 2, 0, 0, 0, 0, 0, 0])),
+            ("an Ethernet address, but no other", from("::", target, &sound)),
+            ("no address, and all are asked", from_to("::", "ff02::1", target, &[])),
+            ("no address, and another's group is asked", from_to("::", "ff02::1:ff00:8", target, &[])),
+            ("no address, and no group is asked", from_to("::", target, target, &[])),
+            ("a group as the target", from("fe80::1", "ff02::7", &sound)),
+            ("a code, and a wrong checksum", coded),
+            ("a hop limit of 254", far),
+        ];
+        let config = CONFIG.replace("2001:db8::/32", "::/0");
+        for (what, frame) in improper {
+            assert_eq!(send(&config, [frame]).seen.len(), 0, "{what}");
+        }
+        let unknown = from("fe80::1", target, &[[14, 1, 0, 0, 0, 0, 0, 0], sound].concat());
+        let direct = from_to("fe80::1", target, target, &[]);
+        assert_eq!(send(&config, [unknown, direct]).seen.len(), 2);
     }
 
     #[test]

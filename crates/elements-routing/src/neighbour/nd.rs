@@ -6,13 +6,12 @@ use packet::{DEFAULT_HEADROOM, Packet};
 use router::{Cx, Handlers};
 use std::net::Ipv6Addr;
 use wire::ethernet::{self, HEADER_LEN, ether_type, header};
+use wire::icmpv6::{NdOption, NdOptions, nd_option};
 use wire::{MacAddr, icmpv6, ip_proto, ipv6};
 
 /// Where the message starts, and its length with one option for a link-layer address.
 const MESSAGE_AT: usize = HEADER_LEN + ipv6::HEADER_LEN;
 const MESSAGE_LEN: usize = icmpv6::NEIGHBOR_LEN + 8;
-const SOURCE_LINK_ADDRESS: u8 = 1;
-const TARGET_LINK_ADDRESS: u8 = 2;
 const HOP_LIMIT: u8 = 255;
 
 /// This host on a network.
@@ -105,7 +104,7 @@ impl Nd {
         message[..8].fill(0);
         message[0] = icmpv6::kind::NEIGHBOR_SOLICITATION;
         message[8..icmpv6::NEIGHBOR_LEN].copy_from_slice(&target.octets());
-        let option = icmpv6::link_addr_option(SOURCE_LINK_ADDRESS, self.mac);
+        let option = icmpv6::link_addr_option(nd_option::SOURCE_LINK_ADDR, self.mac);
         message[icmpv6::NEIGHBOR_LEN..].copy_from_slice(&option);
         icmpv6::fill_checksum(self.ip, dst, message).ok()
     }
@@ -147,53 +146,58 @@ impl<'a> Message<'a> {
             && ip.hop_limit() == HOP_LIMIT
             && bytes[..2] == [kind, 0]
             && !target.is_multicast()
+            && NdOptions::new(&bytes[icmpv6::NEIGHBOR_LEN..]).all(|option| option.is_ok())
             && icmpv6::verify_checksum(src, dst, bytes).is_ok();
         proper.then_some(Message { src, dst, target, bytes })
     }
 
-    /// The link-layer address in its options, as [`link_option`] has it; `None` also if that is a group's.
-    fn mac(&self, option: u8) -> Option<Option<MacAddr>> {
-        let mac = link_option(self.bytes.get(icmpv6::NEIGHBOR_LEN..)?, option)?;
+    /// A proper solicitation.
+    fn solicitation(frame: &'a [u8]) -> Option<Message<'a>> {
+        let message = Message::new(frame, icmpv6::kind::NEIGHBOR_SOLICITATION)?;
+        // A sender without an address asks those only that may have the target, and has no neighbours that could know it.
+        let anonymous = || {
+            message.dst == solicited_node(message.target).0
+                && message.options().all(|option| option.kind != nd_option::SOURCE_LINK_ADDR)
+        };
+        (!message.src.is_unspecified() || anonymous()).then_some(message)
+    }
+
+    /// Its options, all of which are sound.
+    fn options(&self) -> impl Iterator<Item = NdOption<'a>> {
+        NdOptions::new(self.bytes.get(icmpv6::NEIGHBOR_LEN..).unwrap_or(&[])).flatten()
+    }
+
+    /// The first link-layer address of this kind in its options, if there is one; `None` if that is a group's.
+    fn mac(&self, kind: u8) -> Option<Option<MacAddr>> {
+        let mac = self.options().filter(|option| option.kind == kind).find_map(|option| option.link_addr());
         mac.is_none_or(|mac| !mac.is_group()).then_some(mac)
     }
+}
+
+/// Who asks and for what, if a frame is a proper solicitation; who only looks whether an address is free has none yet.
+pub(crate) fn solicitation(frame: &[u8]) -> Option<(Ipv6Addr, Ipv6Addr)> {
+    Message::solicitation(frame).map(|message| (message.src, message.target))
 }
 
 /// What a frame tells about a neighbour, if it is a proper advertisement.
 pub(crate) fn advertised(frame: &[u8]) -> Option<(Ipv6Addr, News)> {
     let message = Message::new(frame, icmpv6::kind::NEIGHBOR_ADVERTISEMENT)?;
     let flag = |bit| message.bytes[4] & bit != 0;
+    let solicited = flag(icmpv6::FLAG_SOLICITED);
     // What goes to a group answers no solicitation (section 7.1.2).
-    let solicited = flag(icmpv6::FLAG_SOLICITED) && !message.dst.is_multicast();
-    let mac = message.mac(TARGET_LINK_ADDRESS)?;
+    if solicited && message.dst.is_multicast() {
+        return None;
+    }
+    let mac = message.mac(nd_option::TARGET_LINK_ADDR)?;
     Some((message.target, News { mac, solicited, overrides: flag(icmpv6::FLAG_OVERRIDE) }))
 }
 
 /// What a frame tells about its sender, if it is a proper solicitation of an address (section 7.2.3): not that packets arrive there. Who
 /// only looks whether an address is free has none yet.
 pub(crate) fn soliciting(frame: &[u8], own: Ipv6Addr) -> Option<(Ipv6Addr, News)> {
-    let message = Message::new(frame, icmpv6::kind::NEIGHBOR_SOLICITATION)?;
-    let mac = message.mac(SOURCE_LINK_ADDRESS)??;
+    let message = Message::solicitation(frame)?;
+    let mac = message.mac(nd_option::SOURCE_LINK_ADDR)??;
     let sender = message.src;
     let usable = !sender.is_unspecified() && !sender.is_multicast() && sender != own && message.target == own;
     usable.then_some((sender, News { mac: Some(mac), solicited: false, overrides: true }))
-}
-
-/// The target's link-layer address among the options of a message, if there is one; `None` if the options are malformed.
-#[cfg(test)]
-pub(crate) fn target_option(options: &[u8]) -> Option<Option<MacAddr>> {
-    link_option(options, TARGET_LINK_ADDRESS)
-}
-
-/// A link-layer address among the options of a message, if there is one; `None` if the options are malformed.
-fn link_option(mut options: &[u8], wanted: u8) -> Option<Option<MacAddr>> {
-    let mut found = None;
-    while !options.is_empty() {
-        let &[kind, eighths, ..] = options else { return None };
-        let option = options.get(..usize::from(eighths) * 8).filter(|option| !option.is_empty())?;
-        if kind == wanted && eighths == 1 && found.is_none() {
-            found = option.get(2..)?.first_chunk().map(|bytes| MacAddr(*bytes));
-        }
-        options = &options[option.len()..];
-    }
-    Some(found)
 }

@@ -2,6 +2,7 @@
 
 use super::{LEAST_MTU, MALFORMED, Meaning, NewHeader, Refusal, TOO_LONG, mapped, read4, read6, trim};
 use packet::Packet;
+use wire::checksum::{Sum, pseudo_v6};
 use wire::icmpv6;
 use wire::ip_proto::ICMPV6;
 
@@ -119,14 +120,29 @@ fn translate_inner(packet: &mut Packet, at: usize, to6: bool) -> Result<(), Refu
     let inner = if to6 { read4(bytes)? } else { read6(bytes)? };
     let payload = packet.data_mut().get_mut(at + inner.header_len..).ok_or(MALFORMED)?;
     if inner.protocol == ICMPV6 && !inner.is_later_fragment() {
-        // The checksum of what is cut off cannot be computed; receivers do not look at it.
-        if let Some(kind) = payload.first_mut() {
-            *kind = echo(*kind, to6).ok_or(UNTRANSLATABLE)?;
-        }
+        translate_inner_echo(payload, &inner, to6)?;
     }
     inner.adjust(payload, to6);
     let header = if to6 { inner.write6(inner.payload_len)? } else { inner.write4(inner.payload_len, 0)? };
     splice(packet, at, inner.header_len, header)
+}
+
+/// Translates the echo message that an error is about. Its checksum changes by as much as what it covers: the sum of what is
+/// cut off cannot be computed anew.
+fn translate_inner_echo(payload: &mut [u8], inner: &Meaning, to6: bool) -> Result<(), Refusal> {
+    let Some(&kind) = payload.first() else { return Ok(()) };
+    payload[0] = echo(kind, to6).ok_or(UNTRANSLATABLE)?;
+    let Some([new, code, high, low]) = payload.first_chunk_mut::<4>() else { return Ok(()) };
+    if inner.fragment.is_some() {
+        return Ok(()); // IPv6 sums the length of the whole, which a fragment does not tell
+    }
+    let words = [kind, *new].map(|kind| Sum::ZERO.add_u16(u16::from_be_bytes([kind, *code])));
+    let pseudo = pseudo_v6(mapped(inner.src), mapped(inner.dst), ICMPV6, inner.payload_len as u32);
+    // Subtracting is adding the complement.
+    let change = words[1].add_u16(words[0].checksum());
+    let change = if to6 { change.add(pseudo) } else { change.add_u16(pseudo.checksum()) };
+    [*high, *low] = change.add_u16(!u16::from_be_bytes([*high, *low])).checksum().to_be_bytes();
+    Ok(())
 }
 
 /// Makes an ICMPv6 message of the ICMP message in an IPv4 packet.
