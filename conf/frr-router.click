@@ -42,7 +42,7 @@ elementclass Port { $device, $port, $colour |
   arp :: ARPQuerier($port:ip, $port:eth) -> to;
   kind[0] -> [1]arp;
   kind[1] -> Paint($colour) -> Strip(14)
-    -> CheckIPHeader(INTERFACES $NET0 $NET1, BADSRC port0:ip port1:ip)
+    -> CheckIPHeader(BADSRC port0:ip port0:bcast port1:ip port1:bcast 0.0.0.0 255.255.255.255)
     -> IPFilter(deny src net 0.0.0.0/8, deny src net 127.0.0.0/8, deny src net 224.0.0.0/4, allow all)
     -> [0]output;
   nd :: IP6NDSolicitor($port:ip6, $port:eth) -> to;
@@ -63,7 +63,7 @@ elementclass Port { $device, $port, $colour |
     -> ttl :: DecIPTTL
     -> fragment :: IPFragmenter($MTU)
     -> arp;
-  redirect[1] -> ICMPError($port:ip, redirect, host, RATE $ERRORS) -> [2]output;
+  redirect[1] -> ICMPError($port:ip, redirect, host, RATE $ERRORS, LINK $port:ipnet, DEVICE $device) -> [2]output;
   options[1] -> ICMPError($port:ip, parameterproblem, RATE $ERRORS) -> [2]output;
   ttl[1] -> ICMPError($port:ip, timeexceeded, RATE $ERRORS) -> [2]output;
   fragment[1] -> ICMPError($port:ip, unreachable, needfrag, PMTU $MTU, RATE $ERRORS) -> [2]output;

@@ -21,7 +21,8 @@ define($IF0 eth0, $NET0 10.0.1.1/24, $SIX0 2001:db8:1::1/64,
 
 AddressInfo(port0 $NET0 $SIX0 $IF0:eth, port1 $NET1 $SIX1 $IF1:eth);
 
-// A port. Outputs: IPv4 and IPv6 packets that arrived, their headers checked, and ICMP errors that forwarding caused.
+// A port. Outputs: IPv4 and IPv6 packets that arrived, their headers checked, and from possible senders (RFC 1812, section 5.3.7), and
+// ICMP errors that forwarding caused.
 // Inputs: IPv4 and IPv6 packets that leave, the next hop in their annotation.
 elementclass Port { $device, $port, $colour |
   to :: ToDevice($device, METHOD $METHOD);
@@ -41,7 +42,8 @@ elementclass Port { $device, $port, $colour |
   kind[2]
     -> Paint($colour)
     -> Strip(14)
-    -> CheckIPHeader(INTERFACES $NET0 $NET1)
+    -> CheckIPHeader(BADSRC port0:ip port0:bcast port1:ip port1:bcast 0.0.0.0 255.255.255.255)
+    -> IPFilter(deny src net 0.0.0.0/8, deny src net 127.0.0.0/8, deny src net 224.0.0.0/4, allow all)
     -> [0]output;
   nd :: IP6NDSolicitor($port:ip6, $port:eth, INTERFACE $device);
   nd[0] -> to;
@@ -50,7 +52,14 @@ elementclass Port { $device, $port, $colour |
   kind[3] -> solicited :: Tee -> IP6NDAdvertiser($port:ip6 $port:eth) -> to;
   solicited[1] -> [1]nd;
   kind[4] -> [1]nd;
-  kind[5] -> DropBroadcasts -> Strip(14) -> CheckIP6Header(::) -> GetIP6Address(24) -> [1]output;
+  // A host without a wider address is answered, but not forwarded for (RFC 4291, section 2.5.6), and told why (RFC 4443, section 3.1).
+  kind[5] -> DropBroadcasts -> Strip(14)
+    -> CheckIP6Header(:: ::1 port0:ip6 port1:ip6)
+    -> GetIP6Address(24)
+    -> scope :: IP6Classifier(src net ff00::/8, not src net fe80::/10 or dst host port0:ip6 or dst host port1:ip6, -);
+  scope[0] -> Discard;
+  scope[1] -> [1]output;
+  scope[2] -> ICMP6Error($port:ip6, 1, 2, RATE $ERRORS) -> nd;
   kind[6] -> Discard;
 
   input[0]
@@ -61,7 +70,7 @@ elementclass Port { $device, $port, $colour |
     -> ttl :: DecIPTTL
     -> fragment :: IPFragmenter($MTU)
     -> arp;
-  redirect[1] -> ICMPError($port:ip, redirect, host, RATE $ERRORS) -> [0]output;
+  redirect[1] -> ICMPError($port:ip, redirect, host, RATE $ERRORS, LINK $port:ipnet, DEVICE $device) -> [0]output;
   options[1] -> ICMPError($port:ip, parameterproblem, RATE $ERRORS) -> [0]output;
   ttl[1] -> ICMPError($port:ip, timeexceeded, RATE $ERRORS) -> [0]output;
   fragment[1] -> ICMPError($port:ip, unreachable, needfrag, PMTU $MTU, RATE $ERRORS) -> [0]output;

@@ -1,21 +1,30 @@
 // One interface of a machine whose kernel keeps its addresses while Clique forwards: `clique run --from-host` puts one for
 // each interface around the route tables that it mirrors from the kernel; `clique run --from-host -q -o -` prints all.
 //
-// $device: the interface. $ip, $ip6: its addresses, from which ICMP errors and requests for neighbours are sent.
+// $device: the interface. $ip, $ip6: its addresses, from which ICMP errors and requests for neighbours are sent. $nets: its networks,
+// whose hosts are told of better gateways. $no_host, $no_host6: addresses that send nothing, such as this machine's and broadcasts.
 // Outputs: IPv4 packets, IPv6 packets, which arrived or are ICMP errors of our own. Inputs: those that leave, the next hop
 // in their annotation.
-elementclass HostPort { $device, $ip, $ip6, $mtu, $colour |
+elementclass HostPort { $device, $ip, $ip6, $mtu, $colour, $nets, $no_host, $no_host6 |
   to :: ToDevice($device);
   FromDevice($device)
     -> HostEtherFilter($device:eth, DROP_OTHER true)
     -> kind :: Classifier(12/0806, 12/0800, 12/86dd 20/3aff 54/88, 12/86dd 20/3aff 54/87, 12/86dd, -);
   arp :: ARPQuerier($ip, $device:eth) -> to;
   kind[0] -> [1]arp;
-  kind[1] -> Paint($colour) -> Strip(14) -> CheckIPHeader -> [0]output;
+  // From possible senders (RFC 1812, section 5.3.7): the kernel, which gets what is for this machine, looks at that by itself.
+  kind[1] -> Paint($colour) -> Strip(14)
+    -> CheckIPHeader(BADSRC $no_host)
+    -> IPFilter(deny src net 0.0.0.0/8, deny src net 127.0.0.0/8, deny src net 224.0.0.0/4, allow all)
+    -> [0]output;
   nd :: IP6NDSolicitor($ip6, $device:eth) -> to;
   kind[2] -> [1]nd;
   kind[3] -> [1]nd; // who asks for this machine, of the kernel, is a neighbour, too; so ARP requests
-  kind[4] -> DropBroadcasts -> Strip(14) -> CheckIP6Header -> GetIP6Address(24) -> [1]output;
+  kind[4] -> DropBroadcasts -> Strip(14)
+    -> CheckIP6Header($no_host6)
+    -> IP6Filter(deny src net fe80::/10, deny src net ff00::/8, allow all)
+    -> GetIP6Address(24)
+    -> [1]output;
   kind[5] -> Discard;
 
   input[0]
@@ -26,7 +35,7 @@ elementclass HostPort { $device, $ip, $ip6, $mtu, $colour |
     -> ttl :: DecIPTTL
     -> fragment :: IPFragmenter($mtu)
     -> arp;
-  redirect[1] -> ICMPError($ip, redirect, host, RATE 1000) -> [0]output;
+  redirect[1] -> ICMPError($ip, redirect, host, RATE 1000, LINK $nets, DEVICE $device) -> [0]output;
   options[1] -> ICMPError($ip, parameterproblem, RATE 1000) -> [0]output;
   ttl[1] -> ICMPError($ip, timeexceeded, RATE 1000) -> [0]output;
   fragment[1] -> ICMPError($ip, unreachable, needfrag, PMTU $mtu, RATE 1000) -> [0]output;

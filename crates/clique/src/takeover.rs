@@ -143,6 +143,13 @@ pub(crate) fn configuration(interfaces: &[Interface]) -> String {
         let rest = u32::MAX.checked_shr((*len).into()).unwrap_or(0);
         (*len < 31).then(|| Ipv4Addr::from(u32::from(*address) | rest))
     };
+    let words = |all: &mut dyn Iterator<Item = String>| all.collect::<Vec<_>>().join(" ");
+    let no_host = own4.clone().map(|(address, _)| *address).chain(own4.clone().filter_map(broadcast));
+    let no_host =
+        words(&mut no_host.chain([Ipv4Addr::UNSPECIFIED, Ipv4Addr::BROADCAST]).map(|a| a.to_string()));
+    let own6 = interfaces.iter().flat_map(|i| &i.v6);
+    let no_host6 = [Ipv6Addr::UNSPECIFIED, Ipv6Addr::LOCALHOST];
+    let no_host6 = words(&mut no_host6.iter().chain(own6).map(|address| address.to_string()));
     let mut here4: Vec<String> = own4.clone().map(|(address, _)| format!("{address}/32 0")).collect();
     here4.extend(own4.filter_map(broadcast).map(|address| format!("{address}/32 0")));
     here4.extend(["255.255.255.255/32 0".to_owned(), "224.0.0.0/4 0".to_owned()]);
@@ -171,7 +178,12 @@ pub(crate) fn configuration(interfaces: &[Interface]) -> String {
         let ip = v4.first().map_or(Ipv4Addr::UNSPECIFIED, |(address, _)| *address);
         let ip6 = v6.first().copied().unwrap_or(NOBODY);
         let (port, colour) = (i + 1, i % 255 + 1);
-        let _ = writeln!(text, "p{port} :: HostPort({name}, {ip}, {ip6}, {mtu}, {colour});");
+        let nets = words(&mut v4.iter().map(|(address, len)| format!("{address}/{len}")));
+        let nets = if nets.is_empty() { "0.0.0.0/32" } else { &nets };
+        let _ = writeln!(
+            text,
+            "p{port} :: HostPort({name}, {ip}, {ip6}, {mtu}, {colour}, {nets}, {no_host}, {no_host6});"
+        );
         let _ = writeln!(text, "p{port} -> routes; p{port}[1] -> routes6;");
         let _ = writeln!(text, "routes[{port}] -> p{port}; routes6[{port}] -> [1]p{port};");
     }
@@ -379,8 +391,11 @@ mod tests {
         assert!(
             text.contains("IPLookup(10.0.1.1/32 0, 10.0.4.1/32 0, 10.0.1.255/32 0, 255.255.255.255/32 0")
         );
-        assert!(text.contains("p1 :: HostPort(eth0, 10.0.1.1, 2001:db8::1, 1500, 1);"));
-        assert!(text.contains("p2 :: HostPort(br0, 10.0.4.1, 100::, 1400, 2);"));
+        assert!(text.contains(
+            "p1 :: HostPort(eth0, 10.0.1.1, 2001:db8::1, 1500, 1, 10.0.1.1/24, \
+             10.0.1.1 10.0.4.1 10.0.1.255 0.0.0.0 255.255.255.255, :: ::1 2001:db8::1 fe80::1);"
+        ));
+        assert!(text.contains("p2 :: HostPort(br0, 10.0.4.1, 100::, 1400, 2, 10.0.4.1/31, "));
         assert!(text.contains("KernelNeighbours(eth0 p1/arp p1/nd, br0 p2/arp p2/nd);"));
         assert!(text.contains("KernelRoutes(eth0 1, br0 2, IPV4 routes, IPV6 routes6, BLACKHOLE 3,"));
         let parsed = lang::parse(&text, "config", &[]);

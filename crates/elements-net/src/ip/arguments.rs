@@ -1,8 +1,7 @@
 //! Types of arguments that several elements of the family take.
 
-use router::{FromArg, Scope, Value};
+use router::{FromArg, IpMask, Scope};
 use std::net::Ipv4Addr;
-use wire::net::{mask_v4, parse_ipv4_and_mask};
 
 /// Addresses, separated by spaces.
 #[derive(Clone, Debug, Default)]
@@ -27,19 +26,17 @@ impl Prefix {
     pub(super) fn broadcast(self) -> Ipv4Addr {
         self.address | !self.mask
     }
+
+    /// Whether an address is in the network.
+    pub(super) fn contains(self, address: Ipv4Addr) -> bool {
+        address & self.mask == self.address & self.mask
+    }
 }
 
 impl FromArg for Prefix {
     fn from_arg(text: &str, scope: Scope<'_>) -> Result<Self, String> {
-        if let Ok((address, mask)) = parse_ipv4_and_mask(text) {
-            return Ok(Prefix { address, mask });
-        }
-        let named = scope.lookup(text, |value| match value {
-            Value::IpPrefix(address, len) => Some(Prefix { address: *address, mask: mask_v4(*len) }),
-            _ => None,
-        });
-        if let Some(prefix) = named {
-            return Ok(prefix);
+        if let Ok(IpMask { addr, mask }) = IpMask::from_arg(text, scope) {
+            return Ok(Prefix { address: addr, mask });
         }
         let host = |address| Prefix { address, mask: Ipv4Addr::BROADCAST };
         Ipv4Addr::from_arg(text, scope).map(host).or_else(|_| router::parse_error("IP prefix", text))

@@ -12,7 +12,7 @@
 //! No error is sent, and the packet is dropped, where RFC 1812, section 4.3.2.7 forbids it: in answer to another ICMP
 //! error, to an ICMP message of less than 4 bytes (which may have been one), to a fragment other than the first, to
 //! IP or link-layer broadcasts and multicasts, or to a source that is not a single host. No redirect is sent for a
-//! packet with a source route. If the packet has a source route, the message uses it in reverse. All ICMPErrors on a
+//! packet with a source route, and with LINK none unless sender and gateway are on one network (section 5.2.7.2). If the packet has a source route, the message uses it in reverse. All ICMPErrors on a
 //! worker share one counter, from 1, for the IP identification of their messages; each worker has its own.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
@@ -31,12 +31,18 @@
 //! - `RATE` (integer, default 0): messages per second, on each worker; packets beyond it are dropped (RFC 1812,
 //!   section 4.3.2.8). 0 means no limit.
 //! - `BURST` (integer, default 100): the largest burst of messages, if there is a RATE.
+//! - `LINK` (`ADDR/MASK` separated by spaces): for redirects, the networks of the link where packets arrive. A sender in
+//!   none of them, or in another than the gateway, is sent none.
+//! - `DEVICE` (interface): for redirects: they are sent only if the kernel's `send_redirects` is on, for this interface or
+//!   for all, which is looked at once a second while there is something to redirect. Where the kernel has no such
+//!   setting they are sent.
 //!
 //! The pointer of parameterproblem/erroratptr comes from the parameter problem annotation, and the gateway of a
 //! redirect from the destination annotation.
 //!
 //! # Handlers
 //! - `src`, `mtu`, `pmtu` (read, write): the arguments.
+//! - `send_redirects` (read): whether redirects are sent.
 //!
 //! # Example
 //! ```click
@@ -46,7 +52,7 @@
 //! # See also
 //! FixIPSrc, DecIPTTL, IPFragmenter, IPGWOptions, ICMP6Error
 
-use super::arguments::Addresses;
+use super::arguments::{Addresses, Prefix, Prefixes};
 use super::error_limit::{ErrorLimit, TOO_MANY};
 use elements_shared::ip_header::NO_HEADER;
 use elements_shared::ip_numbers::{IcmpType, icmp_code};
@@ -100,6 +106,18 @@ struct IcmpError {
     set_fix_anno: bool,
     ids: Arc<Ids>,
     limit: ErrorLimit,
+    redirects: Redirects,
+}
+
+/// To whom redirects are sent.
+struct Redirects {
+    /// Networks of the link that they are about; `None` if any sender may be on it.
+    link: Option<Prefixes>,
+    /// The interface whose setting in the kernel counts; empty if none.
+    device: String,
+    on: bool,
+    /// When the setting is looked at again.
+    look_ns: i64,
 }
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
@@ -115,6 +133,7 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         set_fix_anno: true,
         ids: config.shared(|| Ok(ids))?,
         limit: ErrorLimit::default(),
+        redirects: Redirects { link: None, device: String::new(), on: true, look_ns: i64::MIN },
     };
     let (mut rate, mut burst) = (0, 100);
     config
@@ -128,6 +147,8 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         .keyword("SET_FIX_ANNO", &mut e.set_fix_anno)
         .keyword("RATE", &mut rate)
         .keyword("BURST", &mut burst)
+        .keyword("LINK", &mut e.redirects.link)
+        .keyword("DEVICE", &mut e.redirects.device)
         .finish()?;
     e.bad_addresses = bad.0;
     e.limit = ErrorLimit::new(rate, burst);
@@ -159,7 +180,7 @@ impl IcmpError {
 
     /// Makes the packet an error message about itself, or says why not.
     fn answer(&mut self, cx: &Cx<'_>, packet: &mut Packet) -> Result<(), &'static str> {
-        self.allowed(packet)?;
+        self.allowed(cx.now_ns(), packet)?;
         let mut head = self.head(packet)?;
         if !self.limit.admits(cx.now_ns()) {
             return Err(TOO_MANY);
@@ -188,7 +209,7 @@ impl IcmpError {
     }
 
     /// Whether an error may be sent about a packet (RFC 1812, section 4.3.2.7).
-    fn allowed(&self, packet: &Packet) -> Result<(), &'static str> {
+    fn allowed(&mut self, now_ns: i64, packet: &Packet) -> Result<(), &'static str> {
         let bytes = packet.network().ok_or(NO_HEADER)?;
         let ip = Header::new_checked(bytes).map_err(|_| NO_HEADER)?;
         if matches!(packet.kind(), Kind::Broadcast | Kind::Multicast) || !self.unicast(ip.dst()) {
@@ -199,6 +220,9 @@ impl IcmpError {
         }
         if !ip.is_first_fragment() {
             return Err("no ICMP error about a later fragment");
+        }
+        if self.kind == kind::REDIRECT {
+            self.redirects.allow(now_ns, ip.src(), packet.dst_ip())?;
         }
         if ip.protocol() == ip_proto::ICMP {
             // As in Click, its first four bytes are needed: what has fewer may have been an error.
@@ -249,6 +273,32 @@ impl IcmpError {
         }
         Ok(head)
     }
+}
+
+/// How long what the kernel's setting was is believed.
+const LOOK_NS: i64 = 1_000_000_000;
+
+impl Redirects {
+    /// Whether a sender may be told of a better gateway (RFC 1812, section 5.2.7.2).
+    fn allow(&mut self, now_ns: i64, sender: Ipv4Addr, gateway: Ipv4Addr) -> Result<(), &'static str> {
+        let both = |network: &Prefix| network.contains(sender) && network.contains(gateway);
+        if self.link.as_ref().is_some_and(|networks| !networks.0.iter().any(both)) {
+            return Err("no redirect to a sender that is not on the link");
+        }
+        // A file is read, but once a second only, and for traffic that should not come here.
+        if !self.device.is_empty() && now_ns >= self.look_ns {
+            self.on = kernel_redirects(&self.device).unwrap_or(true);
+            self.look_ns = now_ns + LOOK_NS;
+        }
+        if self.on { Ok(()) } else { Err("redirects are off") }
+    }
+}
+
+/// Whether the kernel sends redirects by an interface, which is so if they are on for the interface or for all; `None` if it does not say.
+fn kernel_redirects(device: &str) -> Option<bool> {
+    let on = |of: &str| std::fs::read_to_string(format!("/proc/sys/net/ipv4/conf/{of}/send_redirects")).ok();
+    let own = Some(device).filter(|name| !name.contains('/')).and_then(on)?;
+    Some([on("all").unwrap_or_default(), own].iter().any(|text| text.trim() == "1"))
 }
 
 /// Cuts off what lies in front of the network header, or brings it back where it was stripped.
@@ -329,6 +379,7 @@ impl Simple for IcmpError {
             e.path_mtu = router::value(cx, text)?;
             Ok(())
         });
+        h.read("send_redirects", |e: &mut IcmpError, _| e.redirects.on);
     }
 }
 
@@ -390,6 +441,33 @@ mod tests {
                 (1, 0)
             );
         }
+    }
+
+    /// RFC 1812, section 5.2.7.2.
+    #[test]
+    fn redirects_go_to_senders_on_the_gateways_network() {
+        let from_to = |source: [u8; 4], gateway: [u8; 4]| Sent {
+            data: with_addresses(udp(9), source.into(), DST),
+            annotations: vec![(Anno::DST_IP, u32::from_ne_bytes(gateway).into())],
+            ..Sent::default()
+        };
+        let config = config("redirect, host, LINK 10.0.1.1/24 10.0.2.1/24");
+        for (source, gateway, told) in [
+            ([10, 0, 1, 2], [10, 0, 1, 3], true),
+            ([10, 0, 2, 2], [10, 0, 2, 3], true),
+            ([10, 0, 1, 2], [10, 0, 2, 3], false),
+            ([172, 16, 9, 9], [10, 0, 1, 3], false),
+        ] {
+            assert_eq!(
+                send_one(&config, from_to(source, gateway)).seen.len(),
+                usize::from(told),
+                "{source:?}"
+            );
+        }
+        let mut flow = send_one(&config, udp(9));
+        assert_eq!(flow.read("e.send_redirects"), "true");
+        assert_eq!(kernel_redirects("no-such-one"), None);
+        assert_eq!(kernel_redirects("../all"), None);
     }
 
     #[test]
