@@ -158,9 +158,9 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Current {
-    /// Asks the driver to stop, whatever would have it go on.
+    /// Asks the driver to stop, whatever would have it go on, once packets on their way have arrived.
     pub(crate) fn stop_for_good(&self) {
-        lock(&self.0).info().adjust_run_count(i64::from(i32::MIN));
+        lock(&self.0).info().end_for_good();
     }
 }
 
@@ -220,7 +220,7 @@ impl Swaps {
     pub(crate) fn swap(&self, router: &mut Router) -> bool {
         let next = lock(&self.builds.state).next.take();
         let Some(Next { router: new, reply, settled }) = next else { return false };
-        if router.info().run_count() <= 0 {
+        if router.info().is_asked_to_stop() {
             reply.send(Err(HandlerError::stopped()));
             return false;
         }

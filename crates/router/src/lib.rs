@@ -48,6 +48,7 @@ mod shared {
     pub(crate) mod account;
     pub(crate) mod bell;
     pub(crate) mod clock;
+    pub(crate) mod ending;
     pub(crate) mod events;
     pub(crate) mod info;
     pub(crate) mod ledger;
@@ -61,6 +62,7 @@ mod shared {
 /// When elements of one worker run: tasks, timers, descriptors.
 mod schedule {
     pub(crate) mod awaited;
+    pub(crate) mod carriers;
     pub(crate) mod sched;
     pub(crate) mod signals;
     pub(crate) mod timers;
@@ -102,6 +104,7 @@ mod element {
 /// A worker: its turn, its part in calls, its sleep.
 mod worker {
     pub(crate) mod calls;
+    pub(crate) mod ending;
     pub(crate) mod everyone;
     pub(crate) mod instances;
     pub(crate) mod survey;

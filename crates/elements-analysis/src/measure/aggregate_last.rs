@@ -138,7 +138,7 @@ impl Element for AggregateLast {
         }
         cx.emit(0, batch);
         if self.stop {
-            cx.info().please_stop();
+            cx.info().please_end();
         }
     }
 

@@ -244,7 +244,7 @@ impl RecordSource {
 
     fn end(&mut self, cx: &mut Cx<'_>) {
         if self.stop {
-            cx.info().please_stop();
+            cx.info().please_end();
         }
     }
 

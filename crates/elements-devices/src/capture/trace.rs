@@ -299,7 +299,7 @@ impl Trace {
             }
             AtEnd::Stop => {
                 self.active = false;
-                cx.info().please_stop();
+                cx.info().please_end();
             }
             AtEnd::Pause => self.active = false,
             AtEnd::Nothing => {}

@@ -11,6 +11,8 @@ mod cpu_queue;
 mod delay_shaper;
 mod delay_unqueue;
 mod drive;
+#[cfg(test)]
+mod end_tests;
 mod exp_unqueue;
 mod front_drop_queue;
 mod link_unqueue;

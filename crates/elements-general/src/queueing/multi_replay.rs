@@ -117,7 +117,7 @@ impl MultiReplay {
             self.active = false;
             self.rounds.end();
             cx.signals().set(false);
-            cx.info().please_stop();
+            cx.info().please_end();
         }
     }
 

@@ -116,7 +116,7 @@ impl Replay {
                 self.active = false;
                 self.rounds.end();
                 cx.signals().set(false);
-                cx.info().please_stop();
+                cx.info().please_end();
                 break;
             }
             let Some(packet) = self.packets.get(self.next) else { continue };

@@ -202,7 +202,7 @@ impl ReplayUnqueue {
     fn end(&mut self, cx: &mut Cx<'_>) {
         self.active = false;
         self.rounds.end();
-        cx.info().please_stop();
+        cx.info().please_end();
     }
 
     /// Goes on with the first packet, or ends.

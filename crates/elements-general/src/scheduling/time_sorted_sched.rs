@@ -158,7 +158,7 @@ impl TimeSortedSched {
     fn rest(&mut self, cx: &mut Cx<'_>) {
         let more = (0..self.inputs.len()).any(|input| self.may_have(cx, input));
         if !more && self.stop && cx.signals().is_active() {
-            cx.info().please_stop();
+            cx.info().please_end();
         }
         cx.signals().set(more);
     }

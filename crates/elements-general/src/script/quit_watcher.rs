@@ -77,7 +77,7 @@ impl Element for QuitWatcher {
         }
         if matches!(&answer, Answer::Response(Response { result: Ok(value), .. }) if value.trim() == "false")
         {
-            cx.info().please_stop();
+            cx.info().please_end();
             return Step::Done(Ok(String::new()));
         }
         let question = self.question(*at);

@@ -179,7 +179,7 @@ impl Element for FastUdpSource {
 
     fn pull(&mut self, cx: &mut Cx<'_>, _port: usize, want: usize) -> Pull {
         if self.stop && self.pace.active && self.pace.left() == 0 {
-            cx.info().please_stop();
+            cx.info().please_end();
         }
         let due = self.pace.due(cx);
         if !self.pace.active || self.pace.left() == 0 || due == 0 {

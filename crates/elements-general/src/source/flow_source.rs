@@ -266,7 +266,7 @@ impl FlowSource {
         let Some(i) = open.filter(|_| self.tcp) else {
             self.ended = true;
             if self.stop && self.tcp {
-                cx.info().please_stop();
+                cx.info().please_end();
             }
             return None;
         };
@@ -302,7 +302,7 @@ impl FlowSource {
         batch.push(packet);
         self.pace.made_one(cx);
         if self.pace.left() == 0 && self.stop && !self.tcp {
-            cx.info().please_stop();
+            cx.info().please_end();
         }
         true
     }

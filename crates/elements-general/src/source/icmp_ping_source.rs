@@ -307,7 +307,7 @@ impl Element for IcmpPingSource {
     fn timer(&mut self, cx: &mut Cx<'_>, _key: u32) {
         if self.done() {
             if self.stop {
-                cx.info().please_stop();
+                cx.info().please_end();
             }
             return;
         }
@@ -335,7 +335,7 @@ impl Element for IcmpPingSource {
         if batch.is_empty() && self.done() && cx.signals().is_active() {
             cx.signals().set(false);
             if self.stop {
-                cx.info().please_stop();
+                cx.info().please_end();
             }
         }
         Pull::Give(batch)

@@ -168,7 +168,7 @@ impl InfiniteSource {
             cx.handlers().call(call.clone());
         }
         if self.stop {
-            cx.info().please_stop();
+            cx.info().please_end();
         }
     }
 

@@ -135,7 +135,7 @@ impl RatedSource {
         }
         self.ended = true;
         if self.stop {
-            cx.info().please_stop();
+            cx.info().please_end();
         }
     }
 

@@ -168,7 +168,7 @@ impl Element for SynFlood {
         }
         if self.left == Some(0) {
             if self.stop {
-                cx.info().please_stop();
+                cx.info().please_end();
             }
             return;
         }
@@ -185,7 +185,7 @@ impl Element for SynFlood {
         let left = self.left.map_or(want, |left| usize::try_from(left).unwrap_or(usize::MAX).min(want));
         if !self.active || left == 0 {
             if self.active && self.stop && cx.signals().is_active() {
-                cx.info().please_stop();
+                cx.info().please_end();
             }
             cx.signals().set(false);
             return Pull::Nothing;

@@ -117,7 +117,7 @@ impl Element for TimedSource {
         }
         if u64::try_from(self.limit).is_ok_and(|limit| self.count >= limit) {
             if self.stop {
-                cx.info().please_stop();
+                cx.info().please_end();
             }
             return;
         }

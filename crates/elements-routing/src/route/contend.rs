@@ -49,7 +49,7 @@ impl Rounds {
         if due < rest {
             cx.tasks().schedule();
         } else if self.stop {
-            cx.info().please_stop();
+            cx.info().please_end();
         }
     }
 }

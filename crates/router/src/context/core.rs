@@ -3,6 +3,7 @@
 use crate::configuration::node::Port;
 use crate::context::work::Work;
 use crate::schedule::awaited::Awaited;
+use crate::schedule::carriers::Carries;
 use crate::schedule::sched::Scheduler;
 use crate::schedule::signals::{Signal, Wanted};
 use crate::schedule::timers::Timers;
@@ -83,6 +84,8 @@ pub(crate) struct Core {
     pub(crate) rooms: Vec<Option<u32>>,
     /// The signals of room downstream of each push output where the element listens, placed like `outputs`.
     pub(crate) downstream: Vec<Vec<u32>>,
+    /// What each element's task does with packets on their way; found out when the router ends.
+    pub(crate) carriers: Vec<Carries>,
     /// Ports where an element asked to listen, before signals are resolved.
     pub(crate) wanted: Vec<(u32, Wanted)>,
     /// Packets dropped, by element and reason.
@@ -140,6 +143,7 @@ impl Core {
             awaited: Vec::new(),
             signals: Vec::new(),
             provides: vec![None; count],
+            carriers: Vec::new(),
             wanted: Vec::new(),
             drops: vec![Vec::new(); count],
             lots: Vec::new(),

@@ -88,9 +88,9 @@ impl Router {
         for (worker, old) in self.workers.iter_mut().zip(&mut new.workers) {
             worker.core.account = std::mem::take(&mut old.core.account);
         }
-        if new.info.run_count() <= 0 {
-            // The old one was asked to stop meanwhile.
-            self.info.adjust_run_count(new.info.run_count() - 1);
+        if new.info.is_asked_to_stop() {
+            // The old one was asked to stop meanwhile; with packets on their way, the new one carries them on.
+            self.info.follow_stops(&new.info);
         }
         new.info.swapping.store(false, Ordering::Relaxed);
         Ok(new)

@@ -87,6 +87,13 @@ impl Queue {
         }
     }
 
+    /// Puts the entry that was first before in front again.
+    fn put_back(&mut self, pass: u64, task: u32) {
+        self.first = self.at(self.places.len() - 1);
+        self.places[self.first] = (pass, task);
+        self.len += 1;
+    }
+
     #[inline]
     fn pop(&mut self) -> Option<u32> {
         if self.len == 0 {
@@ -165,6 +172,23 @@ impl Scheduler {
         }
     }
 
+    /// Takes out the next task whose element is one of `these`: the element. All others keep their places.
+    pub(crate) fn next_of(&mut self, these: impl Fn(u32) -> bool) -> Option<u32> {
+        let (mut passed, mut found) = (Vec::new(), None);
+        while let Some((pass, id)) = self.queue.get(0) {
+            let task = &mut self.tasks[id as usize];
+            if task.scheduled && these(task.element) {
+                found = self.next();
+                break;
+            }
+            self.queue.pop();
+            passed.push((pass, id));
+        }
+        // Back in front, in their order.
+        passed.into_iter().rev().for_each(|(pass, id)| self.queue.put_back(pass, id));
+        found
+    }
+
     /// Counts the run that a task is in as some more.
     #[inline]
     pub(crate) fn count_more_runs(&mut self, id: u32, more: u64) {
@@ -237,6 +261,21 @@ mod tests {
         }
         let accounts: Vec<_> = s.accounts().map(|task| (task.element, task.runs, task.busy_ns)).collect();
         assert_eq!(accounts, [(10, 1, 100), (20, 1, 30)]);
+    }
+
+    /// Those that are not wanted now come in their order later.
+    #[test]
+    fn some_tasks_run_while_others_keep_their_places() {
+        let mut s = Scheduler::default();
+        let tasks = [10, 20, 30, 40, 50].map(|element| s.add(element));
+        tasks.iter().for_each(|&task| s.schedule(task));
+        s.unschedule(tasks[3]);
+        assert_eq!(s.next_of(|element| element >= 30), Some(30));
+        assert_eq!(s.next_of(|element| element >= 30), Some(50));
+        assert_eq!(s.next_of(|element| element >= 30), None);
+        s.schedule(tasks[3]);
+        let order: Vec<u32> = std::iter::from_fn(|| s.next()).collect();
+        assert_eq!(order, [10, 20, 40]);
     }
 
     /// Equals alternate in order of addition; sleepers do not catch up.

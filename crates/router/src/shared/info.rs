@@ -3,6 +3,7 @@
 use crate::configuration::plan::Plan;
 use crate::handlers::declaration::Declarations;
 use crate::shared::clock::Clock;
+use crate::shared::ending::Ending;
 use crate::shared::events::Events;
 use crate::shared::ledger::Ledger;
 use crate::shared::log::Log;
@@ -17,6 +18,12 @@ use std::collections::HashMap;
 use std::ops::Deref;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+/// How long packets on their way are given to arrive when a source has come to its end: a loop in the graph never lets them.
+const LONGEST_END: Duration = Duration::from_secs(10);
+/// How long after a signal.
+const LONGEST_LAST_END: Duration = Duration::from_secs(1);
 
 /// Takes a new configuration and who is told what becomes of it; must not wait for that. In simulated time it may
 /// wait until the configuration is built.
@@ -50,6 +57,8 @@ pub struct Info {
     pub(crate) run_count: AtomicI64,
     /// How often that was raised.
     pub(crate) grants: AtomicU64,
+    /// Stops that wait for packets on their way.
+    pub(crate) ending: Ending,
     pub(crate) halted: AtomicBool,
     /// Whether it halts only for as long as another configuration is put in its place.
     pub(crate) swapping: AtomicBool,
@@ -96,6 +105,7 @@ impl Info {
             initialized: AtomicBool::new(false),
             run_count: AtomicI64::new(1),
             grants: AtomicU64::new(0),
+            ending: Ending::new(workers),
             halted: AtomicBool::new(false),
             swapping: AtomicBool::new(false),
             reconfigure: OnceLock::new(),
@@ -132,9 +142,50 @@ impl Info {
         self.ledgers.get(worker).map(|ledgers| ledgers[element].clone())
     }
 
-    /// Asks the driver to stop.
+    /// Asks the driver to stop at once, as scripts do.
     pub fn please_stop(&self) {
         self.adjust_run_count(-1);
+    }
+
+    /// Asks the driver to stop once packets on their way have arrived: sources that have come to their end do.
+    ///
+    /// Until then workers run the tasks of elements that pull stored packets or hand packets over, in their usual order, and neither
+    /// sources nor timers: packets that wait for time to pass stay where they are. After ten seconds the driver stops anyway.
+    pub fn please_end(&self) {
+        self.end(1, LONGEST_END);
+    }
+
+    /// Asks as often as any script may wait for, giving packets a second: for signals that stop the router.
+    pub fn end_for_good(&self) {
+        self.end(i64::from(i32::MAX), LONGEST_LAST_END);
+    }
+
+    fn end(&self, stops: i64, within: Duration) {
+        let within_ns = i64::try_from(within.as_nanos()).unwrap_or(i64::MAX);
+        self.ending.ask(stops, self.clock.now_ns().saturating_add(within_ns));
+        self.mailboxes.iter().for_each(|mailbox| mailbox.wake());
+    }
+
+    /// Packets have arrived, or had time enough: asks the driver to stop.
+    pub(crate) fn stop_now(&self) {
+        self.adjust_run_count(-self.ending.take());
+        // An element that steers the driver may have it go on.
+        self.mailboxes.iter().for_each(|mailbox| mailbox.wake());
+    }
+
+    /// Asks the driver to stop as often as that of another configuration was asked, whose place this one takes.
+    pub(crate) fn follow_stops(&self, before: &Info) {
+        let until_ns = before.ending.until_ns();
+        self.ending.ask(before.ending.take(), until_ns);
+        if before.run_count() <= 0 {
+            self.adjust_run_count(before.run_count() - 1);
+        }
+    }
+
+    /// Whether the driver was asked to stop, at once or later.
+    #[inline]
+    pub fn is_asked_to_stop(&self) -> bool {
+        self.run_count() <= 0 || self.ending.is_wanted()
     }
 
     /// Changes how often the driver may still be asked to stop before it does; when none are left, it stops, unless an

@@ -16,7 +16,7 @@ use crate::worker::instances::{Running, Slot, Turned, Worker, dispatch};
 use packet::{Batch, Packet};
 
 /// Tasks that a turn runs at most.
-const TASKS_PER_TURN: usize = 128;
+pub(super) const TASKS_PER_TURN: usize = 128;
 /// After so many tasks the clock is asked, which costs as much as a packet or two; after each, once tasks between two looks
 /// took [`SLOW_NS`].
 const TASKS_PER_LOOK: usize = 16;
@@ -132,7 +132,7 @@ impl Running<'_> {
 
     /// Runs an element's task and what follows from it.
     #[inline]
-    fn run_task(&mut self, element: u32, budget: &mut usize) -> Option<Turned> {
+    pub(super) fn run_task(&mut self, element: u32, budget: &mut usize) -> Option<Turned> {
         let slot = &mut self.slots[element as usize];
         self.core.enter(element, slot.exits);
         if let Some(instance) = &mut slot.instance {
@@ -160,19 +160,26 @@ impl Running<'_> {
     }
 
     #[inline]
-    fn mailbox_is_empty(&self) -> bool {
+    pub(super) fn mailbox_is_empty(&self) -> bool {
         self.core.info.mailboxes[self.core.worker].is_empty()
     }
 
     #[inline]
     fn is_asked_to_stop(&self) -> bool {
-        self.core.info.run_count.load(std::sync::atomic::Ordering::Relaxed) <= 0
+        self.core.info.is_asked_to_stop()
     }
 
     /// The driver was asked to stop: the first worker asks the element that steers it, if there is one, the others go
     /// on until it has decided. `None` if work goes on.
     fn consider_stopping(&mut self, budget: &mut usize) -> Option<Turned> {
         let info = self.core.info.clone();
+        if info.run_count() > 0
+            && !info.halted()
+            && info.ending.is_wanted()
+            && let Some(turned) = self.let_arrive(budget)
+        {
+            return Some(turned);
+        }
         if self.core.worker != 0 && !info.halted() {
             info.mailboxes[0].wake();
             return None;
@@ -203,7 +210,7 @@ impl Running<'_> {
     }
 
     /// Runs the work-list until it is empty (`None`), waits for another worker, or has used up the turn.
-    fn run_list(&mut self, budget: &mut usize) -> Option<Turned> {
+    pub(super) fn run_list(&mut self, budget: &mut usize) -> Option<Turned> {
         while let Some(work) = self.core.list.pop() {
             if *budget == 0 {
                 self.core.list.push(work);

@@ -119,7 +119,7 @@ impl Element for TcpIpSend {
                 cx.emit_packet(0, packet);
             }
             if wanted.stop {
-                cx.info().please_stop();
+                cx.info().please_end();
             }
             Ok(())
         });
