@@ -12,6 +12,17 @@ const TIMELESS_ROUNDS: u32 = 1_000;
 /// each time that an element looks at it.)
 const ROUND_NS: i64 = 128_000;
 
+/// How a router stands after some rounds ([`Router::run_rounds`]).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// There is more to do at this time.
+    Busy,
+    /// There is nothing to do until this time, in nanoseconds; without one, until something arrives.
+    Resting(Option<i64>),
+    /// The driver has stopped, or was interrupted.
+    Halted,
+}
+
 impl Router {
     /// Runs until the driver is stopped. With a simulated clock all workers take turns on this thread; otherwise each has
     /// a thread, the first one this.
@@ -45,17 +56,7 @@ impl Router {
         let info = self.info.clone();
         let mut timeless_rounds = 0;
         while !info.halted() {
-            let (mut busy, mut next) = (false, None::<i64>);
-            for worker in &mut self.workers {
-                if info.halted() {
-                    break;
-                }
-                match worker.turn() {
-                    Turned::Busy => busy = true,
-                    Turned::Idle(Some(at)) => next = Some(next.map_or(at, |n| n.min(at))),
-                    Turned::Idle(None) | Turned::Blocked => {}
-                }
-            }
+            let (busy, next) = self.round();
             // A timer that is due at once is no rest either.
             let rests = !busy && next.is_none_or(|at| at > info.clock.now_ns());
             timeless_rounds = if rests { 0 } else { timeless_rounds + 1 };
@@ -78,6 +79,39 @@ impl Router {
                 None => {}
             }
         }
+    }
+
+    /// A turn of each worker, one after the other on this thread: whether any is busy, and when the first timer is due.
+    fn round(&mut self) -> (bool, Option<i64>) {
+        let (mut busy, mut next) = (false, None::<i64>);
+        for worker in &mut self.workers {
+            if self.info.halted() {
+                break;
+            }
+            match worker.turn() {
+                Turned::Busy => busy = true,
+                Turned::Idle(Some(at)) => next = Some(next.map_or(at, |n| n.min(at))),
+                Turned::Idle(None) | Turned::Blocked => {}
+            }
+        }
+        (busy, next)
+    }
+
+    /// Lets all workers take turns on this thread until they have nothing left to do at the time that the clock shows, or for
+    /// so many rounds. Simulated time is the caller's to move ([`Clock::jump`](crate::Clock::jump)): so several routers, and the
+    /// hosts between them, can share a clock.
+    pub fn run_rounds(&mut self, rounds: usize) -> Standing {
+        for _ in 0..rounds {
+            let (busy, next) = self.round();
+            if self.info.halted() {
+                return Standing::Halted;
+            }
+            let mail = self.info.mailboxes.iter().any(|mailbox| !mailbox.is_empty());
+            if !busy && !mail && next.is_none_or(|at| at > self.info.clock.now_ns()) {
+                return Standing::Resting(next);
+            }
+        }
+        Standing::Busy
     }
 
     /// Finds descriptors that are ready, if any are waited for.

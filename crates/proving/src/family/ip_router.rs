@@ -1,0 +1,414 @@
+//! Routers for IPv4 and IPv6 in a row: the shipped `conf/linux-router.click`, with interfaces in memory.
+//!
+//! Hosts `a` and `a2` are at one end, `b` and `b2` at the other, one to three routers between them. Both `b` and `b2` have the service's
+//! addresses 10.9.0.5 and 2001:db8:9::5; routes that handlers of the last router add say which of them gets what is sent there.
+
+use super::Family;
+use crate::datagram::{Mac, protocol};
+use crate::host::{Address, Host};
+use crate::ledger::{Complaint, Sent};
+use crate::link::{Link, Station};
+use crate::model::{Fate, Model, Verdict};
+use crate::story::{FlowStep, Knob, Knobs, Step, Story};
+use crate::world::{ECHO_PORT, Kind, Network};
+use fastrand::Rng;
+use std::collections::BTreeMap;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+/// The family.
+pub(super) struct IpRouter;
+
+const SHIPPED: &str = include_str!("../../../../conf/linux-router.click");
+/// The packets that routers may send at most, by the position of the knob.
+const MTUS: [usize; 3] = [1500, 1400, 1280];
+/// The longest piece that hosts send of a packet that is too long for them.
+const HOST_PIECE: usize = 1496;
+/// What stands between an interface and the router, by the position of the knob: nothing, an element that every worker has its own of, one
+/// that all share a worker for.
+const TAPS: [&str; 3] = ["", "-> seen :: Counter", "-> seen :: RoundRobinSwitch"];
+/// How frames leave, by the position of the knob.
+const EXITS: [&str; 3] = [
+    "to :: ToMemory($device);",
+    "to :: Queue(1000); to -> ToMemory($device);",
+    "to :: ThreadSafeQueue(500); to -> ToMemory($device);",
+];
+
+const KNOBS: &[Knob] = &[
+    Knob { name: "routers", positions: 3, live: false },
+    Knob { name: "tap", positions: TAPS.len() as u32, live: true },
+    Knob { name: "exit", positions: EXITS.len() as u32, live: true },
+    Knob { name: "mtu", positions: MTUS.len() as u32, live: true },
+];
+
+/// Addresses that both `b` and `b2` have.
+const SERVICES: [IpAddr; 2] =
+    [IpAddr::V4(Ipv4Addr::new(10, 9, 0, 5)), IpAddr::V6(Ipv6Addr::new(0x2001, 0xdb8, 9, 0, 0, 0, 0, 5))];
+/// The prefix lengths that routes to the services have.
+const LENGTHS: [[u8; 3]; 2] = [[16, 24, 32], [48, 64, 128]];
+
+impl Family for IpRouter {
+    fn name(&self) -> &'static str {
+        "ip-router"
+    }
+
+    fn knobs(&self) -> &'static [Knob] {
+        KNOBS
+    }
+
+    fn network(&self, knobs: &Knobs) -> Network {
+        let routers = routers(knobs);
+        let host = |name: &str, lan: usize, number: u8| {
+            let address = |six: bool| {
+                let prefix = if six { 64 } else { 24 };
+                Address { ip: ip(six, lan, number), prefix, gateway: Some(ip(six, lan, 1)) }
+            };
+            Host::new(name, [2, 0, 0, 1, lan as u8, number], vec![address(false), address(true)])
+        };
+        let mut hosts =
+            vec![host("a", 0, 10), host("a2", 0, 11), host("b", routers, 10), host("b2", routers, 11)];
+        for host in &mut hosts[2..] {
+            for service in SERVICES {
+                let prefix = if service.is_ipv4() { 32 } else { 128 };
+                host.addresses.push(Address { ip: service, prefix, gateway: None });
+            }
+        }
+        let link = |lan: usize| {
+            let mut stations = Vec::new();
+            if lan > 0 {
+                stations.push(Station::Port(lan - 1, 1));
+            }
+            if lan < routers {
+                stations.push(Station::Port(lan, 0));
+            }
+            match lan {
+                0 => stations.extend([0, 1].map(Station::Host)),
+                _ if lan == routers => stations.extend([2, 3].map(Station::Host)),
+                _ => {}
+            }
+            Link::new(&format!("lan{lan}"), stations)
+        };
+        let links = (0..=routers).map(link).collect();
+        Network { hosts, links, machines: (0..routers).map(|number| (format!("r{number}"), 2)).collect() }
+    }
+
+    fn config(&self, machine: usize, knobs: &Knobs) -> String {
+        let (tap, exit) = (TAPS[knobs.get("tap") as usize], EXITS[knobs.get("exit") as usize]);
+        let mut text = SHIPPED.to_owned();
+        let mut replace = |old: &str, new: &str| {
+            assert!(text.contains(old), "the shipped configuration has no '{old}' any more");
+            text = text.replace(old, new);
+        };
+        replace("FromDevice($device, METHOD $METHOD)", &format!("FromMemory($device) {tap}"));
+        replace("to :: ToDevice($device, METHOD $METHOD);", exit);
+        replace("$MTU 1500", &format!("$MTU {}", mtu(knobs)));
+        for port in 0..2 {
+            let (four, six) = (own(machine, port, false), own(machine, port, true));
+            let [a, b, c, d, e, f] = mac(machine, port);
+            replace(&format!("$IF{port}:eth"), &format!("{a:x}:{b:x}:{c:x}:{d:x}:{e:x}:{f:x}"));
+            replace(&format!("$NET{port} 10.0.{}.1/24", port + 1), &format!("$NET{port} {four}/24"));
+            replace(&format!("$SIX{port} 2001:db8:{}::1/64", port + 1), &format!("$SIX{port} {six}/64"));
+        }
+        let routes = routes(machine, routers(knobs));
+        for (six, connected) in [(false, "port1:ipnet 2,"), (true, "port1:ip6net 2,")] {
+            let ours = routes.iter().filter(|route| route.prefix.0.is_ipv6() == six);
+            let texts = ours.map(|route| {
+                let ((ip, length), gateway, port) = (route.prefix, route.gateway, route.port);
+                format!(" {ip}/{length} {gateway} {},", port + 1)
+            });
+            replace(connected, &format!("{connected}{}", texts.collect::<String>()));
+        }
+        text
+    }
+
+    fn model(&self, knobs: &Knobs) -> Box<dyn Model> {
+        let routers = routers(knobs);
+        Box::new(Row { routers, mtus: vec![mtu(knobs); routers], services: BTreeMap::new() })
+    }
+
+    fn step(&self, story: &Story, rng: &mut Rng) -> Step {
+        let routers = routers(&story.knobs);
+        if rng.u32(..4) == 0 {
+            return write(routers, rng);
+        }
+        let from = ["a", "a2", "b", "b2"][rng.usize(..4)];
+        let six = rng.bool();
+        let lan = if rng.bool() { 0 } else { routers };
+        let to = match rng.u32(..12) {
+            0..6 => ip(six, lan, rng.u8(10..12)),
+            6..8 => ip(six, lan, 99), // nobody
+            8..10 => own(rng.usize(..routers), rng.usize(..2), six),
+            // Who has the service's address does not ask for it.
+            _ if from.starts_with('a') => SERVICES[usize::from(six)],
+            _ => ip(six, 0, 10),
+        };
+        let kind = [Kind::Udp, Kind::Tcp, Kind::Ping][rng.usize(..3)];
+        let size = [16, 64, 500, 1300, 1400, 3000][rng.usize(..6)];
+        Step::Flow(FlowStep {
+            from: from.to_owned(),
+            to,
+            kind,
+            count: rng.u32(1..=40),
+            size,
+            gap_ns: [0, 1_000, 50_000, 1_000_000][rng.usize(..4)],
+            ttl: if rng.u32(..4) == 0 { rng.u8(1..=4) } else { 64 },
+            ports: [rng.u16(1024..), if rng.bool() { ECHO_PORT } else { rng.u16(1..1024) }],
+            whole: rng.bool() && size < 1400,
+        })
+    }
+}
+
+fn routers(knobs: &Knobs) -> usize {
+    knobs.get("routers") as usize + 1
+}
+
+fn mtu(knobs: &Knobs) -> usize {
+    MTUS[knobs.get("mtu") as usize]
+}
+
+/// The address of a host or router in a network.
+fn ip(six: bool, lan: usize, number: u8) -> IpAddr {
+    match six {
+        false => Ipv4Addr::new(10, 0, lan as u8, number).into(),
+        true => Ipv6Addr::new(0x2001, 0xdb8, lan as u16, 0, 0, 0, 0, u16::from(number)).into(),
+    }
+}
+
+/// The address of a router's port. The router on the left of a network is its number 1.
+fn own(machine: usize, port: usize, six: bool) -> IpAddr {
+    let right_of = port == 0 && machine > 0;
+    ip(six, machine + port, 1 + u8::from(right_of))
+}
+
+fn mac(machine: usize, port: usize) -> Mac {
+    [2, 0, 0, 2, machine as u8, port as u8]
+}
+
+fn write(routers: usize, rng: &mut Rng) -> Step {
+    let six = rng.usize(..2);
+    let (service, length) = (SERVICES[six], LENGTHS[six][rng.usize(..3)]);
+    let gateway = ip(six == 1, routers, rng.u8(10..12));
+    let table = ["routes", "routes6"][six];
+    let (path, value) = match rng.u32(..4) {
+        0 => ("remove", format!("{}/{length}", masked(service, length))),
+        1 => ("set", format!("{}/{length} {gateway} 2", masked(service, length))),
+        _ => ("add", format!("{}/{length} {gateway} 2", masked(service, length))),
+    };
+    Step::Write { machine: format!("r{}", routers - 1), path: format!("{table}.{path}"), value }
+}
+
+/// An address with nothing behind its prefix.
+fn masked(ip: IpAddr, length: u8) -> IpAddr {
+    match ip {
+        IpAddr::V4(ip) => Ipv4Addr::from_bits(ip.to_bits() & u32::MAX << (32 - length)).into(),
+        IpAddr::V6(ip) => Ipv6Addr::from_bits(ip.to_bits() & u128::MAX << (128 - length)).into(),
+    }
+}
+
+/// A route to a network that is not at one of a router's ports.
+struct Route {
+    prefix: (IpAddr, u8),
+    gateway: IpAddr,
+    port: usize,
+}
+
+/// The routes that a router's configuration has: to all networks, and to the services as far as the last router.
+fn routes(machine: usize, routers: usize) -> Vec<Route> {
+    let mut routes = Vec::new();
+    for six in [false, true] {
+        let length = if six { 64 } else { 24 };
+        for lan in (0..machine).chain(machine + 2..=routers) {
+            let port = usize::from(lan > machine);
+            routes.push(Route {
+                prefix: (ip(six, lan, 0), length),
+                gateway: neighbour(machine, port, six),
+                port,
+            });
+        }
+        if machine + 1 < routers {
+            let prefix = (
+                masked(SERVICES[usize::from(six)], LENGTHS[usize::from(six)][0]),
+                LENGTHS[usize::from(six)][0],
+            );
+            routes.push(Route { prefix, gateway: neighbour(machine, 1, six), port: 1 });
+        }
+    }
+    routes
+}
+
+/// The router's neighbour at a port.
+fn neighbour(machine: usize, port: usize, six: bool) -> IpAddr {
+    match port {
+        0 => own(machine - 1, 1, six),
+        _ => own(machine + 1, 0, six),
+    }
+}
+
+/// What a row of routers must do: a packet goes from router to router, each step as the RFCs say.
+#[derive(Clone)]
+struct Row {
+    routers: usize,
+    mtus: Vec<usize>,
+    /// The routes to the services in the last router: prefix and next hop.
+    services: BTreeMap<(IpAddr, u8), IpAddr>,
+}
+
+/// Where a router sends a packet.
+enum Hop {
+    /// To itself.
+    Own,
+    /// To an address in the network at a port.
+    Out(usize, IpAddr),
+    /// Nowhere.
+    None,
+}
+
+impl Row {
+    fn hop(&self, machine: usize, dst: IpAddr) -> Hop {
+        let six = dst.is_ipv6();
+        if (0..2).any(|port| own(machine, port, six) == dst) {
+            return Hop::Own;
+        }
+        if let Some(lan) = lan_of(dst) {
+            return match lan {
+                _ if lan == machine => Hop::Out(0, dst),
+                _ if lan == machine + 1 => Hop::Out(1, dst),
+                _ if lan > self.routers => Hop::None,
+                _ => {
+                    Hop::Out(usize::from(lan > machine), neighbour(machine, usize::from(lan > machine), six))
+                }
+            };
+        }
+        if machine + 1 < self.routers {
+            return if SERVICES.contains(&dst) { Hop::Out(1, neighbour(machine, 1, six)) } else { Hop::None };
+        }
+        let routes = self
+            .services
+            .iter()
+            .filter(|((prefix, length), _)| prefix.is_ipv6() == six && masked(dst, *length) == *prefix);
+        routes.max_by_key(|((_, length), _)| *length).map_or(Hop::None, |(_, &gateway)| Hop::Out(1, gateway))
+    }
+
+    /// Which host has an address in a network.
+    fn host(&self, lan: usize, ip: IpAddr) -> Option<usize> {
+        let number = (10..12).position(|number| self::ip(ip.is_ipv6(), lan, number) == ip)?;
+        match lan {
+            0 => Some(number),
+            _ if lan == self.routers => Some(number + 2),
+            _ => None,
+        }
+    }
+
+    /// What becomes of a packet that a router gets.
+    fn follow(&self, mut machine: usize, sent: &Sent) -> Fate {
+        let (look, six) = (&sent.look, sent.look.dst.is_ipv6());
+        let refused = |four, other| Fate::Refused(Some(if six { other } else { four }));
+        for hops in 0..u8::MAX {
+            let (port, next_hop) = match self.hop(machine, look.dst) {
+                Hop::Own if matches!(look.protocol, protocol::ICMP | protocol::ICMP6) => {
+                    return Fate::Answered;
+                }
+                Hop::Own => return refused((3, 3), (1, 4)),
+                Hop::None => return refused((3, 0), (1, 0)),
+                Hop::Out(port, next_hop) => (port, next_hop),
+            };
+            if look.ttl <= hops + 1 {
+                return refused((11, 0), (3, 0));
+            }
+            if look.whole && look.len.min(HOST_PIECE) > self.mtus[machine] {
+                return refused((3, 4), (2, 0));
+            }
+            let lan = machine + port;
+            if let Some(host) = self.host(lan, next_hop) {
+                return Fate::Arrives { host, hops: hops + 1, as_sent: true };
+            }
+            let next = (0..self.routers).find(|&other| (0..2).any(|port| own(other, port, six) == next_hop));
+            match next {
+                Some(next) => machine = next,
+                // Nobody answers there. The news takes seconds.
+                None => return Fate::Open,
+            }
+        }
+        Fate::Open
+    }
+}
+
+/// The network that an address is in.
+fn lan_of(ip: IpAddr) -> Option<usize> {
+    match ip {
+        IpAddr::V4(ip) => (ip.octets()[..2] == [10, 0]).then_some(usize::from(ip.octets()[2])),
+        IpAddr::V6(ip) => (ip.segments()[2] < 9).then_some(usize::from(ip.segments()[2])),
+    }
+}
+
+impl Model for Row {
+    fn fate(&self, sent: &Sent) -> Fate {
+        let lan = if sent.host < 2 { 0 } else { self.routers };
+        if lan_of(sent.look.dst) == Some(lan) {
+            if let Some(host) = self.host(lan, sent.look.dst) {
+                // Who talks to itself needs no network.
+                return if host == sent.host {
+                    Fate::Open
+                } else {
+                    Fate::Arrives { host, hops: 0, as_sent: true }
+                };
+            }
+            let ours = (0..self.routers).flat_map(|machine| [(machine, 0), (machine, 1)]);
+            let mut near = ours.filter(|(machine, port)| machine + port == lan);
+            return match near
+                .find(|&(machine, port)| own(machine, port, sent.look.dst.is_ipv6()) == sent.look.dst)
+            {
+                Some((machine, _)) => self.follow(machine, sent),
+                None => Fate::Open, // the host finds nobody
+            };
+        }
+        self.follow(if lan == 0 { 0 } else { self.routers - 1 }, sent)
+    }
+
+    fn write(&mut self, machine: usize, path: &str, value: &str) -> Verdict {
+        let mut words = value.split_whitespace();
+        let prefix = words.next().and_then(|word| word.split_once('/'));
+        let prefix = prefix.and_then(|(ip, length)| Some((ip.parse().ok()?, length.parse().ok()?)));
+        let (Some(prefix), true) = (prefix, machine + 1 == self.routers) else { return Verdict::Either };
+        let gateway = words.next().and_then(|word| word.parse().ok());
+        let known = self.services.contains_key(&prefix);
+        match (path.split_once('.').map(|(_, handler)| handler), gateway) {
+            (Some("add"), _) if known => Verdict::Fails,
+            (Some("add" | "set"), Some(gateway)) => {
+                self.services.insert(prefix, gateway);
+                Verdict::Succeeds
+            }
+            (Some("remove"), _) if !known => Verdict::Fails,
+            (Some("remove"), _) => {
+                self.services.remove(&prefix);
+                Verdict::Succeeds
+            }
+            _ => Verdict::Either,
+        }
+    }
+
+    fn swap(&mut self, machine: usize, _: &Knobs, new: &Knobs) -> Verdict {
+        self.mtus[machine] = mtu(new);
+        Verdict::Succeeds
+    }
+
+    fn restart(&mut self, machine: usize) {
+        if machine + 1 == self.routers {
+            self.services.clear();
+        }
+    }
+
+    /// A packet that leaves by the port at which it came brings a redirect to a sender on that network.
+    fn allows(&self, _: &Sent, complaint: &Complaint) -> bool {
+        complaint.kind == (5, 1)
+    }
+
+    fn kept(&self, _: usize) -> Vec<String> {
+        let paths =
+            ["routes.table", "routes6.table", "p0/arp.count", "p1/arp.count", "p0/nd.count", "p1/nd.count"];
+        paths.map(str::to_owned).to_vec()
+    }
+
+    fn copy(&self) -> Box<dyn Model> {
+        Box::new(self.clone())
+    }
+}

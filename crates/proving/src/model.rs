@@ -1,0 +1,136 @@
+//! What must happen to a packet, as the models of the families say it.
+
+use crate::ledger::{Arrived, Complaint, Ledger, Sent};
+use crate::machine::Machine;
+use crate::story::Knobs;
+
+/// What must become of a message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// It arrives once.
+    Arrives {
+        /// At this host.
+        host: usize,
+        /// With its TTL lowered by so many.
+        hops: u8,
+        /// With the addresses and ports that it was sent with. Otherwise the model looks itself, see [`Model::observe`].
+        as_sent: bool,
+    },
+    /// A router answers it.
+    Answered,
+    /// It does not arrive. Its sender gets this ICMP error, type and code, or hears nothing.
+    Refused(Option<(u8, u8)>),
+    /// It may or may not arrive, once at most.
+    Open,
+}
+
+/// What must come of a handler that is written, or of a swap.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// It succeeds.
+    Succeeds,
+    /// It is refused, and changes nothing.
+    Fails,
+    /// Either.
+    Either,
+}
+
+/// What a family's routers must do at one moment.
+///
+/// The world keeps a copy for each moment at which something changed. A packet that was on its way during several of them may
+/// have the fate that any of them gives it.
+pub trait Model {
+    /// What must become of a message.
+    fn fate(&self, sent: &Sent) -> Fate;
+
+    /// A handler is written; changes what must happen from now on.
+    fn write(&mut self, machine: usize, path: &str, value: &str) -> Verdict;
+
+    /// A right configuration takes the place of the one that runs, whose knobs were `old`.
+    fn swap(&mut self, machine: usize, old: &Knobs, new: &Knobs) -> Verdict {
+        let _ = (machine, old, new);
+        Verdict::Succeeds
+    }
+
+    /// A router ends and starts anew, with nothing that it had learned.
+    fn restart(&mut self, machine: usize) {
+        let _ = machine;
+    }
+
+    /// A message arrived where it should.
+    ///
+    /// # Errors
+    /// What is wrong with how it looks.
+    fn observe(&mut self, sent: &Sent, arrived: &Arrived) -> Result<(), String> {
+        let _ = (sent, arrived);
+        Ok(())
+    }
+
+    /// Whether an error is a reasonable one, if [`Model::fate`] allows none.
+    fn allows(&self, sent: &Sent, complaint: &Complaint) -> bool {
+        let _ = (sent, complaint);
+        false
+    }
+
+    /// What is wrong at the end of the story, when nothing moves any more.
+    fn at_end(&self, machines: &mut [Machine], ledger: &Ledger) -> Vec<String> {
+        let _ = (machines, ledger);
+        Vec::new()
+    }
+
+    /// Handlers whose values a swap must not change, of elements that both configurations have.
+    fn kept(&self, machine: usize) -> Vec<String> {
+        let _ = machine;
+        Vec::new()
+    }
+
+    /// A copy.
+    fn copy(&self) -> Box<dyn Model>;
+}
+
+/// A model's versions, each with the time from which it holds.
+pub struct History {
+    versions: Vec<(i64, Box<dyn Model>)>,
+}
+
+impl History {
+    /// The model that holds from the beginning.
+    pub fn new(model: Box<dyn Model>) -> History {
+        History { versions: vec![(i64::MIN, model)] }
+    }
+
+    /// The version that holds now.
+    pub fn current(&self) -> &dyn Model {
+        self.versions[self.versions.len() - 1].1.as_ref()
+    }
+
+    /// The version that holds now, to learn what changes nothing in the past.
+    pub fn current_mut(&mut self) -> &mut Box<dyn Model> {
+        let last = self.versions.len() - 1;
+        &mut self.versions[last].1
+    }
+
+    /// Begins another version.
+    pub fn change<R>(&mut self, now_ns: i64, change: impl FnOnce(&mut dyn Model) -> R) -> R {
+        let mut model = self.current().copy();
+        let result = change(model.as_mut());
+        self.versions.push((now_ns, model));
+        result
+    }
+
+    /// The fates that a message may have that was on its way between two moments, each once.
+    pub fn fates(&self, sent: &Sent, until_ns: i64) -> Vec<Fate> {
+        let mut fates = Vec::new();
+        for (number, (_, model)) in self.versions.iter().enumerate() {
+            let (from, to) =
+                (self.versions[number].0, self.versions.get(number + 1).map_or(i64::MAX, |next| next.0));
+            if from <= until_ns && to >= sent.at_ns {
+                let fate = model.fate(sent);
+                if !fates.contains(&fate) {
+                    fates.push(fate);
+                }
+            }
+        }
+        fates
+    }
+}

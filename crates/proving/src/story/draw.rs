@@ -1,0 +1,92 @@
+//! Drawing a story from a seed.
+
+use super::{Knobs, Step, Story, Weather};
+use crate::family::Family;
+use crate::machine::QUEUES;
+use crate::wrong;
+use fastrand::Rng;
+
+/// Steps of a story, at least and at most.
+const STEPS: std::ops::RangeInclusive<usize> = 3..=14;
+
+/// The story of a family that a seed stands for.
+pub fn draw(family: &dyn Family, seed: u64) -> Story {
+    let mut rng = Rng::with_seed(seed ^ 0x5707_1e5a_9b1c_6d2f);
+    let mut knobs = Knobs::default();
+    for knob in family.knobs() {
+        // Half of the knobs stay where they are plainest.
+        if rng.bool() {
+            knobs.set(knob.name, rng.u32(..knob.positions));
+        }
+    }
+    let mut story = Story {
+        family: family.name().to_owned(),
+        seed,
+        workers: rng.usize(1..=QUEUES),
+        vector: if rng.bool() { 1 } else { 32 },
+        knobs,
+        steps: Vec::new(),
+    };
+    let network = family.network(&story.knobs);
+    let names = Names {
+        machines: network.machines.iter().map(|(name, _)| name.clone()).collect(),
+        links: network.links.iter().map(|link| link.name.clone()).collect(),
+        hosts: network.hosts.iter().map(|host| host.name.clone()).collect(),
+    };
+    for _ in 0..rng.usize(STEPS) {
+        let step = step(family, &story, &names, &mut rng);
+        story.steps.push(step);
+        if rng.bool() {
+            story.steps.push(Step::Wait(pause(&mut rng)));
+        }
+    }
+    story
+}
+
+/// What steps can be about.
+struct Names {
+    machines: Vec<String>,
+    links: Vec<String>,
+    hosts: Vec<String>,
+}
+
+fn one<'a>(names: &'a [String], rng: &mut Rng) -> &'a String {
+    &names[rng.usize(..names.len())]
+}
+
+fn step(family: &dyn Family, story: &Story, names: &Names, rng: &mut Rng) -> Step {
+    let machine = one(&names.machines, rng).clone();
+    match rng.u32(..100) {
+        0..60 => family.step(story, rng),
+        60..75 => {
+            let live: Vec<_> = family.knobs().iter().filter(|knob| knob.live).collect();
+            match live.len() {
+                0 => Step::Read(machine),
+                count => {
+                    let knob = live[rng.usize(..count)];
+                    Step::Swap { machine, knob: knob.name.to_owned(), value: rng.u32(..knob.positions) }
+                }
+            }
+        }
+        75..82 => Step::Wrong { machine, kind: wrong::KINDS[rng.usize(..wrong::KINDS.len())].to_owned() },
+        82..87 => Step::Read(machine),
+        87..91 => Step::Restart { machine, workers: rng.usize(1..=QUEUES) },
+        91..95 => Step::Link { link: one(&names.links, rng).clone(), weather: weather(rng) },
+        95..98 => Step::Move(one(&names.hosts, rng).clone()),
+        _ => Step::Leap(pause(rng) * 1_000),
+    }
+}
+
+fn weather(rng: &mut Rng) -> Weather {
+    match rng.u32(..6) {
+        0 => Weather::Down,
+        1 => Weather::Loss(rng.u32(1..300)),
+        2 => Weather::Jitter(pause(rng)),
+        _ => Weather::Good,
+    }
+}
+
+/// Some time, more often short than long.
+fn pause(rng: &mut Rng) -> i64 {
+    [1_000, 30_000, 200_000, 1_000_000, 5_000_000, 20_000_000, 100_000_000][rng.usize(..7)] * rng.i64(1..=3)
+}

@@ -1,0 +1,286 @@
+//! Telling a story: the world is built, the steps are taken, the oracles watch.
+
+use super::{Knobs, Step, Story, Weather};
+use crate::conservation;
+use crate::family::{self, Family};
+use crate::link::Link;
+use crate::machine::{Drive, Machine};
+use crate::model::{History, Verdict};
+use crate::oracle::{Fault, Judge};
+use crate::world::{Flow, Network, World};
+use crate::{memory, wrong};
+use router::Clock;
+use std::collections::BTreeSet;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// How long the world goes on after the last step and the last message.
+const EPILOGUE_NS: i64 = 60_000_000;
+
+/// What came of a story.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// What was wrong, the first first.
+    pub faults: Vec<Fault>,
+    /// How many faults there were; some may not be among those above.
+    pub found: usize,
+    /// A digest of all frames.
+    pub trace: String,
+    /// Frames on all links.
+    pub frames: u64,
+    /// Messages of flows, answers included.
+    pub messages: usize,
+    /// How long it took in the world.
+    pub simulated_ns: i64,
+}
+
+static ALONE: Mutex<()> = Mutex::new(());
+
+/// One story is told at a time: packet buffers are the process's, and are counted.
+pub fn alone() -> MutexGuard<'static, ()> {
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Tells a story.
+///
+/// # Errors
+/// What is wrong with the story itself: a family, host, router or link that there is not, or a first configuration that no router
+/// takes.
+pub fn run(story: &Story) -> Result<Outcome, String> {
+    let _alone = alone();
+    let family = family::find(&story.family).ok_or_else(|| format!("no family '{}'", story.family))?;
+    let before = memory::in_use();
+    let mut told = match catch_unwind(AssertUnwindSafe(|| tell(family, story))) {
+        Ok(told) => told?,
+        Err(panic) => panicked(panic.as_ref()),
+    };
+    let after = memory::in_use();
+    if after != before {
+        let what = format!("{} packet buffers are lost", after as i64 - before as i64);
+        told.found += 1;
+        told.faults.push(Fault { at_ns: told.simulated_ns, what });
+    }
+    Ok(told)
+}
+
+/// A router that panics ends its story.
+fn panicked(panic: &(dyn std::any::Any + Send)) -> Outcome {
+    let text = panic.downcast_ref::<String>().cloned();
+    let text = text.or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned()));
+    let what = format!("a panic: {}", text.unwrap_or_default());
+    let faults = vec![Fault { at_ns: 0, what }];
+    Outcome { faults, found: 1, trace: String::new(), frames: 0, messages: 0, simulated_ns: 0 }
+}
+
+fn tell(family: &'static dyn Family, story: &Story) -> Result<Outcome, String> {
+    let mut teller = Teller::new(family, story)?;
+    let start_ns = teller.world.now_ns();
+    for step in &story.steps {
+        teller.step(step).map_err(|error| format!("'{step}': {error}"))?;
+    }
+    Ok(teller.end(start_ns))
+}
+
+struct Teller {
+    family: &'static dyn Family,
+    world: World,
+    /// The knobs of each router.
+    knobs: Vec<Knobs>,
+    moves: u8,
+}
+
+impl Teller {
+    fn new(family: &'static dyn Family, story: &Story) -> Result<Teller, String> {
+        let clock = Clock::simulated();
+        let network: Network = family.network(&story.knobs);
+        let drive = Drive { workers: story.workers, vector: story.vector, seed: story.seed };
+        let mut machines = Vec::new();
+        for (number, (name, ports)) in network.machines.iter().enumerate() {
+            let config = family.config(number, &story.knobs);
+            machines.push(Machine::new(name, *ports, &config, drive, &clock)?);
+        }
+        let history = History::new(family.model(&story.knobs));
+        let judge = Judge::new(history, clock.now_ns(), family.held_ns());
+        let knobs = vec![story.knobs.clone(); machines.len()];
+        let world = World::new(network, machines, judge, clock, story.seed);
+        Ok(Teller { family, world, knobs, moves: 0 })
+    }
+
+    fn step(&mut self, step: &Step) -> Result<(), String> {
+        match step {
+            Step::Flow(flow) => {
+                let from = self.host(&flow.from)?;
+                let super::FlowStep { to, kind, count, size, gap_ns, ttl, ports, whole, .. } = *flow;
+                self.world.begin(Flow { from, to, kind, count, size, gap_ns, ttl, ports, whole });
+            }
+            Step::Wait(ns) => self.world.advance(self.world.now_ns() + ns),
+            Step::Leap(ns) => {
+                // What was on its way is late, and neighbours grow old.
+                let now_ns = self.world.now_ns();
+                self.world.leap(*ns);
+                self.world.judge.excuse(now_ns - 1, now_ns + ns);
+            }
+            Step::Write { machine, path, value } => self.write(self.machine(machine)?, path, value),
+            Step::Read(machine) => {
+                let machine = self.machine(machine)?;
+                if self.world.machines[machine].read_all() == 0 {
+                    self.find("no handler can be read".into());
+                }
+            }
+            Step::Swap { machine, knob, value } => self.swap(self.machine(machine)?, knob, *value),
+            Step::Wrong { machine, kind } => return self.wrong(self.machine(machine)?, kind),
+            Step::Restart { machine, workers } => self.restart(self.machine(machine)?, *workers),
+            Step::Link { link, weather } => self.weather(link, *weather)?,
+            Step::Move(host) => {
+                let (host, now_ns) = (self.host(host)?, self.world.now_ns());
+                self.moves += 1;
+                self.world.change_mac(host, [2, 1, 0, 0, self.moves, host as u8]);
+                // What is on its way to the old address gets lost.
+                self.world.judge.excuse(now_ns - 1_000_000, now_ns + 1_000_000);
+            }
+        }
+        Ok(())
+    }
+
+    fn find(&mut self, what: String) {
+        self.world.judge.find(self.world.now_ns(), what);
+    }
+
+    fn host(&self, name: &str) -> Result<usize, String> {
+        let found = self.world.hosts.iter().position(|host| host.name == name);
+        found.ok_or_else(|| format!("no host '{name}'"))
+    }
+
+    fn machine(&self, name: &str) -> Result<usize, String> {
+        let found = self.world.machines.iter().position(|machine| machine.name == name);
+        found.ok_or_else(|| format!("no router '{name}'"))
+    }
+
+    fn write(&mut self, machine: usize, path: &str, value: &str) {
+        let now_ns = self.world.now_ns();
+        let done = self.world.machines[machine].write(path, value);
+        let expected = self.world.judge.history.current().copy().write(machine, path, value);
+        match (done, expected) {
+            (Ok(()), Verdict::Succeeds | Verdict::Either) => {
+                self.world.judge.history.change(now_ns, |model| model.write(machine, path, value));
+            }
+            (Err(_), Verdict::Fails | Verdict::Either) => {}
+            (Ok(()), Verdict::Fails) => self.find(format!("writing '{value}' to {path} succeeds")),
+            (Err(error), Verdict::Succeeds) => self.find(format!("writing '{value}' to {path}: {error}")),
+        }
+    }
+
+    fn kept(&mut self, machine: usize) -> Vec<(String, Result<String, String>)> {
+        let paths = self.world.judge.history.current().kept(machine);
+        let router = &mut self.world.machines[machine];
+        paths.into_iter().map(|path| (path.clone(), router.read(&path))).collect()
+    }
+
+    fn swap(&mut self, machine: usize, knob: &str, value: u32) {
+        let (old, now_ns) = (self.knobs[machine].clone(), self.world.now_ns());
+        let new = old.with(knob, value);
+        self.world.rush();
+        let before = self.kept(machine);
+        let done = self.world.machines[machine].swap(&self.family.config(machine, &new));
+        let expected = self.world.judge.history.current().copy().swap(machine, &old, &new);
+        match (done, expected) {
+            (Ok(()), Verdict::Fails) => self.find(format!("the swap of {knob} to {value} succeeds")),
+            (Err(error), Verdict::Succeeds) => {
+                self.find(format!("the swap of {knob} to {value} is refused: {error}"));
+            }
+            (Ok(()), _) => {
+                self.world.judge.history.change(now_ns, |model| model.swap(machine, &old, &new));
+                self.knobs[machine] = new;
+                self.compare(machine, &before);
+            }
+            (Err(_), _) => self.compare(machine, &before),
+        }
+    }
+
+    /// What handlers said before a swap they say now.
+    fn compare(&mut self, machine: usize, before: &[(String, Result<String, String>)]) {
+        for (path, value) in before {
+            let now = self.world.machines[machine].read(path);
+            // The order of lines means nothing.
+            let sorted = |value: &Result<String, String>| {
+                value.clone().map(|text| text.lines().map(str::to_owned).collect::<BTreeSet<_>>())
+            };
+            if sorted(&now) != sorted(value) {
+                self.find(format!("{path} was {value:?} before the swap and is {now:?}"));
+            }
+        }
+    }
+
+    fn wrong(&mut self, machine: usize, kind: &str) -> Result<(), String> {
+        let config = self.family.config(machine, &self.knobs[machine]);
+        let config = wrong::spoil(&config, kind).ok_or_else(|| format!("no kind of wrong is '{kind}'"))?;
+        self.world.rush();
+        let before = self.kept(machine);
+        match self.world.machines[machine].swap(&config) {
+            Ok(()) => self.find(format!("a swap to a configuration that is wrong ({kind}) succeeds")),
+            Err(_) => self.compare(machine, &before),
+        }
+        Ok(())
+    }
+
+    fn restart(&mut self, machine: usize, workers: usize) {
+        // What is under way in the router ends with it.
+        self.world.advance(self.world.now_ns() + 1_000_000);
+        let now_ns = self.world.now_ns();
+        let config = self.family.config(machine, &self.knobs[machine]);
+        if let Err(error) = self.world.machines[machine].restart(&config, workers) {
+            self.find(format!("the router does not start with {workers} workers: {error}"));
+        }
+        let held_ns = self.family.held_ns();
+        self.world.judge.excuse(now_ns - 2_000_000 - held_ns, now_ns + 1_000_000);
+        self.world.judge.history.change(now_ns, |model| model.restart(machine));
+    }
+
+    fn weather(&mut self, name: &str, weather: Weather) -> Result<(), String> {
+        let now_ns = self.world.now_ns();
+        let found = self.world.links.iter().position(|link| link.name == name);
+        let at = found.ok_or_else(|| format!("no link '{name}'"))?;
+        let link: &mut Link = &mut self.world.links[at];
+        (link.up, link.loss, link.jitter_ns) = match weather {
+            Weather::Good => (true, 0, 0),
+            Weather::Down => (false, 0, 0),
+            Weather::Loss(loss) => (true, loss, 0),
+            Weather::Jitter(ns) => (true, 0, ns),
+        };
+        let good = link.is_good();
+        self.world.judge.weather(at, good, now_ns);
+        Ok(())
+    }
+
+    fn end(mut self, start_ns: i64) -> Outcome {
+        let now_ns = self.world.now_ns();
+        let last_ns = self.world.planned_until_ns().unwrap_or(now_ns).max(now_ns);
+        self.world.advance(last_ns + EPILOGUE_NS + self.family.held_ns());
+        let end_ns = self.world.now_ns();
+        let World { judge, ledger, machines, .. } = &mut self.world;
+        judge.end(ledger, end_ns);
+        let mut found = judge.history.current().copy().at_end(machines, ledger);
+        machines.iter_mut().for_each(|machine| found.extend(conservation::check(machine)));
+        found.into_iter().for_each(|what| judge.find(end_ns, what));
+        if judge.found > 0 {
+            let drops = machines.iter().flat_map(|machine| {
+                let name = machine.name.clone();
+                let line =
+                    move |(element, reason, count)| format!("{name}: {element} dropped {count}: {reason}");
+                machine.drops().into_iter().map(line)
+            });
+            let drops: Vec<_> = drops.collect();
+            drops.into_iter().for_each(|what| judge.note(end_ns, what));
+        }
+        let World { judge, ledger, machines, trace, .. } = self.world;
+        machines.into_iter().for_each(Machine::end);
+        Outcome {
+            faults: judge.faults,
+            found: judge.found,
+            trace: trace.to_string(),
+            frames: trace.frames,
+            messages: ledger.all().count(),
+            simulated_ns: end_ns - start_ns,
+        }
+    }
+}

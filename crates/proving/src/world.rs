@@ -1,0 +1,379 @@
+//! The world: hosts, links and routers under one simulated clock, on one thread.
+
+use crate::datagram::{Datagram, Frame, Mac, Segment, protocol, tcp_flags};
+use crate::host::{Host, Received};
+use crate::ledger::{Arrived, Complaint, Ledger, Look, Sent};
+use crate::link::{Link, Station};
+use crate::machine::Machine;
+use crate::message::Message;
+use crate::oracle::Judge;
+use crate::trace::Trace;
+use router::{Clock, Standing};
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+
+/// Rounds that a router gets in one moment. Whatever needs more goes on a little later.
+const ROUNDS: usize = 2_000;
+/// How much later.
+const LATER_NS: i64 = 1_000;
+/// While nothing moves, timers of routers may be late by so much, as on a busy machine: polling for frames that cannot come is
+/// most of what there is to skip.
+const STRIDE_MAX_NS: i64 = 5_000_000;
+/// Moments in which nothing moved before strides get longer.
+const QUIET: u32 = 8;
+/// Moments of a story, at most: every run ends.
+const MOMENTS_MAX: u64 = 3_000_000;
+/// The port of the echo service (RFC 862).
+pub const ECHO_PORT: u16 = 7;
+
+/// What a family builds a story's world of.
+pub struct Network {
+    /// The hosts.
+    pub hosts: Vec<Host>,
+    /// The wires between them and the routers.
+    pub links: Vec<Link>,
+    /// The routers' names, and how many interfaces each has.
+    pub machines: Vec<(String, usize)>,
+}
+
+/// What the messages of a flow travel in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// UDP; it is answered at the echo port.
+    Udp,
+    /// TCP: a SYN, data, a FIN, each answered. Nothing is repeated.
+    Tcp,
+    /// ICMP echo requests.
+    Ping,
+}
+
+/// Messages that a host is to send.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Flow {
+    /// The sender's number.
+    pub from: usize,
+    /// To whom.
+    pub to: IpAddr,
+    /// In what.
+    pub kind: Kind,
+    /// How many.
+    pub count: u32,
+    /// Bytes of payload in each.
+    pub size: usize,
+    /// Time between two.
+    pub gap_ns: i64,
+    /// TTL, or hop limit.
+    pub ttl: u8,
+    /// Source and destination port; of pings, the first is the identifier.
+    pub ports: [u16; 2],
+    /// Whether routers may not cut the packets.
+    pub whole: bool,
+}
+
+/// Hosts, links and routers.
+pub struct World {
+    /// The time.
+    pub clock: Clock,
+    /// The hosts.
+    pub hosts: Vec<Host>,
+    /// The wires.
+    pub links: Vec<Link>,
+    /// The routers.
+    pub machines: Vec<Machine>,
+    /// All messages so far.
+    pub ledger: Ledger,
+    /// Who says what is wrong.
+    pub judge: Judge,
+    /// A digest of all frames so far.
+    pub trace: Trace,
+    flows: Vec<Flow>,
+    /// Messages to send, by time and order of planning: the flow and the message's number.
+    plans: BTreeMap<(i64, u64), (u32, u32)>,
+    /// Frames on links, by the time at which they come out, in the order in which they were sent.
+    flights: BTreeMap<(i64, u64), (Station, Vec<u8>)>,
+    count: u64,
+    moments: u64,
+    rng: fastrand::Rng,
+}
+
+impl World {
+    /// A world in which nothing has happened.
+    pub fn new(network: Network, machines: Vec<Machine>, judge: Judge, clock: Clock, seed: u64) -> World {
+        World {
+            clock,
+            hosts: network.hosts,
+            links: network.links,
+            machines,
+            ledger: Ledger::default(),
+            judge,
+            trace: Trace::default(),
+            flows: Vec::new(),
+            plans: BTreeMap::new(),
+            flights: BTreeMap::new(),
+            count: 0,
+            moments: 0,
+            rng: fastrand::Rng::with_seed(seed),
+        }
+    }
+
+    /// The time, in nanoseconds.
+    pub fn now_ns(&self) -> i64 {
+        self.clock.now_ns()
+    }
+
+    /// Plans the messages of a flow, the first for now.
+    pub fn begin(&mut self, flow: Flow) {
+        let number = self.flows.len() as u32;
+        for message in 0..flow.count {
+            let at_ns = self.now_ns() + i64::from(message) * flow.gap_ns;
+            self.plans.insert((at_ns, self.count), (number, message));
+            self.count += 1;
+        }
+        self.flows.push(flow);
+    }
+
+    /// When the last message is sent that is planned so far.
+    pub fn planned_until_ns(&self) -> Option<i64> {
+        self.plans.keys().next_back().map(|&(at_ns, _)| at_ns)
+    }
+
+    /// Lets time pass, and everyone act.
+    pub fn advance(&mut self, until_ns: i64) {
+        let (mut quiet, mut stride_ns) = (0, 0);
+        loop {
+            let before = self.count;
+            let next_ns = self.moment();
+            self.moments += 1;
+            if self.moments > MOMENTS_MAX {
+                self.judge.find(self.now_ns(), "the story does not come to its end".into());
+                return;
+            }
+            quiet = if before == self.count && self.flights.is_empty() { quiet + 1 } else { 0 };
+            stride_ns = if quiet > QUIET { (stride_ns * 2).clamp(LATER_NS, STRIDE_MAX_NS) } else { 0 };
+            // Nobody sleeps past what hosts are about to do.
+            let at_ns = (self.now_ns() + stride_ns).min(self.due_ns().unwrap_or(i64::MAX)).max(next_ns);
+            if at_ns > until_ns {
+                self.clock.jump(until_ns);
+                return;
+            }
+            self.clock.jump(at_ns);
+        }
+    }
+
+    /// The clock leaps while nobody looks, as when a machine was suspended.
+    pub fn leap(&mut self, by_ns: i64) {
+        self.clock.jump(self.now_ns() + by_ns);
+    }
+
+    /// What is on its way to routers arrives now and waits there: the moment before a swap is a busy one.
+    pub fn rush(&mut self) {
+        let flights = std::mem::take(&mut self.flights);
+        for (key, (station, frame)) in flights {
+            match station {
+                Station::Port(machine, port) => self.router_receives(machine, port, &frame),
+                Station::Host(_) => {
+                    self.flights.insert(key, (station, frame));
+                }
+            }
+        }
+    }
+
+    fn router_receives(&mut self, machine: usize, port: usize, frame: &[u8]) {
+        if !self.machines[machine].receive(port, frame) {
+            let now_ns = self.now_ns();
+            self.judge.excuse(now_ns, now_ns); // the card's queue is full
+        }
+    }
+
+    /// A host gets another Ethernet address, and says so.
+    pub fn change_mac(&mut self, host: usize, mac: Mac) {
+        let mut out = Vec::new();
+        self.hosts[host].change_mac(mac, &mut out);
+        self.transmit(Station::Host(host), out);
+    }
+
+    /// All that happens at this time. Returns when something happens next.
+    fn moment(&mut self) -> i64 {
+        let now_ns = self.now_ns();
+        while let Some(entry) = self.flights.first_entry().filter(|entry| entry.key().0 <= now_ns) {
+            let (station, frame) = entry.remove();
+            match station {
+                Station::Host(host) => self.host_receives(host, &frame),
+                Station::Port(machine, port) => self.router_receives(machine, port, &frame),
+            }
+        }
+        while let Some(entry) = self.plans.first_entry().filter(|entry| entry.key().0 <= now_ns) {
+            let (flow, number) = entry.remove();
+            self.send_planned(flow, number);
+        }
+        for host in 0..self.hosts.len() {
+            if self.hosts[host].next_ns().is_some_and(|at| at <= now_ns) {
+                let mut out = Vec::new();
+                self.hosts[host].tick(now_ns, &mut out);
+                self.transmit(Station::Host(host), out);
+            }
+        }
+        let mut next_ns = self.due_ns().unwrap_or(i64::MAX);
+        for machine in 0..self.machines.len() {
+            let standing = self.machines[machine].work(ROUNDS);
+            let mut sent = Vec::new();
+            self.machines[machine].sent(|port, frame| sent.push((port, frame)));
+            for (port, frame) in sent {
+                self.carry(Station::Port(machine, port), frame);
+            }
+            next_ns = next_ns.min(match standing {
+                Standing::Busy => now_ns + LATER_NS,
+                Standing::Resting(at) => at.unwrap_or(i64::MAX),
+                Standing::Halted => i64::MAX,
+            });
+        }
+        next_ns.min(self.due_ns().unwrap_or(i64::MAX)).max(now_ns)
+    }
+
+    /// When links and hosts want to act next.
+    fn due_ns(&self) -> Option<i64> {
+        let flight = self.flights.keys().next().map(|key| key.0);
+        let plan = self.plans.keys().next().map(|key| key.0);
+        let hosts = self.hosts.iter().filter_map(Host::next_ns);
+        hosts.chain(flight).chain(plan).min()
+    }
+
+    fn send_planned(&mut self, number: u32, message: u32) {
+        let flow = self.flows[number as usize].clone();
+        let Some(from) = self.hosts[flow.from].address_for(flow.to) else { return };
+        let id = Message { flow: number, number: message, answer: false };
+        let data = id.to_bytes(flow.size);
+        let segment = match flow.kind {
+            Kind::Udp => Segment::Udp { ports: flow.ports, data },
+            Kind::Ping => Segment::Echo { reply: false, id: flow.ports[0], sequence: message as u16, data },
+            Kind::Tcp => {
+                let flags = match message {
+                    0 => tcp_flags::SYN,
+                    _ if message + 1 == flow.count => tcp_flags::FIN | tcp_flags::ACK,
+                    _ => tcp_flags::ACK,
+                };
+                let sequence = (message.wrapping_mul(flow.size as u32)).wrapping_add(u32::from(message > 0));
+                let acknowledges = u32::from(message > 0);
+                Segment::Tcp { ports: flow.ports, sequence, acknowledges, flags, data }
+            }
+        };
+        self.send(flow.from, id, [from.ip, flow.to], flow.ttl, flow.whole, &segment);
+    }
+
+    fn send(
+        &mut self,
+        host: usize,
+        message: Message,
+        [src, dst]: [IpAddr; 2],
+        ttl: u8,
+        whole: bool,
+        segment: &Segment,
+    ) {
+        let (payload, whole) = (segment.to_bytes(src, dst), whole || src.is_ipv6());
+        let packet = Datagram {
+            src,
+            dst,
+            ttl,
+            protocol: segment.protocol(src),
+            id: 0,
+            fragment: None,
+            whole,
+            payload,
+        };
+        let (at_ns, look) = (self.now_ns(), Look::of(&packet, segment));
+        self.ledger.send(Sent { message, at_ns, host, look });
+        let mut out = Vec::new();
+        // What the sender itself cuts may be cut again.
+        self.hosts[host].send(at_ns, packet, &mut out);
+        self.transmit(Station::Host(host), out);
+    }
+
+    fn transmit(&mut self, from: Station, frames: Vec<Frame>) {
+        frames.into_iter().for_each(|frame| self.carry(from, frame.to_bytes()));
+    }
+
+    /// A frame goes onto the link at which a station is.
+    fn carry(&mut self, from: Station, frame: Vec<u8>) {
+        let now_ns = self.now_ns();
+        let Some(at) = self.links.iter().position(|link| link.stations.contains(&from)) else { return };
+        let link = &self.links[at];
+        self.trace.add(now_ns, at, &frame);
+        self.count += 1;
+        let Some(arrives_ns) = link.carry(now_ns, &mut self.rng) else { return };
+        for &to in link.stations.iter().filter(|&&to| to != from) {
+            self.count += 1;
+            self.flights.insert((arrives_ns, self.count), (to, frame.clone()));
+        }
+    }
+
+    fn host_receives(&mut self, host: usize, bytes: &[u8]) {
+        let now_ns = self.now_ns();
+        let mut out = Vec::new();
+        let received = match Frame::parse(bytes) {
+            Ok(frame) => self.hosts[host].receive(now_ns, &frame, &mut out),
+            Err(error) => Received::Damaged(error),
+        };
+        self.transmit(Station::Host(host), out);
+        match received {
+            Received::Nothing => {}
+            Received::Damaged(what) => {
+                self.judge.find(now_ns, format!("at '{}': {what}", self.hosts[host].name))
+            }
+            Received::Packet(packet, segment) => self.host_reads(host, &packet, &segment),
+        }
+    }
+
+    fn host_reads(&mut self, host: usize, packet: &Datagram, segment: &Segment) {
+        let now_ns = self.now_ns();
+        if let Segment::Icmp { kind, code, rest } = segment {
+            let quoted = rest.get(4..).and_then(|bytes| Datagram::parse_quoted(bytes).ok());
+            let about =
+                quoted.and_then(|packet| Message::quoted(Segment::parse_quoted(&packet).ok()?.data()));
+            if let Some(message) = about {
+                let complaint = Complaint { at_ns: now_ns, host, kind: (*kind, *code), from: packet.src };
+                self.ledger.complain(message, complaint.clone());
+                self.judge.complaint(&self.ledger, message, &complaint);
+            }
+            return;
+        }
+        let message = match Message::parse(segment.data()) {
+            Ok(Some(message)) => message,
+            Ok(None) => return,
+            Err(what) => return self.judge.find(now_ns, what),
+        };
+        let replies = matches!(segment, Segment::Echo { reply: true, .. });
+        let message = if replies { message.answered() } else { message };
+        let arrived = Arrived { at_ns: now_ns, host, look: Look::of(packet, segment) };
+        let overtaken = self.ledger.arrive(message, arrived.clone());
+        self.judge.arrival(&self.ledger, message, &arrived, overtaken);
+        if !message.answer {
+            self.answer(host, message, packet, segment);
+        }
+    }
+
+    /// A host answers what it is asked.
+    fn answer(&mut self, host: usize, message: Message, packet: &Datagram, segment: &Segment) {
+        let answer = message.answered();
+        let data = answer.to_bytes(segment.data().len());
+        let reply = match segment {
+            Segment::Udp { ports: [from, to @ ECHO_PORT], .. } => Segment::Udp { ports: [*to, *from], data },
+            Segment::Echo { reply: false, id, sequence, data } => {
+                Segment::Echo { reply: true, id: *id, sequence: *sequence, data: data.clone() }
+            }
+            Segment::Tcp { ports: [from, to], sequence, acknowledges, flags, .. } => {
+                let taken =
+                    segment.data().len() as u32 + u32::from(flags & (tcp_flags::SYN | tcp_flags::FIN) != 0);
+                Segment::Tcp {
+                    ports: [*to, *from],
+                    sequence: *acknowledges,
+                    acknowledges: sequence.wrapping_add(taken),
+                    flags: tcp_flags::ACK | flags & (tcp_flags::SYN | tcp_flags::FIN),
+                    data,
+                }
+            }
+            _ => return,
+        };
+        debug_assert!(packet.protocol != protocol::FRAGMENT);
+        self.send(host, answer, [packet.dst, packet.src], 64, false, &reply);
+    }
+}
