@@ -61,7 +61,7 @@ pub(crate) fn through(source: &str, before: &str, stages: &[Stage]) -> String {
     config + " -> Discard;"
 }
 
-/// Emits the packets that its arguments are, and stops the driver.
+/// Emits the packets that its arguments are, and stops the driver in the end and where an argument is PAUSE.
 const GIVEN: Class = Class::new("Given", given)
     .ports("0/1")
     .processing("/h")
@@ -69,14 +69,17 @@ const GIVEN: Class = Class::new("Given", given)
     .residency(Residency::Exclusive);
 
 struct Given {
-    packets: Vec<Vec<u8>>,
+    packets: Vec<Option<Vec<u8>>>,
     next: usize,
 }
 
 fn given(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     let words = lang::conf::split_args(config.text());
     Ok(Box::new(Given {
-        packets: words.iter().map(|word| lang::conf::unquote_bytes(word)).collect(),
+        packets: words
+            .iter()
+            .map(|word| (word != "PAUSE").then(|| lang::conf::unquote_bytes(word)))
+            .collect(),
         next: 0,
     }))
 }
@@ -89,12 +92,20 @@ impl Element for Given {
 
     fn run_task(&mut self, cx: &mut Cx<'_>) {
         let mut batch = cx.batch();
+        let mut pauses = false;
         for data in self.packets[self.next..].iter().take(cx.vector()) {
             self.next += 1;
+            let Some(data) = data else {
+                pauses = true;
+                break;
+            };
             batch.extend(cx.pool().packet(data));
         }
-        if batch.is_empty() {
-            return cx.info().please_stop();
+        if pauses || batch.is_empty() {
+            cx.info().please_stop();
+        }
+        if batch.is_empty() && !pauses {
+            return cx.consume(batch);
         }
         cx.tasks().schedule();
         cx.emit(0, batch);
