@@ -2,7 +2,7 @@
 //!
 //! `click_tools` reads the command lines and has the tools; here is what they need of this program.
 
-use crate::job::{Door, Job, Outcome, Setup, Stage, WORKERS_MAX, simulated_clock, start_s};
+use crate::job::{Chance, Door, Job, Outcome, Setup, Stage, WORKERS_MAX, simulated_clock, start_s};
 use crate::report::{Reporter, Style};
 use crate::status::Status;
 use crate::{check, console, input, library};
@@ -97,7 +97,7 @@ fn job(request: Request) -> Job {
         workers: request.threads,
         vector: 1,
         clock: request.start_s.map_or_else(Clock::real, simulated_clock),
-        seed: fastrand::u64(..),
+        chance: Chance::new(None),
         pin: request.affinity,
     };
     // They are numbered by kind.

@@ -14,11 +14,12 @@ use crate::takeover::{self, Interface};
 use click_tools::{Input, Parameter, Text};
 use elements::netdevice::DpdkPorts;
 use lang::Diagnostic;
-use router::{Call, Classes, Clock, Options, Router};
+use router::{Call, Classes, Clock, Options, Router, Secret};
 use std::net::IpAddr;
 use std::str::FromStr;
 use std::sync::Arc;
-use std::sync::atomic::AtomicI64;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicI64, AtomicU64};
 
 /// How a router is to run.
 #[derive(Clone)]
@@ -26,9 +27,32 @@ pub(crate) struct Setup {
     pub(crate) workers: usize,
     pub(crate) vector: usize,
     pub(crate) clock: Clock,
-    pub(crate) seed: u64,
+    pub(crate) chance: Chance,
     /// See [`Options::pin`].
     pub(crate) pin: Option<usize>,
+}
+
+/// Where the random numbers of all routers of this process come from.
+#[derive(Clone)]
+pub(crate) struct Chance {
+    seed: u64,
+    secret: Option<Secret>,
+    /// Routers that were built.
+    generations: Arc<AtomicU64>,
+}
+
+impl Chance {
+    /// With a seed the same numbers come in each run; otherwise nobody can guess them.
+    pub(crate) fn new(seed: Option<u64>) -> Chance {
+        let secret = if seed.is_some() { None } else { Some(Secret::from_system()) };
+        let secret = secret.and_then(|secret| {
+            let complain = |error| {
+                console::complain(&format!("warning: strangers can guess keys: getrandom: {error}\n"))
+            };
+            secret.map_err(complain).ok()
+        });
+        Chance { seed: seed.unwrap_or_else(|| fastrand::u64(..)), secret, generations: Arc::default() }
+    }
 }
 
 /// A socket that the command line asks for, through which others may talk to the router.
@@ -183,7 +207,9 @@ impl Job {
             workers: self.setup.workers,
             vector: self.setup.vector,
             clock: self.setup.clock.clone(),
-            seed: self.setup.seed,
+            seed: self.setup.chance.seed,
+            secret: self.setup.chance.secret.clone(),
+            generation: self.setup.chance.generations.fetch_add(1, Relaxed),
             pin: self.setup.pin,
             reconfigurable: self.reconfigure,
             ..Options::default()

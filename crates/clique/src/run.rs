@@ -1,7 +1,7 @@
 //! `clique run`: runs a configuration.
 
 use crate::input::InputArgs;
-use crate::job::{Door, Job, MetricsEndpoint, Outcome, Setup, WORKERS_MAX, simulated_clock, start_s};
+use crate::job::{Chance, Door, Job, MetricsEndpoint, Outcome, Setup, WORKERS_MAX, simulated_clock, start_s};
 use crate::report::{Reporter, Style};
 use crate::status::Status;
 use crate::takeover::{self, Takeover};
@@ -90,7 +90,7 @@ pub(crate) struct Args {
           value_parser = clap::value_parser!(u8).range(1..=packet::BATCH_MAX as i64))]
     vector: u8,
 
-    /// Draw all random numbers from this seed [default: a random one; 0 in simulated time].
+    /// Draw all random numbers from this seed [default: none, they cannot be foretold; 0 in simulated time].
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
 
@@ -117,12 +117,12 @@ pub(crate) fn run(args: Args, known: &Classes) -> ExitCode {
         return Status::Usage.into();
     }
     let clock = args.simtime.map_or_else(Clock::real, simulated_clock);
-    let seed = if clock.is_simulated() { 0 } else { fastrand::u64(..) };
+    let seed = args.seed.or_else(|| clock.is_simulated().then_some(0));
     let setup = Setup {
         workers: args.threads.into(),
         vector: args.vector.into(),
         clock,
-        seed: args.seed.unwrap_or(seed),
+        chance: Chance::new(seed),
         pin: (args.affinity && args.threads > 1).then_some(0),
     };
     let ports = args.ports.into_iter().map(Door::Port);
@@ -213,7 +213,7 @@ fn statistics(router: &Router, outcome: &Outcome, reporter: &Reporter) -> Value 
         "elements": info.nodes.len(),
         "workers": router.workers(),
         "vector": info.vector,
-        "seed": info.seed,
+        "seed": info.given_seed(),
         "elapsed_s": outcome.took.elapsed.as_secs_f64(),
         "user_s": outcome.took.user.as_secs_f64(),
         "system_s": outcome.took.system.as_secs_f64(),

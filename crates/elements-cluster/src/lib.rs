@@ -2,7 +2,6 @@
 
 #![forbid(unsafe_code)]
 
-mod flow;
 mod node;
 mod settings;
 mod vlb_decap;
@@ -11,12 +10,13 @@ mod vlb_fly;
 mod vlb_node;
 mod witness;
 
-pub use flow::flow_hash;
-
 #[cfg(test)]
 mod testing;
 
 use router::Class;
+
+pub use elements_shared::flow_hash;
+pub use elements_shared::keyed_hash::HashKey;
 
 /// The classes of this family.
 pub const CLASSES: &[&Class] = &[&vlb_decap::CLASS, &vlb_encap::CLASS, &vlb_fly::CLASS, &vlb_node::CLASS];

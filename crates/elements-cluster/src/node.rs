@@ -1,6 +1,5 @@
 //! What nodes of all kinds of cluster have in common: VLBNode's of a mesh, VLBFly's of a k-ary n-fly.
 
-use super::flow::flow_hash;
 use super::settings::Settings;
 use super::witness::{Sign, Witness};
 use cluster::NodeId;
@@ -9,6 +8,8 @@ use cluster::label::{self, Label, Stamp};
 use cluster::membership::{Event, Holder, Member, Phase, Rejected, Roster};
 use cluster::resequence::Resequencer;
 use cluster::transit::{Next, next};
+use elements_shared::flow_hash::{Fields, Flows};
+use elements_shared::keyed_hash::HashKey;
 use packet::{Batch, DEFAULT_HEADROOM, Packet};
 use router::{ConfigError, Cx, Element, Handlers, Verdict};
 use std::any::Any;
@@ -55,6 +56,8 @@ struct Running {
     member: Member,
     /// A terminal's; nodes between terminals choose nothing.
     chooser: Option<Chooser>,
+    /// How packets' flows are told apart.
+    flows: Flows,
     resequencer: Resequencer<Packet>,
 }
 
@@ -108,7 +111,7 @@ impl Node {
         if !self.settings.topology.is_terminal(label.egress) {
             return Verdict::Drop("no such node");
         }
-        let flow = flow_hash(packet.data().get(HEADER_LEN..).unwrap_or_default());
+        let flow = running.flows.of(packet.data().get(HEADER_LEN..).unwrap_or_default());
         match chooser.choose(now(cx), flow, label.egress, packet.len() as u32) {
             Ok(decision) => {
                 (label.hops, label.stamp) = (self.settings.topology.max_hops() as u8 - 1, decision.stamp);
@@ -351,7 +354,7 @@ impl Element for Node {
     fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
         let (at, topology) = (now(cx), &self.settings.topology);
         let mut choice = self.settings.choice.clone();
-        choice.seed = cx.rng().u64(..);
+        choice.seed = cx.unguessable().u64();
         let member = Member::new(
             self.settings.node,
             // Time only grows, so a later life has a larger number.
@@ -365,7 +368,8 @@ impl Element for Node {
         let is_terminal = topology.is_terminal(self.settings.node);
         let chooser = is_terminal.then(|| Chooser::new(topology.clone(), member.view(), choice));
         let resequencer = Resequencer::new(self.settings.resequence);
-        self.running = Some(Running { member, chooser, resequencer });
+        let flows = Flows { key: HashKey::new(cx.unguessable().u64()), fields: Fields::Ports };
+        self.running = Some(Running { member, chooser, flows, resequencer });
         // Not all nodes at once.
         let first = cx.rng().u64(..self.settings.timing.hello_ns);
         cx.timers().after(HELLO, Duration::from_nanos(first));

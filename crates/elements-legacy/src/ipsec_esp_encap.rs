@@ -86,7 +86,7 @@ impl IpsecEspEncap {
         let spi = self.spi.ok_or(NO_ASSOCIATION)?;
         // Nothing else depends on it, so any order of memory will do.
         let number = u32::try_from(self.next.fetch_add(1, Ordering::Relaxed)).map_err(|_| USED_UP)?;
-        Ok((spi, number, cx.rng().u64(..).to_be_bytes()))
+        Ok((spi, number, cx.unguessable().u64().to_be_bytes()))
     }
 
     fn encapsulate(&self, cx: &mut Cx<'_>, packet: &mut Packet) -> Result<(), &'static str> {

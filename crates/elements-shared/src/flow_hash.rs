@@ -1,6 +1,6 @@
-//! Which flow a packet belongs to, as far as choosing among several next hops goes: packets of one flow take one path.
+//! Which flow a packet belongs to, as far as choosing among several ways goes: packets of one flow take one path.
 
-use packet::Packet;
+use crate::keyed_hash::HashKey;
 use router::{FromArg, Scope};
 use std::net::IpAddr;
 use wire::ip_proto::{TCP, UDP};
@@ -8,7 +8,7 @@ use wire::{ipv4, ipv6};
 
 /// What tells flows apart.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Fields {
+pub enum Fields {
     /// Addresses alone.
     Addresses,
     /// Addresses, protocol and, in whole TCP and UDP packets, ports.
@@ -32,33 +32,42 @@ impl FromArg for Fields {
 /// How flows are hashed: with a key, so that others cannot tell which path a flow will take, and routers in a row do not
 /// choose alike.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Flows {
-    pub(super) key: u64,
-    pub(super) fields: Fields,
+pub struct Flows {
+    /// The hash's key.
+    pub key: HashKey,
+    /// What tells flows apart.
+    pub fields: Fields,
 }
 
 impl Flows {
-    /// A hash of an IPv4 packet's flow. Without a header it is that of nothing.
-    pub(super) fn of_v4(&self, packet: &Packet) -> u64 {
-        let Some(bytes) = packet.network() else { return 0 };
+    /// A hash of an IP packet's flow; 0 of what is none.
+    #[inline]
+    pub fn of(&self, packet: &[u8]) -> u64 {
+        match packet.first().map(|byte| byte >> 4) {
+            Some(4) => self.of_v4(packet),
+            Some(6) => self.of_v6(packet),
+            _ => 0,
+        }
+    }
+
+    /// A hash of an IPv4 packet's flow. Without a header it is 0.
+    pub fn of_v4(&self, bytes: &[u8]) -> u64 {
         let Ok(header) = ipv4::Header::new_checked(bytes) else { return 0 };
-        let words = [header.src().to_bits().into(), header.dst().to_bits().into()];
+        let ends = u64::from(header.src().to_bits()) << 32 | u64::from(header.dst().to_bits());
         if self.fields == Fields::Addresses {
-            return self.mix(words, 0);
+            return self.key.hash([ends, 0]);
         }
         // Fragments but the first have no ports: none may count, or a packet's fragments would part.
         let ports = match header.protocol() {
             TCP | UDP if !header.is_fragment() => ports(bytes, header.header_len()),
             _ => 0,
         };
-        self.mix(words, u64::from(header.protocol()) << 32 | u64::from(ports))
+        self.key.hash([ends, u64::from(header.protocol()) << 32 | u64::from(ports)])
     }
 
     /// A hash of an IPv6 packet's flow. A fragment header stands before the ports, so that no fragment's ports count.
-    pub(super) fn of_v6(&self, packet: &Packet) -> u64 {
-        let Some(bytes) = packet.network() else { return 0 };
+    pub fn of_v6(&self, bytes: &[u8]) -> u64 {
         let Ok(header) = ipv6::Header::new_checked(bytes) else { return 0 };
-        let words = [header.src().to_bits(), header.dst().to_bits()];
         let ports = |next| match next {
             TCP | UDP => ports(bytes, ipv6::HEADER_LEN),
             _ => 0,
@@ -68,49 +77,42 @@ impl Flows {
             (Fields::Label, label @ 1.., _) => u64::from(label) << 40,
             (_, _, next) => u64::from(next) << 32 | u64::from(ports(next)),
         };
-        self.mix(words, rest)
+        let [a, b] = halves(header.src().to_bits());
+        let [c, d] = halves(header.dst().to_bits());
+        self.key.hash([a, b, c, d, rest])
     }
 
     /// Stands in for the flow where only an address is known.
-    pub(super) fn of_address(&self, address: IpAddr) -> u64 {
+    pub fn of_address(&self, address: IpAddr) -> u64 {
         match address {
-            IpAddr::V4(address) => self.mix([0, address.to_bits().into()], 0),
-            IpAddr::V6(address) => self.mix([0, address.to_bits()], 0),
+            IpAddr::V4(address) => self.key.hash([u64::from(address.to_bits())]),
+            IpAddr::V6(address) => self.key.hash(halves(address.to_bits())),
         }
     }
+}
 
-    fn mix(&self, words: [u128; 2], rest: u64) -> u64 {
-        let fold = |state: u64, word: u64| {
-            let product = u128::from(state ^ word) * u128::from(SECOND);
-            product as u64 ^ (product >> 64) as u64
-        };
-        let start = FIRST ^ self.key;
-        let state =
-            words.iter().fold(start, |state, &word| fold(fold(state, word as u64), (word >> 64) as u64));
-        fold(state, rest)
-    }
+/// The halves of an address, the upper one first.
+#[inline]
+fn halves(bits: u128) -> [u64; 2] {
+    [(bits >> 64) as u64, bits as u64]
 }
 
 fn ports(bytes: &[u8], at: usize) -> u32 {
     bytes.get(at..at + 4).and_then(|ports| ports.try_into().ok()).map_or(0, u32::from_be_bytes)
 }
 
-/// Numbers with as many ones as zeros, in no order.
-const FIRST: u64 = 0x9e37_79b9_7f4a_7c15;
-const SECOND: u64 = 0xd1b5_4a32_d192_ed03;
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn flows(key: u64, fields: Fields) -> Flows {
-        Flows { key, fields }
+        Flows { key: HashKey::new(key), fields }
     }
 
     /// Neighbouring addresses must not all go one way, whatever the key.
     #[test]
     fn hashes_spread() {
-        for key in [0, 1, FIRST, u64::MAX] {
+        for key in [0, 1, 1 << 40, u64::MAX] {
             let mut counts = [0u32; 16];
             for low in 0..1600u32 {
                 let hash = flows(key, Fields::Ports).of_address(IpAddr::V4((0x0a00_0000 | low).into()));
@@ -129,10 +131,7 @@ mod tests {
     }
 
     fn hash(data: &[u8], fields: Fields) -> u64 {
-        let mut packet = packet::Pool::new().packet(data).expect("room");
-        packet.set_network(0, 0);
-        let flows = flows(7, fields);
-        if data[0] >> 4 == 4 { flows.of_v4(&packet) } else { flows.of_v6(&packet) }
+        flows(7, fields).of(data)
     }
 
     fn v4(fragment: u16, port: u8) -> Vec<u8> {
@@ -168,5 +167,12 @@ mod tests {
         assert_eq!(hash(&packet(5, 1), Fields::Ports), hash(&packet(6, 1), Fields::Ports));
         assert_ne!(hash(&packet(5, 1), Fields::Ports), hash(&packet(5, 2), Fields::Ports));
         assert_eq!(hash(&packet(5, 1), Fields::Addresses), hash(&packet(6, 2), Fields::Addresses));
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn any_bytes_have_a_hash(bytes in proptest::collection::vec(proptest::prelude::any::<u8>(), 0..60)) {
+            hash(&bytes, Fields::Label);
+        }
     }
 }

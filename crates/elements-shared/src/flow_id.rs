@@ -1,5 +1,6 @@
 //! Flow identifiers: the addresses and ports that tell flows apart.
 
+use crate::keyed_hash::HashKey;
 use std::fmt;
 use std::net::Ipv4Addr;
 
@@ -114,22 +115,11 @@ impl Key {
         FlowId::from_words(self.addresses, self.ports())
     }
 
-    /// A hash whose bits are all of use. `seed` makes it hard to find flows that collide from outside.
+    /// A hash whose bits are all of use, and of which strangers cannot tell which flows meet.
     #[inline]
-    pub fn hash(self, seed: u64) -> u64 {
-        fold(fold(self.addresses ^ seed, FIRST) ^ self.rest, SECOND ^ seed)
+    pub fn hash(self, key: &HashKey) -> u64 {
+        key.hash([self.addresses, self.rest])
     }
-}
-
-/// Numbers with as many ones as zeros, in no order.
-const FIRST: u64 = 0x9e37_79b9_7f4a_7c15;
-const SECOND: u64 = 0xd1b5_4a32_d192_ed03;
-
-/// The two halves of a product, one over the other.
-#[inline]
-fn fold(a: u64, b: u64) -> u64 {
-    let product = u128::from(a) * u128::from(b);
-    product as u64 ^ (product >> 64) as u64
 }
 
 #[cfg(test)]
@@ -151,7 +141,7 @@ mod tests {
         let mut high = [0u32; 64];
         for n in 0..6400u32 {
             let id = FlowId { saddr: 0x0a00_0000 + n / 100, daddr: 1, sport: (n % 100) as u16, dport: 80 };
-            let hash = Key::new(3, id).hash(7);
+            let hash = Key::new(3, id).hash(&HashKey::new(7));
             low[(hash & 63) as usize] += 1;
             high[(hash >> 58) as usize] += 1;
         }

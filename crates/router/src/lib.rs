@@ -16,6 +16,11 @@
 
 mod error;
 
+/// Where random numbers come from.
+mod chance {
+    pub(crate) mod secret;
+}
+
 /// Text becomes values: arguments, names, the machine's services.
 mod text {
     pub(crate) mod args;
@@ -131,6 +136,7 @@ pub use handlers::metric;
 
 pub use calls::computation::{Answer, Step};
 pub use calls::handle::Handle;
+pub use chance::secret::{Secret, Unguessable};
 pub use configuration::class::{Activity, Described, Pin, ReadPins, Residency};
 pub use configuration::layout::layout;
 pub use configuration::node::{Node, Port};

@@ -9,6 +9,8 @@ use cluster::sim::trace::{self, Arrival};
 use cluster::sim::{Config, Report, Traffic, run as simulate};
 use cluster::topology::Topology;
 use device::capture::Reader;
+use elements::cluster::HashKey;
+use elements::cluster::flow_hash::{Fields, Flows};
 use std::collections::HashMap;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -106,10 +108,11 @@ fn captured(file: &Path, rate: u64) -> Result<Vec<Arrival>, String> {
     let wrong = |error: device::capture::Error| format!("{shown}: {error}");
     let mut reader = Reader::open(&file.to_string_lossy()).map_err(wrong)?;
     let (mut flows, mut packets, mut frame) = (HashMap::new(), Vec::new(), Vec::new());
+    let hash = Flows { key: HashKey::new(0), fields: Fields::Ports };
     while let Some(record) = reader.next(&mut frame).map_err(wrong)? {
         let Some(at) = reader.linktype().ip_offset(&frame) else { continue };
         let next = flows.len() as u32;
-        let flow = *flows.entry(elements::cluster::flow_hash(&frame[at..])).or_insert(next);
+        let flow = *flows.entry(hash.of(&frame[at..])).or_insert(next);
         packets.push((record.time_ns, flow, record.orig_len.clamp(60, 9_216) as u16));
     }
     let first = packets.first().map_or(0, |packet| packet.0);

@@ -4,6 +4,7 @@
 //! store replaces it as a whole. The table has a fixed size. Where it is full the station that was silent for longest
 //! makes room; a station that is forgotten is only sent to everywhere until it speaks again.
 
+use elements_shared::keyed_hash::HashKey;
 use std::sync::atomic::{AtomicI64, AtomicU32, AtomicU64, Ordering::Relaxed};
 use wire::MacAddr;
 
@@ -25,7 +26,7 @@ struct Cell {
 pub(super) struct Stations {
     cells: Box<[[Cell; WAYS]]>,
     /// Makes it hard to choose addresses that share a set.
-    seed: u64,
+    key: HashKey,
     timeout_s: AtomicU32,
 }
 
@@ -41,7 +42,7 @@ fn parts(station: u64) -> (MacAddr, usize) {
 impl Stations {
     pub(super) fn new(timeout_s: u32, seed: u64) -> Stations {
         let cells = (0..SETS).map(|_| Default::default()).collect();
-        Stations { cells, seed, timeout_s: AtomicU32::new(timeout_s) }
+        Stations { cells, key: HashKey::new(seed), timeout_s: AtomicU32::new(timeout_s) }
     }
 
     pub(super) fn timeout_s(&self) -> u32 {
@@ -54,9 +55,7 @@ impl Stations {
 
     #[inline]
     fn set(&self, key: u64) -> &[Cell; WAYS] {
-        let mixed = (key ^ self.seed).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        let mixed = (mixed ^ mixed >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        &self.cells[(mixed >> 40) as usize % SETS]
+        &self.cells[(self.key.hash([key]) >> 40) as usize % SETS]
     }
 
     /// Notes that an address is behind a port.

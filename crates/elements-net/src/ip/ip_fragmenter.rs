@@ -197,7 +197,7 @@ impl IpFragmenter {
         if whole.field & FLAG_DF != 0
             && let Ok(mut ip) = Header::new_checked_mut(&mut head)
         {
-            ip.set_id(cx.rng().u16(..));
+            ip.set_id(cx.unguessable().u16());
         }
         let (mut lead, mut at, mut len) = (whole.lead, 0, first);
         while at < whole.payload.len() {

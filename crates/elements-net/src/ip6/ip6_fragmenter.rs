@@ -129,7 +129,7 @@ impl Ip6Fragmenter {
                 _ => cx.emit_packet(1, packet),
             };
         }
-        let id = cx.rng().u32(..);
+        let id = cx.unguessable().u32();
         for (i, part) in datagram.body.chunks(room).enumerate() {
             let more = (i + 1) * room < datagram.body.len();
             match build(cx, &packet, &datagram, id, (i * room) as u16, more, part) {

@@ -41,7 +41,7 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
 
 impl Simple for ProtocolTranslator64 {
     fn process(&mut self, cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
-        let id = cx.rng().u16(..);
+        let id = cx.unguessable().u16();
         to_ipv4(packet, id).map_or_else(Verdict::Drop, |()| Verdict::Pass)
     }
 }

@@ -20,6 +20,7 @@ pub(crate) use super::effects::{
     Advice, Change, Effects, Kind, NeighbourLookup, Refusal, Resolution, Waiter,
 };
 use super::state::{Entry, News, Query, State, Timing};
+use elements_shared::keyed_hash::HashKey;
 use rcu::{OptionCell, Turn, Updater};
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -70,7 +71,7 @@ pub(crate) struct Neighbours<A: Address = Ipv4Addr> {
     /// Looked at when an address is not known, or changes.
     limits: RwLock<Limits>,
     /// The secret of the hash.
-    key: u64,
+    key: HashKey,
     buckets: Box<[OptionCell<Bucket<A>>]>,
     directory: Mutex<Directory<A>>,
     /// Packets that wait, on all workers.
@@ -92,7 +93,7 @@ impl<A: Address> Neighbours<A> {
     pub(super) fn with_buckets(limits: Limits, key: u64, buckets: usize) -> Neighbours<A> {
         Neighbours {
             limits: RwLock::new(limits),
-            key,
+            key: HashKey::new(key),
             buckets: (0..buckets).map(|_| OptionCell::new(None)).collect(),
             directory: Mutex::new(Directory::new()),
             waiting: AtomicUsize::new(0),
@@ -386,7 +387,7 @@ impl<A: Address> Neighbours<A> {
 
     #[inline]
     fn bucket(&self, ip: A) -> &OptionCell<Bucket<A>> {
-        let hash = ip.mix(self.key) >> 32;
+        let hash = Address::hash(ip, &self.key) >> 32;
         &self.buckets[((hash * self.buckets.len() as u64) >> 32) as usize]
     }
 

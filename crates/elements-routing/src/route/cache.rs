@@ -8,8 +8,8 @@
 //! that it costs anyway.
 
 use super::family::Family;
-use super::flow::Flows;
 use super::table::RouteTable;
+use elements_shared::flow_hash::Flows;
 use lpm::{Key, LongestMatch};
 use packet::BATCH_MAX;
 use rcu::Turn;
@@ -116,7 +116,7 @@ mod tests {
             let to = Target::One(Hop { gateway: Ipv4Addr::UNSPECIFIED, port });
             table.change([Change::Set(Route { prefix, to })]).expect("room");
         };
-        let (last, flows) = (AtomicU32::new(0), Flows { key: 3, fields: Fields::Addresses });
+        let (last, flows) = (AtomicU32::new(0), Flows { key: HashKey::new(3), fields: Fields::Addresses });
         lead(0);
         let changes = if cfg!(debug_assertions) { 20_000 } else { 200_000 };
         std::thread::scope(|scope| {

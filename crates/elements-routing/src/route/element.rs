@@ -4,13 +4,14 @@ mod commands;
 
 use super::cache::Cache;
 use super::family::Family;
-use super::flow::{Fields, Flows};
 use super::slots::SlotPolicy;
 use super::sticky::Sticky;
 use super::table::{Change, Refusal, RouteTable};
 use super::target::{Forwarding, Hop, Route, Target, pick};
 use super::words::{leads_to, needed_outputs, parse};
 use commands::explain;
+use elements_shared::flow_hash::{Fields, Flows};
+use elements_shared::keyed_hash::HashKey;
 use elements_shared::membership::Membership;
 use lpm::{Group, LongestMatch, Prefix};
 use packet::{BATCH_MAX, Batch, Packet};
@@ -127,7 +128,7 @@ pub(super) fn create<F: Family, T: LongestMatch<F::Key>>(
         Ok(table)
     })?;
     offer_membership(config, &table)?;
-    let flows = Flows { key, fields };
+    let flows = Flows { key: HashKey::new(key), fields };
     let forwarder = Forwarder { flows, sticky, no_route, reporter: style.reporter, complaints: 0 };
     Ok(Box::new(Lookup { table, cache, forwarder, outputs, style, lost: 0 }))
 }

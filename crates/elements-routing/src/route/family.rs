@@ -1,6 +1,6 @@
 //! What differs between IPv4 and IPv6 routes.
 
-use super::flow::Flows;
+use elements_shared::flow_hash::Flows;
 use lpm::import::{List, NextHops};
 use lpm::{Key, Prefix};
 use packet::Packet;
@@ -65,7 +65,7 @@ impl Family for V4 {
     }
 
     fn flow(packet: &Packet, flows: &Flows) -> u64 {
-        flows.of_v4(packet)
+        packet.network().map_or(0, |bytes| flows.of_v4(bytes))
     }
 
     fn key(address: Ipv4Addr) -> u32 {
@@ -114,7 +114,7 @@ impl Family for V6 {
     }
 
     fn flow(packet: &Packet, flows: &Flows) -> u64 {
-        flows.of_v6(packet)
+        packet.network().map_or(0, |bytes| flows.of_v6(bytes))
     }
 
     fn key(address: Ipv6Addr) -> u128 {

@@ -11,7 +11,6 @@ mod direct_ip_lookup;
 mod draft;
 mod element;
 mod family;
-mod flow;
 mod hops;
 mod ip6_lookup;
 mod ip_lookup;

@@ -1,6 +1,7 @@
 //! The outputs of flows: what the elements remember that spread flows without a flow manager.
 
 use elements_shared::flow_id::{FlowId, Key};
+use elements_shared::keyed_hash::HashKey;
 use router::{Config, ConfigError, TableSize};
 use std::collections::HashMap;
 use std::hash::RandomState;
@@ -12,7 +13,7 @@ pub(super) struct FlowOutputs {
     capacity: usize,
     outputs: usize,
     /// For flows that there is no room for.
-    seed: u64,
+    key: HashKey,
 }
 
 impl FlowOutputs {
@@ -26,7 +27,7 @@ impl FlowOutputs {
         }
         // With its room from the beginning, the table never grows while packets come.
         let flows = HashMap::with_capacity_and_hasher(capacity.0, RandomState::new());
-        Ok(FlowOutputs { flows, capacity: capacity.0, outputs, seed: config.seed() })
+        Ok(FlowOutputs { flows, capacity: capacity.0, outputs, key: HashKey::new(config.seed()) })
     }
 
     /// How many outputs take part.
@@ -46,7 +47,7 @@ impl FlowOutputs {
             return output;
         }
         if self.flows.len() >= self.capacity {
-            let hash = Key::new(0, flow).hash(self.seed);
+            let hash = Key::new(0, flow).hash(&self.key);
             return hash as usize % self.outputs;
         }
         let output = choose();

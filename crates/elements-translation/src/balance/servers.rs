@@ -5,6 +5,7 @@ use super::loads::{Loads, Metric};
 use super::shifter::{Side, change};
 use elements_shared::flow_id::Key;
 use elements_shared::ip_header::NO_HEADER;
+use elements_shared::keyed_hash::HashKey;
 use packet::{Anno, Packet};
 use router::{Args, Config, ConfigError, Cx, FromArg, Handlers, Scope, Simple, Verdict};
 use std::any::Any;
@@ -244,7 +245,7 @@ pub(crate) struct Servers<A> {
     /// The worker's place among those that count.
     place: usize,
     next: usize,
-    seed: u64,
+    key: HashKey,
     weights: Weights,
     ring: Box<[u32]>,
 }
@@ -286,7 +287,7 @@ impl<A: Target> Servers<A> {
             loads,
             place: config.workers().iter().position(|&worker| worker == config.worker()).unwrap_or(0),
             next: config.worker() % used,
-            seed: config.common_seed(),
+            key: HashKey::new(config.common_seed()),
             weights: Weights::new(&settings, used),
             ring: if constant { ring(used, buckets.clamp(1, MOST_BUCKETS)) } else { Box::default() },
             addresses,
@@ -296,7 +297,7 @@ impl<A: Target> Servers<A> {
     /// Goes on as those of a former configuration would have, and says where each of them is among these now.
     pub(crate) fn adopt(&mut self, old: &Servers<A>) -> Vec<Option<usize>> {
         self.next = old.next % self.used;
-        self.seed = old.seed;
+        self.key = old.key;
         let now = |(at, server): (usize, &A)| {
             let is_here = |&at: &usize| self.addresses.get(at).is_some_and(|own| own == server);
             Some(at).filter(is_here).or_else(|| (0..self.addresses.len()).find(is_here))
@@ -342,7 +343,7 @@ impl<A: Target> Servers<A> {
             }
             Mode::Hash => {
                 let id = flow(packet).unwrap_or_default();
-                (Key::new(0, id)).hash(self.seed) as usize % self.used
+                (Key::new(0, id)).hash(&self.key) as usize % self.used
             }
             Mode::HashIp => sum_of_bytes(packet, self.used),
             Mode::HashAggregate => fold(aggregate, self.used),

@@ -6,6 +6,7 @@
 
 use super::index::Index;
 use elements_shared::flow_id::Key;
+use elements_shared::keyed_hash::HashKey;
 
 /// The end of a list.
 const END: u32 = u32::MAX;
@@ -32,7 +33,7 @@ pub(super) struct Table {
     slots: Vec<Slot>,
     free: Vec<u32>,
     capacity: usize,
-    seed: u64,
+    key: HashKey,
     /// What the generations of places begin above.
     base: u32,
     /// Nanoseconds after which a flow without packets is over; 0 for never.
@@ -54,7 +55,7 @@ impl Table {
             slots: packet::roomy_vec(capacity),
             free: Vec::with_capacity(capacity),
             capacity,
-            seed,
+            key: HashKey::new(seed),
             base: 0,
             timeout_ns: i64::from(timeout_s) * NS_PER_S,
             wheel: vec![END; if timeout_s == 0 { 0 } else { seconds }],
@@ -86,7 +87,7 @@ impl Table {
     /// yet. Says how many flows are lost, for want of room.
     pub(super) fn adopt(&mut self, old: Table, shift: u32, now_ns: i64) -> usize {
         let flows = old.len();
-        (self.slots, self.free, self.seed) = (old.slots, old.free, old.seed);
+        (self.slots, self.free, self.key) = (old.slots, old.free, old.key);
         self.slots.truncate(self.capacity);
         self.free.retain(|&at| (at as usize) < self.capacity);
         self.slots.reserve(self.capacity - self.slots.len());
@@ -120,7 +121,7 @@ impl Table {
     /// What a flow is found by.
     #[inline]
     pub(super) fn hash(&self, key: Key) -> u32 {
-        key.hash(self.seed) as u32
+        key.hash(&self.key) as u32
     }
 
     /// Asks for the memory that [`Self::guess`] looks at.

@@ -5,6 +5,7 @@
 //! tell those who do not.
 
 use elements_shared::flow_id::{FlowId, Key};
+use elements_shared::keyed_hash::HashKey;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -20,18 +21,25 @@ pub(super) struct Domain {
 }
 
 /// A mark for each place: what a hash makes of the range that is remembered there, or 0.
-pub(super) struct Marks(Box<[AtomicU64]>);
-
-impl Default for Marks {
-    fn default() -> Marks {
-        Marks((0..PLACES).map(|_| AtomicU64::new(0)).collect())
-    }
+pub(super) struct Marks {
+    key: HashKey,
+    marks: Box<[AtomicU64]>,
 }
 
 impl Marks {
+    fn mark(&self, map: u32, domain: Domain) -> u64 {
+        let (key, (first, top)) = (Key::new(map, domain.id), domain.range);
+        let (ports, range) = (u64::from(key.ports()), u64::from(first) << 32 | u64::from(top));
+        self.key.hash([key.addresses(), u64::from(map) << 32 | ports, range]) | 1
+    }
+
+    fn place(&self, map: u32, id: FlowId) -> usize {
+        (Key::new(map, id).hash(&self.key) >> 32) as usize % PLACES
+    }
+
     /// Whether nothing is left of a domain, as far as a look without the lock can tell.
     pub(super) fn has(&self, map: u32, domain: Domain) -> bool {
-        self.0[place(map, domain.id)].load(Relaxed) == mark(map, domain)
+        self.marks[self.place(map, domain.id)].load(Relaxed) == self.mark(map, domain)
     }
 }
 
@@ -41,22 +49,13 @@ pub(super) struct Exhausted {
     marks: Arc<Marks>,
 }
 
-impl Default for Exhausted {
-    fn default() -> Exhausted {
-        Exhausted { places: vec![None; PLACES].into(), marks: Arc::default() }
-    }
-}
-
-fn mark(map: u32, domain: Domain) -> u64 {
-    let (first, top) = domain.range;
-    Key::new(map, domain.id).hash(u64::from(first) << 32 | u64::from(top)) | 1
-}
-
-fn place(map: u32, id: FlowId) -> usize {
-    (Key::new(map, id).hash(1) >> 32) as usize % PLACES
-}
-
 impl Exhausted {
+    /// None yet.
+    pub(super) fn new(key: HashKey) -> Exhausted {
+        let marks = (0..PLACES).map(|_| AtomicU64::new(0)).collect();
+        Exhausted { places: vec![None; PLACES].into(), marks: Arc::new(Marks { key, marks }) }
+    }
+
     /// What tells others.
     pub(super) fn marks(&self) -> &Arc<Marks> {
         &self.marks
@@ -64,18 +63,18 @@ impl Exhausted {
 
     /// Notes that nothing is left.
     pub(super) fn add(&mut self, map: u32, domain: Domain) {
-        let place = place(map, domain.id);
+        let place = self.marks.place(map, domain.id);
         self.places[place] = Some((map, domain));
-        self.marks.0[place].store(mark(map, domain), Relaxed);
+        self.marks.marks[place].store(self.marks.mark(map, domain), Relaxed);
     }
 
     /// A flow with this rewritten identifier is gone.
     pub(super) fn forget(&mut self, map: u32, rewritten: FlowId) {
         for id in [FlowId { sport: 0, ..rewritten }, FlowId { saddr: 0, ..rewritten }] {
-            let place = place(map, id);
+            let place = self.marks.place(map, id);
             if self.places[place].is_some_and(|known| (known.0, known.1.id) == (map, id)) {
                 self.places[place] = None;
-                self.marks.0[place].store(0, Relaxed);
+                self.marks.marks[place].store(0, Relaxed);
             }
         }
     }
@@ -88,7 +87,7 @@ mod tests {
     /// A domain is exhausted until one of its flows goes, also if a range differs only in where it begins.
     #[test]
     fn until_one_goes() {
-        let mut exhausted = Exhausted::default();
+        let mut exhausted = Exhausted::new(HashKey::new(1));
         let id = FlowId { saddr: 1, daddr: 2, sport: 0, dport: 80 };
         let ports = Domain { id, range: (1000, 9) };
         exhausted.add(7, ports);

@@ -16,6 +16,7 @@ use super::lane::Lane;
 use super::record::{Flow, NewFlow, Slab};
 use super::sync::{AtomicU32, AtomicUsize, LANES, Mutex, MutexGuard, look_again};
 use elements_shared::flow_id::{FlowId, Key};
+use elements_shared::keyed_hash::HashKey;
 use rcu::Turn;
 use std::sync::atomic::{AtomicI32, Ordering::Relaxed};
 use std::sync::{Arc, PoisonError};
@@ -26,7 +27,7 @@ pub(super) struct Apart<T>(pub(super) T);
 
 /// The table.
 pub(super) struct FlowSet {
-    pub(super) seed: u64,
+    pub(super) key: HashKey,
     pub(super) index: Index,
     pub(super) slab: Arc<Slab>,
     pub(super) capacity: AtomicI32,
@@ -84,9 +85,10 @@ impl<'t> FlowMatch<'t> {
 impl FlowSet {
     /// An empty table for this many flows.
     pub(super) fn new(seed: u64, capacity: i32) -> FlowSet {
-        let known_exhausted = Exhausted::default();
+        let key = HashKey::new(seed);
+        let known_exhausted = Exhausted::new(key);
         FlowSet {
-            seed,
+            key,
             index: Index::default(),
             slab: Arc::default(),
             capacity: AtomicI32::new(capacity),
@@ -121,7 +123,7 @@ impl FlowSet {
     /// The hash by which a key is found.
     #[inline]
     pub(super) fn hash(&self, key: Key) -> u64 {
-        key.hash(self.seed)
+        key.hash(&self.key)
     }
 
     /// Finds the flow that a key belongs to. Takes no lock.
@@ -219,6 +221,6 @@ impl FlowSet {
     pub(super) fn hash_of(&self, entry: u32) -> u64 {
         let flow = self.slab.get(entry / 2);
         let key = flow.map(|flow| Key::new(flow.map().unwrap_or(0), flow.id((entry % 2) as usize)));
-        key.map_or(0, |key| key.hash(self.seed))
+        key.map_or(0, |key| key.hash(&self.key))
     }
 }

@@ -136,7 +136,7 @@ impl FTPPortMapper {
         let at = packet.network()?.len() - payload.len() + command.begin;
 
         let (turn, worker, now_ms) = (cx.turn(), cx.worker(), now_ms(cx));
-        let mut random = |top: u32| cx.rng().u32(0..=top);
+        let mut random = |top: u32| cx.unguessable().up_to(top);
         let mut with = Circumstances { worker, now_ms, random: &mut random };
         let known = control.entry(turn, ip_proto::TCP, id, Purpose::Check, &mut with)?;
         let made = data.entry(turn, ip_proto::TCP, data_id, Purpose::Make(self.input), &mut with)?;

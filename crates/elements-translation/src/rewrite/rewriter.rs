@@ -238,7 +238,7 @@ impl<P: Protocol> Rewriter<P> {
         let turn = cx.turn();
         let reply_anno = self.annotations.reply.map_or(0, |anno| packet.anno(anno) as u8);
         let worker = cx.worker();
-        let mut random = |top: u32| cx.rng().u32(0..=top);
+        let mut random = |top: u32| cx.unguessable().up_to(top);
         let mut with = Circumstances { worker, now_ms, random: &mut random };
         self.nat.miss(turn, port, key, protocol, reply_anno, &mut with)
     }

@@ -1,5 +1,6 @@
 //! The plan of a configuration: what is fixed before any element exists.
 
+use crate::chance::secret::Secret;
 use crate::configuration::class::Classes;
 use crate::configuration::layout::Layout;
 use crate::configuration::node::Node;
@@ -18,8 +19,12 @@ pub struct Plan {
     pub class_names: Vec<&'static str>,
     /// Packets that sources put into a batch, at most.
     pub vector: usize,
-    /// The seed of all randomness.
+    /// The seed of all randomness, unless there is a secret.
     pub seed: u64,
+    /// Where randomness comes from instead.
+    pub(crate) secret: Option<Secret>,
+    /// How many configurations the same seed was for before.
+    pub(crate) generation: u64,
     /// What says the addresses of the machine's interfaces.
     pub(crate) interfaces: Option<InterfaceAddresses>,
     /// The names of the elements.
@@ -34,6 +39,8 @@ pub struct Plan {
 pub(crate) struct RunOptions {
     pub(crate) vector: usize,
     pub(crate) seed: u64,
+    pub(crate) secret: Option<Secret>,
+    pub(crate) generation: u64,
     pub(crate) reconfigurable: bool,
     pub(crate) counts: bool,
 }
@@ -71,6 +78,8 @@ impl Plan {
             class_names: known.names().collect(),
             vector: options.vector.clamp(1, packet::BATCH_MAX),
             seed: options.seed,
+            secret: options.secret,
+            generation: options.generation,
             interfaces: known.interfaces,
             reconfigurable: options.reconfigurable,
             counts: options.counts,
@@ -80,6 +89,24 @@ impl Plan {
     /// The element with a name, seen from another element's compound: that compound's names hide those further out.
     pub fn find(&self, name: &str, from: Option<usize>) -> Option<usize> {
         self.elements.find(name, from.map_or("", |element| &self.nodes[element].name))
+    }
+
+    /// The seed with which this run comes again, if it can.
+    pub fn given_seed(&self) -> Option<u64> {
+        self.secret.is_none().then_some(self.seed)
+    }
+
+    /// The seed of one of many things: of which, `salt` says. Another one each time if there is a secret, and for each generation.
+    pub(crate) fn seed(&self, salt: u64) -> u64 {
+        match &self.secret {
+            Some(secret) => secret.draw(),
+            None => self.seed ^ self.generation.wrapping_mul(0xa076_1d64_78bd_642f) ^ salt,
+        }
+    }
+
+    /// A seed that is the same for everything, and for configurations that follow.
+    pub(crate) fn common_seed(&self) -> u64 {
+        self.secret.as_ref().map_or(self.seed, Secret::common)
     }
 
     /// Workers that have an instance of some element: as many as there are up to the last one.

@@ -1,5 +1,6 @@
 //! What a worker has beside its elements.
 
+use crate::chance::secret::Secret;
 use crate::configuration::node::Port;
 use crate::context::work::Work;
 use crate::schedule::awaited::Awaited;
@@ -10,6 +11,7 @@ use crate::schedule::timers::Timers;
 use crate::shared::account::Account;
 use crate::shared::clock::Clock;
 use crate::shared::info::Info;
+use chacha20::ChaCha12Rng;
 use packet::{Batch, Pool};
 use std::cell::Cell;
 use std::sync::Arc;
@@ -48,6 +50,8 @@ pub(crate) struct Core {
     pub(crate) worker: usize,
     pub(crate) pool: Pool,
     pub(crate) rng: fastrand::Rng,
+    /// Where numbers come from that strangers shall not guess; in runs with a seed they come from `rng`.
+    pub(crate) secret: Option<ChaCha12Rng>,
     pub(crate) clock: Clock,
     pub(crate) now_ns: i64,
     /// After so many tasks the clock is asked.
@@ -120,7 +124,10 @@ impl Core {
             info: info.clone(),
             worker,
             pool: packet::Pool::new(),
-            rng: fastrand::Rng::with_seed(info.seed ^ (worker as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15)),
+            rng: fastrand::Rng::with_seed(
+                info.plan.seed((worker as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15)),
+            ),
+            secret: info.plan.secret.as_ref().map(Secret::generator),
             clock: info.clock.clone(),
             now_ns: info.clock.now_ns(),
             tasks_per_look: 1,

@@ -1,5 +1,6 @@
 //! What an element can do: the context that its worker hands it.
 
+use crate::chance::secret::Unguessable;
 use crate::context::core::{Core, NOWHERE};
 use crate::context::verdict::Verdict;
 use crate::context::work::Work;
@@ -152,7 +153,14 @@ impl<'t> Cx<'t> {
         self.core.now_ns
     }
 
-    /// The worker's random numbers.
+    /// The worker's random numbers for what strangers see and shall not guess.
+    #[inline]
+    pub fn unguessable(&mut self) -> Unguessable<'_> {
+        Unguessable { secret: self.core.secret.as_mut(), seeded: &mut self.core.rng }
+    }
+
+    /// The worker's random numbers for what is left to chance. They are fast, and whoever sees some can tell the others:
+    /// [`Cx::unguessable`] has those for identifiers and keys.
     #[inline]
     pub fn rng(&mut self) -> &mut fastrand::Rng {
         &mut self.core.rng

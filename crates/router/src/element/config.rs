@@ -163,17 +163,18 @@ impl Config<'_> {
         *self.driver_manager.get_or_insert(self.element) == self.element
     }
 
-    /// The seed that all randomness of this instance is to come from.
+    /// A seed for this instance's randomness, or a key of its own: strangers cannot guess it in a real run ([`crate::Secret`]), and it is
+    /// another one in each configuration.
     pub fn seed(&self) -> u64 {
         // Two odd constants spread neighbouring elements and workers over the seed space.
-        self.plan.seed
-            ^ (self.element as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15)
-            ^ (self.worker as u64 + 1).wrapping_mul(0xd1b5_4a32_d192_ed03)
+        let element = (self.element as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        self.plan.seed(element ^ (self.worker as u64 + 1).wrapping_mul(0xd1b5_4a32_d192_ed03))
     }
 
-    /// A seed that all instances of all elements have in common.
+    /// A seed that all instances of all elements have in common, also those of configurations that follow: the key of what they have to
+    /// agree about. Strangers cannot guess it in a real run.
     pub fn common_seed(&self) -> u64 {
-        self.plan.seed
+        self.plan.common_seed()
     }
 
     /// The most packets that a batch should have.

@@ -1,6 +1,7 @@
 //! From a layout to a router that is ready to run.
 
 use crate::DEFAULT_VECTOR;
+use crate::chance::secret::Secret;
 use crate::configuration::plan::{Plan, RunOptions};
 use crate::context::core::Core;
 use crate::element::behaviour::{Element, Queues};
@@ -26,8 +27,13 @@ pub struct Options {
     pub vector: usize,
     /// The time.
     pub clock: Clock,
-    /// The seed of all randomness.
+    /// The seed of all randomness, unless there is a secret: the same seed, the same run.
     pub seed: u64,
+    /// Where randomness comes from instead, so that strangers can guess nothing. Programs that run for real give the same to each router
+    /// that takes the place of another one.
+    pub secret: Option<Secret>,
+    /// How many routers with this seed have run before in whose place this one is put: their random numbers do not come again.
+    pub generation: u64,
     /// Where messages of elements go.
     pub log: Log,
     /// If each worker is to stay on one processor: how many processors to leave out before that of the first worker.
@@ -48,6 +54,8 @@ impl Default for Options {
             vector: DEFAULT_VECTOR,
             clock: Clock::real(),
             seed: 0,
+            secret: None,
+            generation: 0,
             log: Log::Stderr,
             pin: None,
             resources: Resources::default(),
@@ -168,8 +176,10 @@ fn order(classes: &[&'static Class]) -> Vec<usize> {
 
 /// The plan of a layout, and how many workers there are: as many as are wanted, or as it uses.
 fn plan(layout: Layout, source: String, known: &Classes, options: &Options) -> (Plan, usize) {
-    let Options { vector, seed, reconfigurable, counted: counts, .. } = *options;
-    let plan = Plan::new(layout, source, known, RunOptions { vector, seed, reconfigurable, counts });
+    let Options { vector, seed, generation, reconfigurable, counted: counts, .. } = *options;
+    let secret = options.secret.clone();
+    let run = RunOptions { vector, seed, secret, generation, reconfigurable, counts };
+    let plan = Plan::new(layout, source, known, run);
     let workers = options.workers.max(plan.workers());
     (plan, workers)
 }

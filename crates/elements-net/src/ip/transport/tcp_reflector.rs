@@ -159,7 +159,7 @@ impl TcpReflector {
 
 impl Simple for TcpReflector {
     fn process(&mut self, cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
-        let initial = if self.is_random { cx.rng().u32(..) } else { 0 };
+        let initial = if self.is_random { cx.unguessable().u32() } else { 0 };
         mark(packet);
         let Some(exchange) = Exchange::of(packet, initial) else { return Verdict::Drop("nothing to answer") };
         match self.answer(packet, &exchange) {
