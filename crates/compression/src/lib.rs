@@ -250,7 +250,9 @@ mod tests {
         ruzstd::encoding::compress_to_vec(text, ruzstd::encoding::CompressionLevel::Fastest)
     }
 
-    const PACKINGS: [fn(&[u8]) -> Vec<u8>; 4] = [gzip, xz, bzip2, zstd];
+    type Pack = fn(&[u8]) -> Vec<u8>;
+
+    const PACKINGS: [Pack; 4] = [gzip, xz, bzip2, zstd];
 
     fn read(packed: &[u8]) -> io::Result<Vec<u8>> {
         let mut text = Vec::new();

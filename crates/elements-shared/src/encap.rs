@@ -55,6 +55,10 @@ pub struct Encap {
     watched: AtomicBool,
     /// Where the packet that was read last does.
     position: AtomicU64,
+    /// Whether packets of another link type have come.
+    several: AtomicBool,
+    /// Whether an element goes by the link type.
+    asked: AtomicBool,
 }
 
 impl Encap {
@@ -70,7 +74,28 @@ impl Encap {
 
     fn new(path: String, linktype: OnceLock<Result<LinkType, String>>) -> Encap {
         let (watched, position) = (AtomicBool::new(false), AtomicU64::new(0));
-        Encap { path, linktype, opened: Mutex::default(), watched, position }
+        let (several, asked) = (AtomicBool::new(false), AtomicBool::new(false));
+        Encap { path, linktype, opened: Mutex::default(), watched, position, several, asked }
+    }
+
+    /// Says that an element goes by the link type, and by that of each packet if there are several.
+    pub fn ask(&self) {
+        self.asked.store(true, Relaxed);
+    }
+
+    /// Whether an element does.
+    pub fn is_asked(&self) -> bool {
+        self.asked.load(Relaxed)
+    }
+
+    /// Says that the packet which is emitted next has another link type than the first one.
+    pub fn set_several(&self) {
+        self.several.store(true, Relaxed);
+    }
+
+    /// Whether packets have several link types; then each says its own (`Packet::captured_link`).
+    pub fn has_several(&self) -> bool {
+        self.several.load(Relaxed)
     }
 
     /// Has packets emitted one by one from now on, so that [`Encap::position`] is that of the packet that comes.

@@ -40,6 +40,11 @@ impl Intake {
         Intake { pulls: pulls(config) && !passes, passes }
     }
 
+    /// Whether packets go on from the element.
+    pub fn passes(self) -> bool {
+        self.passes
+    }
+
     /// Begins to ask, if the element asks by itself.
     pub fn begin(self, cx: &mut Cx<'_>) {
         begin(cx, self.pulls);

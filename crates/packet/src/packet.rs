@@ -46,6 +46,8 @@ pub(crate) struct Meta {
     /// The arena's link while the buffer is an orphan.
     pub(crate) next: u32,
     flow: FlowTag,
+    /// The link type that a capture says, plus one; 0 for none.
+    captured_link: u32,
 }
 
 const _: () = assert!(size_of::<Meta>() == META_BYTES);
@@ -66,6 +68,7 @@ impl Meta {
             device: 0,
             next: 0,
             flow: FlowTag::NONE,
+            captured_link: 0,
         }
     }
 
@@ -81,6 +84,7 @@ impl Meta {
         self.timestamp_ns = 0;
         self.device = 0;
         self.flow = FlowTag::NONE;
+        self.captured_link = 0;
     }
 
     /// Copies all that describes the packet but its place in the buffer.
@@ -91,6 +95,7 @@ impl Meta {
         self.timestamp_ns = other.timestamp_ns;
         self.device = other.device;
         self.flow = other.flow;
+        self.captured_link = other.captured_link;
     }
 
     #[inline]
@@ -457,6 +462,19 @@ impl Packet {
     #[inline]
     pub fn set_device(&mut self, id: u32) {
         self.meta_mut().device = id;
+    }
+
+    /// What the packet began with when it was read from a capture: a number of the link-type registry of
+    /// draft-ietf-opsawg-pcaplinktype. Elements that change the packet leave it.
+    #[inline]
+    pub fn captured_link(&self) -> Option<u32> {
+        self.meta().captured_link.checked_sub(1)
+    }
+
+    /// Says what a packet from a capture begins with. Numbers have 26 bits; the largest of 32 is lost.
+    #[inline]
+    pub fn set_captured_link(&mut self, linktype: u32) {
+        self.meta_mut().captured_link = linktype.saturating_add(1);
     }
 
     /// The flow that the packet belongs to.

@@ -285,9 +285,13 @@ fn recycled_buffers_come_back_clean() {
     p.set_network(0, 2);
     p.set_mac_offset(0);
     p.set_device(3);
+    p.set_captured_link(0);
+    let copy = pool.copy(&p).unwrap();
+    assert_eq!(copy.captured_link(), Some(0), "a copy begins with the same");
     pool.free(p);
     let p = pool.packet(b"new").unwrap();
     assert_eq!((p.paint(), p.timestamp_ns(), p.device()), (0, 0, 0));
+    assert_eq!(p.captured_link(), None);
     assert_eq!((p.network_offset(), p.transport_offset(), p.mac_offset()), (None, None, None));
 }
 

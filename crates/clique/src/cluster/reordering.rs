@@ -110,10 +110,13 @@ fn captured(file: &Path, rate: u64) -> Result<Vec<Arrival>, String> {
     let (mut flows, mut packets, mut frame) = (HashMap::new(), Vec::new(), Vec::new());
     let hash = Flows { key: HashKey::new(0), fields: Fields::Ports };
     while let Some(record) = reader.next(&mut frame).map_err(wrong)? {
-        let Some(at) = reader.linktype().ip_offset(&frame) else { continue };
+        let Some(at) = record.linktype.ip_offset(&frame) else { continue };
         let next = flows.len() as u32;
         let flow = *flows.entry(hash.of(&frame[at..])).or_insert(next);
         packets.push((record.time_ns, flow, record.orig_len.clamp(60, 9_216) as u16));
+    }
+    if let Some(complaint) = reader.complaint() {
+        eprintln!("{complaint}; {} are skipped in all", reader.skipped());
     }
     let first = packets.first().map_or(0, |packet| packet.0);
     let bytes: u64 = packets.iter().map(|packet| u64::from(packet.2)).sum();

@@ -3,6 +3,7 @@
 use crate::trouble::plain;
 use std::{fmt, io};
 
+use super::linktype::LinkType;
 use super::record::RECORD_LEN_MAX;
 
 /// Result of a capture operation.
@@ -73,6 +74,13 @@ pub enum ErrorKind {
     Malformed {
         /// What is wrong with it.
         what: &'static str,
+    },
+    /// The capture cannot hold packets of this link type; nothing was written for the packet.
+    LinkType {
+        /// That of the packet.
+        of: LinkType,
+        /// That of the file.
+        file: LinkType,
     },
     /// The capture format cannot express this time of a packet; nothing was written for it.
     Time {
@@ -164,6 +172,9 @@ impl fmt::Display for ErrorKind {
                 "bad packet header: the record claims {length} bytes, more than {RECORD_LEN_MAX} are not plausible"
             ),
             ErrorKind::Malformed { what } => f.write_str(what),
+            ErrorKind::LinkType { of, file } => {
+                write!(f, "a packet of link type {of} does not fit into a file of link type {file}")
+            }
             ErrorKind::Time { time_ns } => write!(
                 f,
                 "the format cannot hold the time {time_ns} ns since 1970; \

@@ -109,6 +109,11 @@ impl Reader {
         self.source.offset()
     }
 
+    /// Where the last record begins, or the last block of a pcapng file, in bytes after decompression.
+    pub fn position(&self) -> u64 {
+        self.source.mark()
+    }
+
     /// Whether the capture is compressed.
     pub fn is_compressed(&self) -> bool {
         self.source.is_compressed()

@@ -9,7 +9,7 @@ use crate::frames::{Builder, FrameSet, Kind};
 pub struct Replay {
     /// The frames, all of them Ethernet.
     pub frames: FrameSet,
-    /// Records that could not be used: not Ethernet, or no IP where new Ethernet headers were asked for.
+    /// Records that could not be used: bad, not Ethernet, or no IP where new Ethernet headers were asked for.
     pub skipped: u64,
     /// The error that ended the capture early, if one did; the frames before it are good.
     pub error: Option<capture::Error>,
@@ -56,6 +56,7 @@ pub fn replay(
             break;
         }
     }
+    skipped += reader.skipped();
     Replay { frames: frames.build(), skipped, error }
 }
 

@@ -9,25 +9,25 @@ use lzma_rust2::{XzOptions, XzWriter};
 
 use crate::fixture::{pcap, read_all, read_good, some_packets};
 
-fn gz(bytes: &[u8]) -> Vec<u8> {
+pub(crate) fn gz(bytes: &[u8]) -> Vec<u8> {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
     encoder.write_all(bytes).unwrap();
     encoder.finish().unwrap()
 }
 
-fn bz2(bytes: &[u8]) -> Vec<u8> {
+pub(crate) fn bz2(bytes: &[u8]) -> Vec<u8> {
     let mut encoder = BzEncoder::new(Vec::new(), bzip2::Compression::fast());
     encoder.write_all(bytes).unwrap();
     encoder.finish().unwrap()
 }
 
-fn xz(bytes: &[u8]) -> Vec<u8> {
+pub(crate) fn xz(bytes: &[u8]) -> Vec<u8> {
     let mut encoder = XzWriter::new(Vec::new(), XzOptions::with_preset(1)).unwrap();
     encoder.write_all(bytes).unwrap();
     encoder.finish().unwrap()
 }
 
-fn zst(bytes: &[u8]) -> Vec<u8> {
+pub(crate) fn zst(bytes: &[u8]) -> Vec<u8> {
     ruzstd::encoding::compress_to_vec(bytes, ruzstd::encoding::CompressionLevel::Fastest)
 }
 

@@ -6,3 +6,4 @@ mod fixture;
 mod linktype;
 mod pcapng;
 mod roundtrip;
+mod tshark;

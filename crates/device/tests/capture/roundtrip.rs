@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 use clique_device::capture::{ErrorKind, Format, LinkType, Options, RECORD_LEN_MAX, Reader, Writer};
 use proptest::prelude::*;
 
-use crate::fixture::{Wanted, pcap, read_good};
+use crate::fixture::{Wanted, pcap, read_all, read_good};
 
 /// An output that a test can look into.
 #[derive(Clone, Default)]
@@ -138,9 +138,87 @@ fn a_full_disk_is_reported_by_write_flush_and_close() {
     assert!(error.to_string().contains("full: record "), "{error}");
     assert!(writer.write(0, 0, &[]).is_err(), "an incomplete record must stay the last");
     assert!(writer.flush().is_err());
+    assert!(writer.close().is_err());
 
-    let writer = Writer::from_write(Box::new(Full(3)), "full", options).unwrap();
+    let mut writer = Writer::from_write(Box::new(Full(3)), "full", options).unwrap();
     assert!(matches!(writer.close().unwrap_err().kind(), ErrorKind::Write(_)));
+}
+
+/// The records that a full disk does not hold are counted: those in the buffer too, and what was written can be read.
+#[test]
+fn lost_records_are_counted() {
+    for (format, room) in
+        [Format::Pcap, Format::PcapNg].into_iter().flat_map(|f| [(f, 100_000), (f, 65_600), (f, 10)])
+    {
+        let disk = Shared::default();
+        let full = Limited { left: room, disk: disk.clone() };
+        let options = Options { format, ..Options::default() };
+        let mut writer = Writer::from_write(Box::new(full), "full", options).unwrap();
+        let failed = (0..1000).find(|i| writer.write(1_000, 0, &vec![7; 60 + i]).is_err()).unwrap();
+        let (records, _) = read_all(&disk.0.lock().unwrap());
+        assert_eq!(writer.records(), records.len() as u64, "{format:?} {room}");
+        assert_eq!(writer.records() + writer.lost(), failed as u64, "{format:?} {room}");
+    }
+}
+
+/// A disk that is full after so many bytes, of which a test can see the contents.
+struct Limited {
+    left: usize,
+    disk: Shared,
+}
+
+impl Write for Limited {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let count = bytes.len().min(self.left);
+        if count == 0 {
+            return Err(io::ErrorKind::StorageFull.into());
+        }
+        self.left -= count;
+        self.disk.write(&bytes[..count])
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Each packet of a pcapng file keeps its link type; a pcap file has one, and takes the IP packets of others if that is IP.
+#[test]
+fn link_types_of_packets() {
+    let ip = [&[0x45][..], &[0; 19]].concat();
+    let ether = [&[2; 12][..], &[8, 0], &ip].concat();
+    let arp = [&[2; 12][..], &[8, 6], &ip].concat();
+    let other = LinkType::Other(147);
+    let write = |linktype, format| {
+        let output = Shared::default();
+        let options = Options { linktype, format, ..Options::default() };
+        let mut writer = Writer::from_write(Box::new(output.clone()), "test", options).unwrap();
+        let packets =
+            [(LinkType::Ethernet, &ether), (LinkType::RawIp, &ip), (LinkType::Ethernet, &arp), (other, &ip)];
+        let written = packets.map(|(linktype, bytes)| writer.write_as(linktype, 1_000, 100, bytes));
+        let refused = written.map(|result| result.err().map(|error| error.to_string()));
+        writer.close().unwrap();
+        let read = read_good(&output.0.lock().unwrap());
+        (read.into_iter().map(|(r, bytes)| (r.linktype, r.orig_len, bytes)).collect::<Vec<_>>(), refused)
+    };
+    let all = [
+        (LinkType::Ethernet, 100, ether.clone()),
+        (LinkType::RawIp, 100, ip.clone()),
+        (LinkType::Ethernet, 100, arp.clone()),
+        (other, 100, ip.clone()),
+    ];
+    assert_eq!(write(LinkType::LinuxSll, Format::PcapNg), (all.to_vec(), [const { None }; 4]));
+    let (read, refused) = write(LinkType::Ethernet, Format::Pcap);
+    assert_eq!(read, [all[0].clone(), all[2].clone()]);
+    let text = refused[1].as_ref().expect("no Ethernet");
+    assert!(
+        text.contains("a packet of link type raw IP does not fit into a file of link type Ethernet"),
+        "{text}"
+    );
+    assert!(refused[3].is_some());
+    let (read, refused) = write(LinkType::RawIp, Format::Pcap);
+    assert_eq!(read, [(LinkType::RawIp, 86, ip.clone()), all[1].clone()]);
+    assert!(refused[2].is_some() && refused[3].is_some());
 }
 
 #[test]

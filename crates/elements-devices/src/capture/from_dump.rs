@@ -5,15 +5,19 @@
 //! ```
 //!
 //! Emits the packets of a pcap or pcapng file as fast as it can or, with TIMING, at the speed at which they were
-//! captured. Files may be compressed with gzip, bzip2 or xz, and may have timestamps in nanoseconds. FILENAME can be
+//! captured. Files may be compressed with gzip, bzip2, xz or zstd, and may have timestamps in nanoseconds. FILENAME can be
 //! `-` for standard input.
 //!
 //! Packets carry the time of their capture, the number of bytes by which they were truncated (the extra-length
 //! annotation), and the link-layer header position. With FORCE_IP only IP packets are emitted, with their header
 //! positions and destination annotations; others leave by output 1 or, if there is none, are dropped. FORCE_IP is
-//! implied for a file of packets without link-layer headers.
+//! implied for packets without link-layer headers.
 //!
-//! Reading a truncated or damaged file ends there with a message; a packet of more than 65535 bytes counts as damage.
+//! The interfaces of a pcapng file may have different link types: each packet has that of its own. A message says so, unless FORCE_IP
+//! makes all the same or ToDump's USE_ENCAP_FROM tells them apart.
+//!
+//! Bad records, and packets of more than 69,440 bytes, are skipped and counted as drops; a message says the first of them, and how many
+//! there were. Reading ends with a message where a file is truncated, or damaged so that no further record can be found.
 //! Reading from a pipe that has no data makes the whole worker wait.
 //!
 //! Ports: no inputs, 1 or 2 outputs. Processing: agnostic, output 1 push. Workers: exclusive.
@@ -253,33 +257,94 @@ mod tests {
         assert!(text.contains("unknown linktype 147; can't force IP packets"), "{text}");
     }
 
-    /// A damaged file ends with a message, after what was good.
+    /// A truncated file ends with a message, after what was good.
     #[test]
     fn truncated_file() {
         let (_folder, path) = capture("a.pcap", 4, Options::default());
         let bytes = std::fs::read(&path).unwrap();
         std::fs::write(&path, &bytes[..bytes.len() - 1]).unwrap();
         let config = format!("d :: FromDump({path}, STOP true) -> Discard");
-        assert_eq!(run_and_read(&config, &["d.count"]), ["3"]);
+        let read = run_and_read(&config, &["d.count", "d.drop_reasons"]);
+        assert_eq!(read, ["3", "1\tbad record in the capture\n"]);
         let said = run(&config);
         assert!(said.contains(&path) && said.starts_with("d :: FromDump: "), "{said}");
         let text = errors("FromDump(/nonexistent/file.pcap) -> Discard");
         assert!(text.contains("/nonexistent/file.pcap"), "{text}");
     }
 
-    /// A record that is too long for a packet ends the file, whatever follows.
+    /// A record that is too long for a buffer is skipped, said and counted; one of an IP packet of 65,535 bytes is not too long.
     #[test]
     fn too_long_a_record() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.pcap").to_str().unwrap().to_owned();
         let mut writer = Writer::create(&path, Options::default()).unwrap();
-        for len in [60, 65_535, 65_536, 60] {
+        for len in [60, 65_535, 65_549, 69_441, 200_000, 69_440, 60] {
             writer.write(1_000 * SECOND, 0, &vec![0; len]).unwrap();
         }
         writer.close().unwrap();
+        let config = format!("d :: FromDump({path}, STOP true) -> c :: Counter -> Discard");
+        let at = 24 + 3 * 16 + 60 + 65_535 + 65_549;
+        let first = format!("byte {at}: a packet of 69441 bytes is skipped: 69440 are the most");
+        assert_eq!(
+            run(&config),
+            format!("d :: FromDump: {path}: {first}\nd :: FromDump: {path}: 2 records could not be used\n")
+        );
+        let read = run_and_read(&config, &["d.count", "c.byte_count", "d.drop_reasons"]);
+        assert_eq!(read, ["5", "200644", "2\tlonger than a packet buffer\n"]);
+    }
+
+    /// A bad record costs itself; the first is said.
+    #[test]
+    fn bad_records() {
+        let (_folder, path) = capture("a.pcap", 6, Options::default());
+        let mut bytes = std::fs::read(&path).unwrap();
+        let third = 24 + 2 * 16 + 60 + 61;
+        bytes[third + 8..third + 12].copy_from_slice(&[0xff; 4]);
+        std::fs::write(&path, bytes).unwrap();
         let config = format!("d :: FromDump({path}, STOP true) -> Discard");
-        assert_eq!(run(&config), format!("d :: FromDump: {path}: bad packet header; giving up\n"));
-        assert_eq!(run_and_read(&config, &["d.count"]), ["2"]);
+        assert_eq!(
+            run_and_read(&config, &["d.count", "d.drop_reasons"]),
+            ["5", "1\tbad record in the capture\n"]
+        );
+        let said = run(&config);
+        let expected = format!("d :: FromDump: {path}: record 3, byte {third}: bad packet header: ");
+        assert!(said.starts_with(&expected) && said.ends_with("; it is skipped\n"), "{said}");
+        // What lies in front of the position where reading begins is of no interest.
+        let config = format!("d :: FromDump({path}, STOP true, FILEPOS {}) -> Discard", third + 1);
+        assert_eq!(
+            (run(&config), run_and_read(&config, &["d.count"])),
+            (String::new(), vec!["3".to_owned()])
+        );
+    }
+
+    /// Each packet has the link type of its interface.
+    #[test]
+    fn several_link_types() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.pcapng").to_str().unwrap().to_owned();
+        let options = Options { format: Format::PcapNg, ..Options::default() };
+        let mut writer = Writer::create(&path, options).unwrap();
+        let ip = [&[0x45][..], &[0; 15], &[10, 0, 0, 1]].concat();
+        let ether = [&[2; 12][..], &[8, 0], &ip].concat();
+        let arp = [&[2; 12][..], &[8, 6], &ip].concat();
+        for (linktype, bytes) in [
+            (LinkType::Ethernet, &ether),
+            (LinkType::RawIp, &ip),
+            (LinkType::Ethernet, &arp),
+            (LinkType::RawIp, &ether),
+        ] {
+            writer.write_as(linktype, SECOND, 0, bytes).unwrap();
+        }
+        writer.close().unwrap();
+        let config = format!("d :: FromDump({path}, STOP true) -> Discard");
+        let said = run(&config);
+        assert!(said.contains("several link types (Ethernet, raw IP)"), "{said}");
+        let read = run_and_read(&config, &["d.count", "d.drop_reasons"]);
+        assert_eq!(read, ["3", "1\tno IP packet\n"], "one without link header is no IP packet");
+        let config = format!(
+            "d :: FromDump({path}, STOP true, FORCE_IP true) -> CheckIPHeader(VERBOSE true) -> Discard"
+        );
+        assert_eq!(run_and_read(&config, &["d.count", "d.drop_reasons"]), ["2", "2\tno IP packet\n"]);
     }
 
     /// After the end another position alone starts nothing.

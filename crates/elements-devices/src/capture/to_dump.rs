@@ -21,7 +21,10 @@
 //! - `SNAPLEN` (integer, default 2000): the maximum number of bytes written of each packet; 0 for no limit.
 //! - `ENCAP` (name, default `ETHER`): the link type, that is, what the packets start with: `IP`, `ETHER`, `NULL`,
 //!   `SLL`, `802_11`, ..., or `#` and the number of a link type.
-//! - `USE_ENCAP_FROM` (element names): use the link type of these elements (FromDump), which must agree.
+//! - `USE_ENCAP_FROM` (element names): use the link type of these elements (FromDump), which must agree unless PCAPNG is set. Where a
+//!   file has packets of several link types, each is written as what it is: with PCAPNG, there is an interface for each link type.
+//!   Otherwise the file has the link type of the first interface; if that is IP, of other packets the IP packet is written,
+//!   and what does not fit is refused with a message.
 //! - `EXTRA_LENGTH` (boolean, default true): whether to write the original length of packets, including the
 //!   extra-length annotation.
 //! - `UNBUFFERED` (boolean, default false): whether to write packets to the system immediately.
@@ -32,6 +35,9 @@
 //!
 //! # Handlers
 //! - `count` (read): packets written. `reset_counts` (write, button): sets it to zero.
+//! - `missed` (read): packets that are not in the file: the disk is full, or the format cannot hold the packet's time or link type.
+//!   Without an output they are dropped, and so counted by reason, too; the last 64 KiB before a full disk are in `missed` only.
+//!   A message says the first of a kind, and the number at the end.
 //! - `filename` (read): the file.
 //!
 //! # Example
@@ -52,6 +58,7 @@ use router::{
 };
 use std::any::Any;
 use std::fs::File;
+use std::sync::Arc;
 
 /// The class.
 pub(crate) const CLASS: Class = Class::new("ToDump", create)
@@ -61,6 +68,8 @@ pub(crate) const CLASS: Class = Class::new("ToDump", create)
     .absorbs("packets, without an output")
     .doc(router::manual!("to_dump.rs"));
 
+/// Why packets are dropped once writing failed.
+const UNWRITABLE: &str = "the capture cannot be written";
 /// Packets asked for at a time.
 const BURST: usize = 32;
 
@@ -76,6 +85,10 @@ struct ToDump {
     filename: String,
     options: Options,
     encap_from: Vec<String>,
+    /// The elements of these names.
+    sources: Vec<Arc<Encap>>,
+    /// Whether they have different link types.
+    disagree: bool,
     extra_length: bool,
     unbuffered: bool,
     /// Packets without a time keep none.
@@ -83,6 +96,16 @@ struct ToDump {
     intake: Intake,
     output: Output,
     count: u64,
+    /// Packets that are not in the file although they came.
+    missed: u64,
+    said: Said,
+}
+
+/// What was said already.
+#[derive(Default)]
+struct Said {
+    time: bool,
+    link_type: bool,
 }
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
@@ -117,28 +140,35 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         filename: if filename.0 == "-" { "<stdout>".to_owned() } else { filename.0 },
         options: Options { linktype, snaplen, nanoseconds, format },
         encap_from: encap_from.unwrap_or_default(),
+        sources: Vec::new(),
+        disagree: false,
         extra_length,
         unbuffered,
         force_time,
         intake: Intake::of(config),
         output: Output::Waiting,
         count: 0,
+        missed: 0,
+        said: Said::default(),
     }))
 }
 
 impl ToDump {
     /// The link type that other elements say their packets have.
     fn find_encap(&mut self, cx: &Cx<'_>) -> Result<(), ConfigError> {
-        let mut found: Vec<(&str, LinkType)> = Vec::new();
+        let (mut found, mut sources): (Vec<(&str, LinkType)>, _) = (Vec::new(), Vec::new());
         for name in &self.encap_from {
             let element = cx.shared_of::<Encap>(name, "FromDump").map_err(|error| {
                 let exists = cx.info().find(name, Some(cx.index())).is_some();
                 if exists { format!("'{name}' has no 'encap' read handler") } else { error }
             })?;
+            element.ask();
             found.push((name, element.linktype()?));
+            sources.push(element);
         }
         let Some(&(_, first)) = found.first() else { return Ok(()) };
-        if found.iter().any(|(_, linktype)| *linktype != first) {
+        self.disagree = found.iter().any(|(_, linktype)| *linktype != first);
+        if self.disagree && self.options.format == Format::Pcap {
             let mut messages = vec!["source encapsulation types disagree:".to_owned()];
             messages.extend(
                 found.iter().map(|(name, linktype)| format!("  {name} has {}", encap::name(*linktype))),
@@ -146,6 +176,7 @@ impl ToDump {
             return Err(ConfigError::from(messages));
         }
         self.options.linktype = first;
+        self.sources = sources;
         Ok(())
     }
 
@@ -184,11 +215,23 @@ impl ToDump {
         }
     }
 
-    fn write_batch(&mut self, cx: &mut Cx<'_>, batch: &Batch) {
-        for packet in batch.iter() {
-            self.write(cx, packet);
+    /// Writes packets. Of those that go nowhere else, the ones that cannot be written are dropped.
+    fn write_batch(&mut self, cx: &mut Cx<'_>, batch: &mut Batch) {
+        let any = !batch.is_empty();
+        if self.intake.passes() {
+            for packet in batch.iter() {
+                let _ = self.write(cx, packet); // it counts what it misses
+            }
+        } else {
+            batch.filter_map(|packet| match self.write(cx, &packet) {
+                Ok(()) => Some(packet),
+                Err(reason) => {
+                    cx.drop(packet, reason);
+                    None
+                }
+            });
         }
-        if self.at_once() && !batch.is_empty() {
+        if any && self.at_once() {
             self.flush(cx);
         }
     }
@@ -199,30 +242,72 @@ impl ToDump {
     }
 
     fn flush(&mut self, cx: &Cx<'_>) {
-        let flushed = self.writer(cx).map_or(Ok(()), Writer::flush);
-        self.settle(cx, flushed);
+        if let Some(writer) = self.writer(cx)
+            && let Err(error) = writer.flush()
+        {
+            self.fail(cx, &error);
+        }
     }
 
-    fn write(&mut self, cx: &Cx<'_>, packet: &Packet) {
+    /// Writes a packet, or says why it is missing.
+    fn write(&mut self, cx: &Cx<'_>, packet: &Packet) -> Result<(), &'static str> {
         let time_ns = match packet.timestamp_ns() {
             0 if !self.force_time => cx.now_ns(),
             time_ns => time_ns,
         };
         let extra = if self.extra_length { packet.anno(Anno::EXTRA_LENGTH) as u32 } else { 0 };
         let orig_len = (packet.len() as u32).saturating_add(extra);
-        let Some(writer) = self.writer(cx) else { return };
-        let written = writer.write(time_ns, orig_len, packet.data());
-        self.count += u64::from(written.is_ok());
-        self.settle(cx, written);
+        let linktype = self.linktype_of(packet);
+        let Some(writer) = self.writer(cx) else {
+            self.missed += 1;
+            return Err(UNWRITABLE);
+        };
+        match writer.write_as(linktype, time_ns, orig_len, packet.data()) {
+            Ok(()) => {
+                self.count += 1;
+                Ok(())
+            }
+            Err(error) => {
+                self.missed += 1;
+                Err(self.settle(cx, &error))
+            }
+        }
     }
 
-    /// An error that concerns more than one packet ends the capture.
-    fn settle(&mut self, cx: &Cx<'_>, result: device::capture::Result<()>) {
-        if let Err(error) = result
-            && !matches!(error.kind(), ErrorKind::Time { .. })
-        {
-            cx.log(&format!("{} :: ToDump: {error}", cx.name()));
-            self.output = Output::Closed;
+    /// What a packet begins with: what its source says of the file, or of this packet where packets differ.
+    fn linktype_of(&self, packet: &Packet) -> LinkType {
+        let differ = self.disagree || self.sources.iter().any(|source| source.has_several());
+        let own = if differ { packet.captured_link() } else { None };
+        own.map_or(self.options.linktype, LinkType::from_code)
+    }
+
+    /// What an error means for the packet. One that concerns more than this packet ends the capture.
+    fn settle(&mut self, cx: &Cx<'_>, error: &device::capture::Error) -> &'static str {
+        let (said, advice, reason) = match error.kind() {
+            ErrorKind::Time { .. } => (&mut self.said.time, "", "time that the capture format cannot hold"),
+            ErrorKind::LinkType { .. } => (
+                &mut self.said.link_type,
+                "; PCAPNG true keeps such packets",
+                "link type that the capture format cannot hold",
+            ),
+            _ => {
+                self.fail(cx, error);
+                return UNWRITABLE;
+            }
+        };
+        if !std::mem::replace(said, true) {
+            cx.log(&format!("{} :: ToDump: {error}{advice}", cx.name()));
+        }
+        reason
+    }
+
+    /// Ends the capture. What the writer still had is missing, too.
+    fn fail(&mut self, cx: &Cx<'_>, error: &device::capture::Error) {
+        cx.log(&format!("{} :: ToDump: {error}", cx.name()));
+        if let Output::Open(writer) = std::mem::replace(&mut self.output, Output::Closed) {
+            // The counter may have been reset since.
+            self.count = self.count.saturating_sub(writer.lost());
+            self.missed += writer.lost();
         }
     }
 }
@@ -245,8 +330,8 @@ impl Element for ToDump {
         Step::Done(Ok(String::new()))
     }
 
-    fn push(&mut self, cx: &mut Cx<'_>, _port: usize, batch: Batch) {
-        self.write_batch(cx, &batch);
+    fn push(&mut self, cx: &mut Cx<'_>, _port: usize, mut batch: Batch) {
+        self.write_batch(cx, &mut batch);
         self.intake.pushed(cx, batch);
     }
 
@@ -260,17 +345,26 @@ impl Element for ToDump {
         Pull::Ask { input: 0, want }
     }
 
-    fn pulled(&mut self, cx: &mut Cx<'_>, _port: usize, batch: Batch) -> Pull {
-        self.write_batch(cx, &batch);
+    fn pulled(&mut self, cx: &mut Cx<'_>, _port: usize, mut batch: Batch) -> Pull {
+        let came = !batch.is_empty();
+        self.write_batch(cx, &mut batch);
+        if came && batch.is_empty() {
+            cx.tasks().schedule(); // there may be more, although none of these could be written
+        }
         self.intake.pulled(cx, batch)
     }
 
     fn finish(&mut self, cx: &mut Cx<'_>) {
         self.writer(cx); // a capture of nothing is still a capture
-        if let Output::Open(writer) = std::mem::replace(&mut self.output, Output::Closed)
+        if let Output::Open(writer) = &mut self.output
             && let Err(error) = writer.close()
         {
-            cx.log(&format!("{} :: ToDump: {error}", cx.name()));
+            self.fail(cx, &error);
+        }
+        self.output = Output::Closed;
+        if self.missed > 0 {
+            let (name, file, missed) = (cx.name(), &self.filename, self.missed);
+            cx.log(&format!("{name} :: ToDump: {file}: packets that are missing in the file: {missed}"));
         }
     }
 
@@ -300,13 +394,14 @@ impl Element for ToDump {
     fn handlers(&self, h: &mut Handlers) {
         h.read("filename", |e: &mut ToDump, _| e.filename.clone());
         h.count("reset_counts", |e: &mut ToDump| &mut e.count).measures(&metric::PACKETS);
+        h.read("missed", |e: &mut ToDump, _| e.missed).measures(&metric::PACKETS);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use crate::testing::{build, errors};
-    use device::capture::{LinkType, Reader, Record};
+    use device::capture::{Format, LinkType, Options, Reader, Record, Writer};
     use router::Call;
 
     fn run(config: &str) -> router::Router {
@@ -368,6 +463,79 @@ mod tests {
         ));
         assert!(text.contains("source encapsulation types disagree"), "{text}");
         assert!(text.contains("f has IP") && text.contains("g has ETHER"), "{text}");
+    }
+
+    /// A pcapng file of Ethernet frames, IP packets and an ARP frame, in a folder of its own.
+    fn mixed() -> (tempfile::TempDir, String) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("mixed").to_str().unwrap().to_owned();
+        let options = Options { format: Format::PcapNg, ..Options::default() };
+        let mut writer = Writer::create(&path, options).unwrap();
+        let ip = [&[0x45, 0, 0, 20][..], &[0; 12], &[10, 0, 0, 1]].concat();
+        let (ether, arp) = ([&[2; 12][..], &[8, 0], &ip].concat(), [&[2; 12][..], &[8, 6], &ip].concat());
+        for (linktype, bytes) in
+            [(LinkType::Ethernet, ether), (LinkType::RawIp, ip), (LinkType::Ethernet, arp)]
+        {
+            writer.write_as(linktype, 1_000, 0, &bytes).unwrap();
+        }
+        writer.close().unwrap();
+        (folder, path)
+    }
+
+    /// Packets of several link types are written each as what it is, or refused and counted with a message.
+    #[test]
+    fn several_link_types() {
+        let (folder, mixed) = mixed();
+        let out = folder.path().join("out").to_str().unwrap().to_owned();
+        // A queue between keeps packets apart from what is read then.
+        let config = |arguments: &str| {
+            format!(
+                "f :: FromDump({mixed}) -> Queue -> d :: ToDump({out}, USE_ENCAP_FROM f{arguments});
+                 DriverManager(wait 1, stop)"
+            )
+        };
+        assert_eq!(crate::testing::run(&config(", PCAPNG true")), "");
+        let wanted = records(&mixed);
+        let read = records(&out);
+        let types: Vec<_> = read.iter().map(|(record, _)| record.linktype).collect();
+        assert_eq!(types, [LinkType::Ethernet, LinkType::RawIp, LinkType::Ethernet]);
+        assert!(read.iter().zip(&wanted).all(|((_, bytes), (_, wanted))| bytes == wanted));
+
+        let said = crate::testing::run(&config(""));
+        assert!(
+            said.contains("a packet of link type raw IP does not fit into a file of link type Ethernet"),
+            "{said}"
+        );
+        assert!(said.contains("PCAPNG true keeps such packets"), "{said}");
+        assert!(said.contains("packets that are missing in the file: 1"), "{said}");
+        assert_eq!(records(&out), [wanted[0].clone(), wanted[2].clone()]);
+        let read = crate::testing::run_and_read(&config(""), &["d.count", "d.missed", "d.drop_reasons"]);
+        assert_eq!(read, ["2", "1", "1\tlink type that the capture format cannot hold\n"]);
+    }
+
+    /// A full disk: what is missing is counted, whether packets go on or not.
+    #[test]
+    fn full_disk() {
+        if !std::path::Path::new("/dev/full").exists() {
+            println!("skipped: there is no /dev/full");
+            return;
+        }
+        let source = "InfiniteSource(LENGTH 1000, LIMIT 100, STOP true)";
+        let handlers = ["d.count", "d.missed", "d.drop_reasons"];
+        let config = format!("{source} -> d :: ToDump(/dev/full) -> c :: Counter -> Discard");
+        assert_eq!(crate::testing::run_and_read(&config, &handlers), ["0", "100", ""]);
+        let config = format!("{source} -> d :: ToDump(/dev/full)");
+        // 64 KiB are taken before the disk is asked.
+        assert_eq!(
+            crate::testing::run_and_read(&config, &handlers),
+            ["0", "100", "36\tthe capture cannot be written\n"]
+        );
+        let said = crate::testing::run(&config);
+        assert!(said.contains("No space left on device") || said.contains("no storage space"), "{said}");
+        assert!(said.ends_with("packets that are missing in the file: 100\n"), "{said}");
+        // What is in the buffer at the end is missing, too.
+        let said = crate::testing::run("InfiniteSource(LIMIT 3, STOP true) -> ToDump(/dev/full)");
+        assert!(said.ends_with("packets that are missing in the file: 3\n"), "{said}");
     }
 
     /// Nothing that fails to start touches the file.

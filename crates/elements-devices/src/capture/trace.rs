@@ -1,7 +1,7 @@
 //! What elements share that emit the packets of a trace, whatever the format of its file.
 
 use super::range::{Nanos, Range, RangeArgs, RangePosition};
-use super::trace_file::{Pace, Stage, TraceFile, file_size};
+use super::trace_file::{PACKET_MAX, Pace, Stage, TraceFile, file_size};
 use device::capture::{LinkType, Reader, Record};
 use elements_shared::encap::{self, Encap, mark_ip};
 use elements_shared::formula::Formula;
@@ -32,7 +32,9 @@ enum AtEnd {
 pub(super) struct Trace {
     filename: String,
     filesize: Option<u64>,
+    /// That of the last packet, and that of the file or its first interface.
     linktype: LinkType,
+    first_linktype: LinkType,
     encap: Arc<Encap>,
     pub(super) filepos: u64,
     file: TraceFile,
@@ -115,6 +117,7 @@ impl Trace {
             filesize: None,
             filename: if filename == "-" { "<stdin>".to_owned() } else { filename },
             linktype: LinkType::Ethernet,
+            first_linktype: LinkType::Ethernet,
             encap,
             filepos: 0,
             file: TraceFile::new(range),
@@ -147,6 +150,11 @@ fn probability(config: &mut Config<'_>, sample: f64) -> Result<u32, ConfigError>
     Ok(fixed)
 }
 
+/// Whether packets of this link type begin with an IP header.
+fn without_link_header(linktype: LinkType) -> bool {
+    matches!(linktype, LinkType::RawIp | LinkType::Ipv4 | LinkType::Ipv6)
+}
+
 impl Trace {
     fn open(&mut self) -> Result<(), ConfigError> {
         self.linktype = self.encap.linktype()?;
@@ -154,8 +162,7 @@ impl Trace {
             let (name, code) = (&self.filename, self.linktype.code());
             return Err(format!("{name}: unknown linktype {code}; can't force IP packets").into());
         }
-        // Packets without link-layer headers are IP packets or nothing.
-        self.force_ip |= matches!(self.linktype, LinkType::RawIp | LinkType::Ipv4 | LinkType::Ipv6);
+        self.first_linktype = self.linktype;
         let Some(reader) = self.encap.take_reader() else { return Ok(()) };
         self.filesize = file_size(&reader, &self.filename);
         self.file.begin(reader, self.filepos)
@@ -216,6 +223,10 @@ impl Trace {
 
     /// Makes the packet of a record whose bytes were read.
     fn make(&mut self, cx: &mut Cx<'_>, record: &Record) -> Next {
+        if self.file.bytes.len() > PACKET_MAX {
+            self.file.too_long(cx);
+            return Next::Skipped;
+        }
         let bytes = &self.file.bytes;
         let Some(mut packet) = cx.pool().packet(bytes) else {
             cx.count_drops("no buffer for a captured packet", 1);
@@ -235,8 +246,14 @@ impl Trace {
             }
         }
         packet.set_paint(record.interface);
+        packet.set_captured_link(record.linktype.code());
         self.linktype = record.linktype;
-        if !self.force_ip || mark_ip(&mut packet, record.linktype) {
+        if record.linktype != self.first_linktype {
+            self.note_several(cx, record.linktype);
+        }
+        // Packets without link-layer headers are IP packets or nothing.
+        let force_ip = self.force_ip || without_link_header(record.linktype);
+        if !force_ip || mark_ip(&mut packet, record.linktype) {
             return Next::Packet(packet);
         }
         if self.outputs > 1 {
@@ -247,12 +264,26 @@ impl Trace {
         Next::Skipped
     }
 
+    /// Notes that the packet which comes next has another link type than the first one, and says so unless that does no harm.
+    fn note_several(&mut self, cx: &Cx<'_>, other: LinkType) {
+        if self.encap.has_several() {
+            return;
+        }
+        self.encap.set_several();
+        if !self.force_ip && !self.encap.is_asked() {
+            let (name, file, first) = (cx.name(), &self.filename, self.first_linktype);
+            cx.log(&format!(
+                "{name} :: FromDump: {file}: packets have several link types ({first}, {other}); ToDump writes each as what it is \
+                 with USE_ENCAP_FROM {name}, PCAPNG true"
+            ));
+        }
+    }
+
     /// Gives a packet the length that FORCE_LEN says.
     fn with_length(&self, cx: &mut Cx<'_>, mut packet: Packet, record: &Record) -> Result<Packet, Packet> {
-        let raw = matches!(record.linktype, LinkType::RawIp | LinkType::Ipv4 | LinkType::Ipv6);
         let wanted = match self.force_len.unwrap_or(0) {
             0 => record.orig_len as usize,
-            length if raw => length - wire::ethernet::HEADER_LEN,
+            length if without_link_header(record.linktype) => length - wire::ethernet::HEADER_LEN,
             length => length,
         };
         packet.set_anno(Anno::EXTRA_LENGTH, 0);
@@ -369,10 +400,7 @@ impl Element for Trace {
 
     /// The file that is being read goes on to a namesake that reads the same file.
     fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {
-        let empty =
-            TraceFile { reader: None, bytes: Vec::new(), range: self.file.range.clone(), ..self.file };
-        let file = std::mem::replace(&mut self.file, empty);
-        Some(Box::new((self.filename.clone(), file)))
+        Some(Box::new((self.filename.clone(), self.file.hand_on())))
     }
 
     fn take_state(&mut self, _cx: &mut Cx<'_>, state: Box<dyn Any + Send>) {
@@ -380,7 +408,8 @@ impl Element for Trace {
             && kept.0 == self.filename
         {
             let range = std::mem::take(&mut self.file.range);
-            self.file = TraceFile { range, ..kept.1 };
+            self.file = kept.1;
+            self.file.range = range;
         }
     }
 
