@@ -132,6 +132,7 @@ fn finish(outcome: &Outcome, time: bool) -> ExitCode {
     }
     let _ = console::print(&text);
     match &outcome.exit {
+        _ if outcome.panicked => Status::Fault.into(),
         Some(Ok(value)) => ExitCode::from((value & 0xff) as u8),
         Some(Err(_)) => ExitCode::from(u8::MAX), // Click's -1
         None if outcome.errors.is_empty() => ExitCode::SUCCESS,

@@ -3,6 +3,7 @@
 use crate::stops::Stops;
 use crate::swap::Swaps;
 use router::Router;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
 /// What a run took.
@@ -16,19 +17,30 @@ pub(crate) struct Took {
     pub(crate) system: Duration,
 }
 
+/// A worker has panicked; the panic's message is on the standard error.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Panicked;
+
 /// Runs a router, and those that take its place, until it stops by itself or a signal stops it.
-pub(crate) fn run(router: &mut Router, swaps: &Swaps, stops: &Stops) -> Took {
+///
+/// # Errors
+/// That it came to its end because a worker panicked. It is to be finished, and nothing else can be asked of it.
+pub(crate) fn run(router: &mut Router, swaps: &Swaps, stops: &Stops) -> Result<Took, Panicked> {
     let is_controlled = router.info().nodes.iter().any(|node| node.class.name == "ControlSocket");
     stops.lead_to(swaps.current(), is_controlled);
     let (start, before) = (Instant::now(), processor_time());
-    loop {
-        router.run();
-        if !swaps.swap(router) {
-            break;
+    let turns = || {
+        loop {
+            router.run();
+            if !swaps.swap(router) {
+                break;
+            }
         }
-    }
+    };
+    // What a panic leaves half done is not used again.
+    catch_unwind(AssertUnwindSafe(turns)).map_err(|_| Panicked)?;
     let (elapsed, after) = (start.elapsed(), processor_time());
-    Took { elapsed, user: after.0.saturating_sub(before.0), system: after.1.saturating_sub(before.1) }
+    Ok(Took { elapsed, user: after.0.saturating_sub(before.0), system: after.1.saturating_sub(before.1) })
 }
 
 /// Processor time of all threads of this process so far, user and system, from `/proc/self/stat` (proc(5)); zero where
@@ -72,6 +84,35 @@ mod tests {
         assert_eq!(took(59_994).line(), "1.230u 0.010s 0:59.99\n");
         assert_eq!(took(59_996).line(), "1.230u 0.010s 1:00.00\n");
         assert_eq!(took(754_321).line(), "1.230u 0.010s 12:34.32\n");
+    }
+
+    struct Bomb;
+
+    impl router::Element for Bomb {
+        fn initialize(&mut self, cx: &mut router::Cx<'_>) -> Result<(), router::ConfigError> {
+            cx.tasks().schedule();
+            Ok(())
+        }
+
+        fn run_task(&mut self, _cx: &mut router::Cx<'_>) {
+            panic!("as it was told");
+        }
+    }
+
+    static CLASSES: &[router::Class] =
+        &[router::Class::new("Bomb", |_| Ok(Box::new(Bomb))).ports("0/0").activity(router::Activity::Always)];
+
+    /// The program hears of it, and goes on to its end.
+    #[test]
+    fn a_worker_that_panics_ends_the_run() {
+        let classes = router::Classes::new(CLASSES);
+        let layout = router::layout(lang::parse("Bomb", "config", &[]).graph, &classes, 1).unwrap();
+        let options = router::Options::default();
+        let (mut router, _) = router::build(layout, String::new(), &classes, options).unwrap();
+        let stops = Stops::catch().unwrap();
+        let swaps = Swaps::new(router.handle());
+        assert_eq!(run(&mut router, &swaps, &stops).err(), Some(Panicked));
+        router.finish();
     }
 
     #[test]

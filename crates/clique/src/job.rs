@@ -1,7 +1,7 @@
 //! One run of a configuration, from its text to its end: what `clique run` and the `click` driver have in common.
 
 use crate::console::{self, reason};
-use crate::drive::{self, Took};
+use crate::drive::{self, Panicked, Took};
 use crate::input;
 use crate::load;
 use crate::memory;
@@ -11,11 +11,13 @@ use crate::service;
 use crate::stops::Stops;
 use crate::swap::{Built, Swaps};
 use crate::takeover::{self, Interface};
+use crate::watchdog::Watchdog;
 use click_tools::{Input, Parameter, Text};
 use elements::netdevice::DpdkPorts;
 use lang::Diagnostic;
 use router::{Call, Classes, Clock, Options, Router, Secret};
 use std::net::IpAddr;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::str::FromStr;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -151,6 +153,8 @@ pub(crate) struct Outcome {
     pub(crate) errors: Vec<String>,
     /// What the exit handler says: a number, or why there is none.
     pub(crate) exit: Option<Result<i32, String>>,
+    /// Whether a worker panicked: then nothing was read.
+    pub(crate) panicked: bool,
 }
 
 /// Workers, at most: as many as the kernel's sets of processors have places.
@@ -286,11 +290,13 @@ impl Job {
             let ready = self.allow_swaps(router, &swaps, known);
             let ran = ready.map(|()| {
                 service::ready(self.setup.workers, router.info().nodes.len());
+                let _watchdog = Watchdog::start(swaps.current());
                 drive::run(router, &swaps, stops)
             });
             service::stopping();
             match ran {
-                Ok(took) => outcome.took = took,
+                Ok(Ok(took)) => outcome.took = took,
+                Ok(Err(Panicked)) => return broken(router, outcome),
                 Err(error) => outcome.errors.push(format!("cannot start: {error}")),
             }
         }
@@ -304,6 +310,17 @@ impl Job {
         router.finish();
         outcome
     }
+}
+
+/// A worker has panicked. Elements complete their files as far as they still can; a service manager sees the status, and starts the
+/// program again.
+fn broken(router: &mut Router, outcome: Outcome) -> Outcome {
+    if catch_unwind(AssertUnwindSafe(|| router.finish())).is_err() {
+        console::complain("clique: not all elements could complete their files\n");
+    }
+    let mut outcome = Outcome { panicked: true, ..outcome };
+    outcome.errors.push("a worker has panicked, which is a fault of the program".to_owned());
+    outcome
 }
 
 impl Door {

@@ -14,7 +14,7 @@
 //! `tests/` runs the program as its users do.
 //!
 //! Exit status: 0 success, 1 wrong or unreadable configuration, 2 wrong command line, 3 failure while or after the
-//! router ran.
+//! router ran, 4 a worker panicked.
 
 #![forbid(unsafe_code)]
 
@@ -47,6 +47,7 @@ mod stops;
 mod swap;
 mod takeover;
 mod top;
+mod watchdog;
 
 #[cfg(feature = "pages")]
 use clap::CommandFactory;
@@ -65,10 +66,10 @@ struct Program {
 
 const AFTER_HELP: &str = "Click's tools are there as well, 'clique click-flatten --help' for instance, or through links of \
     their names: click-flatten, click-check, click-pretty, click-undead, click-align,\n    click-xform, click-combine, click-uncombine, click2xml, xml2click, click-buildtool,\n    click-fastclassifier, click-devirtualize.\n\n\
-    Exit status: 0 fine, 1 wrong or unreadable configuration, 2 wrong command line, 3 failure while or after the router ran.";
+    Exit status: 0 fine, 1 wrong or unreadable configuration, 2 wrong command line, 3 failure while or after the router ran, 4 a worker panicked.";
 
 const EXIT_STATUS: &str = "Exit status: 0 fine, 1 wrong or unreadable configuration, 2 wrong command line, \
-    3 failure while or after the router ran.";
+    3 failure while or after the router ran, 4 a worker panicked.";
 
 #[derive(Subcommand, Debug)]
 enum Command {

@@ -14,6 +14,11 @@ pub(crate) fn ready(workers: usize, elements: usize) {
     tell(&format!("READY=1\nSTATUS={elements} elements on {workers} workers"));
 }
 
+/// The router's workers all answer.
+pub(crate) fn alive() {
+    tell("WATCHDOG=1");
+}
+
 /// The router has stopped; what is left is to complete files.
 pub(crate) fn stopping() {
     tell("STOPPING=1");

@@ -13,6 +13,8 @@ pub(crate) enum Status {
     Usage = 2,
     /// Something failed while or after the router ran.
     Failure = 3,
+    /// A worker panicked: a fault of the program.
+    Fault = 4,
 }
 
 impl From<Status> for ExitCode {

@@ -6,8 +6,14 @@
 
 use router::{Handle, HandlerError, HandlerResult, Response, Router, Writer};
 use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{self, Sender};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// The answer where building a configuration panics.
+const FAULT: &str =
+    "a fault of the program: the configuration could not be built, the standard error says more";
 
 /// The router that runs, and the one that is to run next.
 pub(crate) struct Swaps {
@@ -158,6 +164,13 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Current {
+    /// The workers that do not answer in time.
+    pub(crate) fn silent_workers(&self, within: Duration) -> Vec<usize> {
+        let handle = lock(&self.0).clone();
+        // One that halts is replaced, or comes to its end.
+        handle.silent_workers(within).unwrap_or_default()
+    }
+
     /// Asks the driver to stop, whatever would have it go on, once packets on their way have arrived.
     pub(crate) fn stop_for_good(&self) {
         lock(&self.0).info().end_for_good();
@@ -189,7 +202,9 @@ impl Swaps {
         let (current, builds, again) = (self.current.clone(), self.builds.clone(), requests.clone());
         let serve = move || {
             for Request { text, mut reply, unbuilt } in received {
-                match build(text) {
+                // A fault of the program in what is built is no fault of what runs.
+                let built = catch_unwind(AssertUnwindSafe(|| build(text)));
+                match built.unwrap_or_else(|_| Err(FAULT.to_owned())) {
                     Err(message) => {
                         lock(&current.0).info().swaps.refuse();
                         reply.send(Err(message.into()));

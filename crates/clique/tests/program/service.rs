@@ -41,8 +41,11 @@ fn the_units_commands_start_reload_and_stop_a_router() {
         let len = manager.recv(&mut heard).expect("a message");
         String::from_utf8_lossy(&heard[..len]).into_owned()
     };
+    let hear_after_watchdog =
+        || std::iter::repeat_with(hear).find(|said| said != "WATCHDOG=1").unwrap_or_default();
     let mut router = command("ExecStart", directory.path());
-    router.env("NOTIFY_SOCKET", &place).stdout(Stdio::piped()).stderr(Stdio::piped());
+    router.env("NOTIFY_SOCKET", &place).env("WATCHDOG_USEC", "300000");
+    router.stdout(Stdio::piped()).stderr(Stdio::piped());
     let router = router.spawn().expect("the program can be started");
     assert_eq!(hear(), "READY=1\nSTATUS=3 elements on 2 workers");
 
@@ -53,9 +56,11 @@ fn the_units_commands_start_reload_and_stop_a_router() {
     let reload = command("ExecReload", directory.path()).output().expect("a client");
     assert!(!reload.status.success() && messages(&reload).contains("Idel"), "{}", messages(&reload));
 
+    // Of the router that runs now, too.
+    assert_eq!([hear(), hear(), hear()], ["WATCHDOG=1"; 3]);
     let kill = Command::new("kill").arg(router.id().to_string()).status();
     assert!(kill.is_ok_and(|status| status.success()));
-    assert_eq!(hear(), "STOPPING=1");
+    assert_eq!(hear_after_watchdog(), "STOPPING=1");
     let output = router.wait_with_output().expect("the program can be awaited");
     assert_eq!(output.status.code(), Some(0));
     let messages = messages(&output);

@@ -1,13 +1,18 @@
 //! Calls from threads that are no workers.
 
+use crate::calls::resolve::{LOAD, Target, resolve};
 use crate::error::HandlerError;
-use crate::handlers::call::Call;
+use crate::handlers::call::{Access, Call};
+use crate::handlers::declaration::Of;
 use crate::handlers::response::{HandlerResult, Response};
 use crate::shared::info::Info;
-use crate::shared::mailbox::{Message, Reply};
+use crate::shared::mailbox::{Mailbox, Message, Reply};
 use std::sync::Arc;
-use std::sync::mpsc;
-use std::time::Duration;
+use std::sync::mpsc::{self, Receiver};
+use std::time::{Duration, Instant};
+
+/// How long a read waits for a worker, if another one has answered.
+const PATIENCE: Duration = Duration::from_millis(500);
 
 /// A way to talk to a running router from any thread.
 #[derive(Clone)]
@@ -46,7 +51,18 @@ impl Handle {
     }
 
     /// As [`Handle::call`], with the warnings.
+    ///
+    /// A value that several workers' instances decide together is put together from those that answer: one that is held up for
+    /// half a second is left out, and a warning says so.
     pub fn ask(&self, call: Call) -> Response {
+        if let Ok(Target::Element(element, handler, name)) = resolve(&self.info, &call)
+            && call.access == Access::Read
+            && let workers @ [_, _, ..] = handler.workers(&self.info, element, call.access)
+        {
+            let argument =
+                name.map_or_else(|| call.argument.clone(), |name| format!("{name} {}", call.argument));
+            return self.gather(element, handler, &argument, workers);
+        }
         let (sender, receiver) = mpsc::channel();
         let worker = first_owner(&self.info, &call);
         self.info.mailboxes[worker].send(Message::Request { call, reply: Reply::Thread(sender) });
@@ -57,6 +73,55 @@ impl Handle {
                 Err(_) => return Err(HandlerError::stopped()).into(),
             }
         }
+    }
+}
+
+impl Handle {
+    /// Reads a handler of several workers' instances.
+    fn gather(&self, element: usize, handler: Of, argument: &str, workers: &[usize]) -> Response {
+        let ask = |&worker: &usize| {
+            let (sender, answer) = mpsc::channel();
+            let (argument, reply) = (argument.to_owned(), Reply::Thread(sender));
+            let access = Access::Read;
+            self.info.mailboxes[worker].send(Message::Part { element, handler, access, argument, reply });
+            (worker, answer)
+        };
+        let asked: Vec<_> = workers.iter().map(ask).collect();
+        let (mut patient, mut responses, mut silent) = (Instant::now() + PATIENCE, Vec::new(), Vec::new());
+        while responses.is_empty() {
+            silent.clear();
+            for (worker, answer) in &asked {
+                match answer.recv_timeout(patient.saturating_duration_since(Instant::now())) {
+                    Ok(response) => responses.push(response),
+                    Err(_) if self.info.is_over() => return Err(HandlerError::stopped()).into(),
+                    Err(_) => silent.push(worker.to_string()),
+                }
+            }
+            // None answers: there is nothing to say but what comes first.
+            patient = Instant::now() + Duration::from_millis(100);
+        }
+        let mut response = Response::merged(handler.merge(&self.info, element), responses.into_iter());
+        if !silent.is_empty() {
+            let warning = format!("without worker {}, which does not answer", silent.join(", "));
+            response.warnings.push(warning);
+        }
+        response
+    }
+
+    /// The workers that do not answer in time; `None` if the router has halted meanwhile, to stop or to be replaced.
+    pub fn silent_workers(&self, within: Duration) -> Option<Vec<usize>> {
+        let ask = |mailbox: &Arc<Mailbox>| {
+            let (sender, answer) = mpsc::channel();
+            mailbox.send(Message::Own { name: LOAD, reply: Reply::Thread(sender) });
+            answer
+        };
+        let asked: Vec<_> = self.info.mailboxes.iter().map(ask).collect();
+        let until = Instant::now() + within;
+        let is_silent = |answer: &Receiver<Response>| {
+            answer.recv_timeout(until.saturating_duration_since(Instant::now())).is_err()
+        };
+        let silent = (0..asked.len()).filter(|&worker| is_silent(&asked[worker])).collect();
+        (!self.info.halted()).then_some(silent)
     }
 }
 

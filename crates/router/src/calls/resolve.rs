@@ -23,12 +23,15 @@ const GLOBAL: &[(&str, bool, bool)] = &[
     ("timewarp", true, false),
     ("workers", true, false),
     ("rcu", true, false),
-    ("load", true, false),
+    (LOAD, true, false),
     ("useful_kcycles", true, false),
 ];
 
+/// How busy a worker is.
+pub(crate) const LOAD: &str = "load";
+
 /// The global handlers that each worker answers for itself. They take a worker's number.
-const OF_WORKERS: [&str; 2] = ["load", "useful_kcycles"];
+const OF_WORKERS: [&str; 2] = [LOAD, "useful_kcycles"];
 
 /// The name, if each worker answers for itself.
 pub(crate) fn of_workers(name: &str) -> Option<&'static str> {

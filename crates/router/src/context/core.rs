@@ -112,6 +112,8 @@ pub(crate) struct Core {
     /// How often it was asked in a row.
     pub(crate) asks: u32,
     pub(crate) account: Account,
+    /// The element that has panicked.
+    pub(crate) broken: Option<u32>,
 }
 
 impl Core {
@@ -162,6 +164,7 @@ impl Core {
             asked: None,
             asks: 0,
             account: Account::default(),
+            broken: None,
         }
     }
 

@@ -26,6 +26,9 @@ pub enum Standing {
 impl Router {
     /// Runs until the driver is stopped. With a simulated clock all workers take turns on this thread; otherwise each has
     /// a thread, the first one this.
+    ///
+    /// # Panics
+    /// If a worker has, once the others have halted. The router can be finished then, and no more.
     pub fn run(&mut self) {
         if self.info.clock.is_simulated() {
             return self.simulate();

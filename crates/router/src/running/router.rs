@@ -152,10 +152,11 @@ impl Router {
         Ok(())
     }
 
-    /// Takes the router down: every element does its last act.
+    /// Takes the router down: every element does its last act, but for one that has panicked.
     pub fn finish(&mut self) {
         for worker in &mut self.workers {
-            for element in 0..worker.slots.len() {
+            let broken = worker.core.broken.map(|element| element as usize);
+            for element in (0..worker.slots.len()).filter(|element| Some(*element) != broken) {
                 worker.with(element, |instance, cx| instance.finish(cx));
             }
         }

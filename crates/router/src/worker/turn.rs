@@ -14,6 +14,8 @@ use crate::handlers::call::Call;
 use crate::shared::mailbox::Reply;
 use crate::worker::instances::{Running, Slot, Turned, Worker, dispatch};
 use packet::{Batch, Packet};
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 /// Tasks that a turn runs at most.
 pub(super) const TASKS_PER_TURN: usize = 128;
@@ -35,14 +37,32 @@ pub(crate) const ASTRAY: [&str; 2] = ["output leads nowhere on this worker", "an
 
 impl Worker {
     /// Runs one turn, then announces the quiescent state.
+    ///
+    /// # Panics
+    /// If an element does; the router has halted then.
     pub(crate) fn turn(&mut self) -> Turned {
         self.core.now_ns = self.core.clock.now_ns();
         self.core.account.pass(self.core.now_ns);
         let mut budget = DISPATCHES_PER_TURN;
-        let turned = self.running().turn(&mut budget);
+        let turned = match catch_unwind(AssertUnwindSafe(|| self.running().turn(&mut budget))) {
+            Ok(turned) => turned,
+            Err(panic) => self.fail(panic),
+        };
         self.core.account.turned((DISPATCHES_PER_TURN - budget) as u64);
         self.reader.quiescent();
         turned
+    }
+
+    /// An element has panicked: what it left half done is not to be touched again, so that the router halts, and the panic goes on.
+    #[cold]
+    fn fail(&mut self, panic: Box<dyn Any + Send>) -> ! {
+        let info = self.core.info.clone();
+        let element = self.core.here;
+        self.core.broken = Some(element);
+        let what = info.nodes.get(element as usize).map_or(String::new(), |node| node.declaration());
+        info.log.line(&format!("worker {} has panicked in '{what}': the router stops", self.core.worker));
+        info.halt();
+        resume_unwind(panic)
     }
 
     /// Serves messages and what follows from them, but runs no task and no timer.
