@@ -1,4 +1,7 @@
-//! A wire between hosts and routers: what one sends, all others hear.
+//! A network between hosts and routers: a switch that learns who is where, and the wires to it.
+
+use crate::datagram::Mac;
+use std::collections::BTreeMap;
 
 /// Where a frame comes out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -9,7 +12,7 @@ pub enum Station {
     Port(usize, usize),
 }
 
-/// A wire and its weather.
+/// A switch with its wires, and their weather.
 #[derive(Clone, Debug)]
 pub struct Link {
     /// What stories call it.
@@ -24,12 +27,34 @@ pub struct Link {
     pub loss: u32,
     /// Whether it carries anything.
     pub up: bool,
+    /// Behind which station each Ethernet address was seen.
+    seen: BTreeMap<Mac, Station>,
 }
 
 impl Link {
-    /// A wire in good order that takes 10 µs.
+    /// A link in good order that takes 10 µs.
     pub fn new(name: &str, stations: Vec<Station>) -> Link {
-        Link { name: name.to_owned(), stations, delay_ns: 10_000, jitter_ns: 0, loss: 0, up: true }
+        Link {
+            name: name.to_owned(),
+            stations,
+            delay_ns: 10_000,
+            jitter_ns: 0,
+            loss: 0,
+            up: true,
+            seen: BTreeMap::new(),
+        }
+    }
+
+    /// To whom a frame goes from a station: to one if its Ethernet address is known, otherwise to all others.
+    pub fn targets(&mut self, from: Station, frame: &[u8]) -> Vec<Station> {
+        let mac =
+            |at: usize| frame.get(at..at + 6).and_then(|mac| Mac::try_from(mac).ok()).unwrap_or_default();
+        self.seen.insert(mac(6), from);
+        let known = self.seen.get(&mac(0)).filter(|_| mac(0)[0] & 1 == 0);
+        match known {
+            Some(&to) => [to].into_iter().filter(|&to| to != from).collect(),
+            None => self.stations.iter().copied().filter(|&to| to != from).collect(),
+        }
     }
 
     /// When a frame that is sent now comes out; `None` if it is lost.

@@ -40,8 +40,6 @@ struct Options {
 
 fn main() -> ExitCode {
     let options = Options::parse();
-    // A panic is a fault of a story, which tells it.
-    std::panic::set_hook(Box::new(|_| {}));
     let stories = match stories(&options) {
         Ok(stories) => stories,
         Err(error) => {

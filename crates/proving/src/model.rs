@@ -9,8 +9,8 @@ use crate::story::Knobs;
 pub enum Fate {
     /// It arrives once.
     Arrives {
-        /// At this host.
-        host: usize,
+        /// At one of these hosts.
+        hosts: Vec<usize>,
         /// With its TTL lowered by so many.
         hops: u8,
         /// With the addresses and ports that it was sent with. Otherwise the model looks itself, see [`Model::observe`].
@@ -22,6 +22,13 @@ pub enum Fate {
     Refused(Option<(u8, u8)>),
     /// It may or may not arrive, once at most.
     Open,
+}
+
+impl Fate {
+    /// The fate to arrive at a host.
+    pub fn arrives(host: usize, hops: u8, as_sent: bool) -> Fate {
+        Fate::Arrives { hosts: vec![host], hops, as_sent }
+    }
 }
 
 /// What must come of a handler that is written, or of a swap.
@@ -57,6 +64,14 @@ pub trait Model {
         let _ = machine;
     }
 
+    /// The clock leaps by so many nanoseconds: what has its time may be over.
+    fn leap(&mut self, by_ns: i64) {
+        let _ = by_ns;
+    }
+
+    /// What a change brought with it for a moment only is over.
+    fn settle(&mut self) {}
+
     /// A message arrived where it should.
     ///
     /// # Errors
@@ -72,15 +87,16 @@ pub trait Model {
         false
     }
 
-    /// What is wrong at the end of the story, when nothing moves any more.
-    fn at_end(&self, machines: &mut [Machine], ledger: &Ledger) -> Vec<String> {
-        let _ = (machines, ledger);
+    /// What is wrong at the end of the story, when nothing moves any more. If it was `calm`, no link was ever in trouble, and no router
+    /// was restarted.
+    fn at_end(&self, machines: &mut [Machine], ledger: &Ledger, calm: bool) -> Vec<String> {
+        let _ = (machines, ledger, calm);
         Vec::new()
     }
 
-    /// Handlers whose values a swap must not change, of elements that both configurations have.
-    fn kept(&self, machine: usize) -> Vec<String> {
-        let _ = machine;
+    /// Handlers whose values a swap from one configuration to the other must not change.
+    fn kept(&self, machine: usize, old: &Knobs, new: &Knobs) -> Vec<String> {
+        let _ = (machine, old, new);
         Vec::new()
     }
 
@@ -114,7 +130,10 @@ impl History {
     pub fn change<R>(&mut self, now_ns: i64, change: impl FnOnce(&mut dyn Model) -> R) -> R {
         let mut model = self.current().copy();
         let result = change(model.as_mut());
+        let mut settled = model.copy();
+        settled.settle();
         self.versions.push((now_ns, model));
+        self.versions.push((now_ns, settled));
         result
     }
 

@@ -86,6 +86,11 @@ impl Judge {
         }
     }
 
+    /// Whether nothing was ever in trouble.
+    pub fn is_calm(&self) -> bool {
+        self.excused.is_empty() && self.trouble.is_empty()
+    }
+
     fn is_excused(&self, from_ns: i64, to_ns: i64) -> bool {
         self.excused.iter().any(|&(from, to)| from <= to_ns && from_ns <= to)
             || self.trouble.values().any(|&since_ns| since_ns <= to_ns)
@@ -188,11 +193,13 @@ impl Judge {
 
 fn fits(fate: &Fate, sent: &Sent, arrived: &Arrived) -> bool {
     let (look, seen) = (&sent.look, &arrived.look);
-    match *fate {
+    match fate {
         Fate::Open => true,
-        Fate::Arrives { host, hops, as_sent } => {
+        Fate::Arrives { hosts, hops, as_sent } => {
             let same = (look.src, look.dst, look.ports) == (seen.src, seen.dst, seen.ports);
-            arrived.host == host && look.ttl.checked_sub(hops) == Some(seen.ttl) && (same || !as_sent)
+            hosts.contains(&arrived.host)
+                && look.ttl.checked_sub(*hops) == Some(seen.ttl)
+                && (same || !as_sent)
         }
         _ => false,
     }

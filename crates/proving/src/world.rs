@@ -165,15 +165,12 @@ impl World {
         self.clock.jump(self.now_ns() + by_ns);
     }
 
-    /// What is on its way to routers arrives now and waits there: the moment before a swap is a busy one.
+    /// What is on its way arrives now, and waits where it is for a router: the moment before a swap is a busy one.
     pub fn rush(&mut self) {
-        let flights = std::mem::take(&mut self.flights);
-        for (key, (station, frame)) in flights {
+        for (_, (station, frame)) in std::mem::take(&mut self.flights) {
             match station {
                 Station::Port(machine, port) => self.router_receives(machine, port, &frame),
-                Station::Host(_) => {
-                    self.flights.insert(key, (station, frame));
-                }
+                Station::Host(host) => self.host_receives(host, &frame),
             }
         }
     }
@@ -296,11 +293,11 @@ impl World {
     fn carry(&mut self, from: Station, frame: Vec<u8>) {
         let now_ns = self.now_ns();
         let Some(at) = self.links.iter().position(|link| link.stations.contains(&from)) else { return };
-        let link = &self.links[at];
+        let link = &mut self.links[at];
         self.trace.add(now_ns, at, &frame);
         self.count += 1;
         let Some(arrives_ns) = link.carry(now_ns, &mut self.rng) else { return };
-        for &to in link.stations.iter().filter(|&&to| to != from) {
+        for to in link.targets(from, &frame) {
             self.count += 1;
             self.flights.insert((arrives_ns, self.count), (to, frame.clone()));
         }

@@ -3,7 +3,7 @@
 //! Hosts `a` and `a2` are at one end, `b` and `b2` at the other, one to three routers between them. Both `b` and `b2` have the service's
 //! addresses 10.9.0.5 and 2001:db8:9::5; routes that handlers of the last router add say which of them gets what is sent there.
 
-use super::Family;
+use super::{Family, replace};
 use crate::datagram::{Mac, protocol};
 use crate::host::{Address, Host};
 use crate::ledger::{Complaint, Sent};
@@ -94,19 +94,23 @@ impl Family for IpRouter {
     fn config(&self, machine: usize, knobs: &Knobs) -> String {
         let (tap, exit) = (TAPS[knobs.get("tap") as usize], EXITS[knobs.get("exit") as usize]);
         let mut text = SHIPPED.to_owned();
-        let mut replace = |old: &str, new: &str| {
-            assert!(text.contains(old), "the shipped configuration has no '{old}' any more");
-            text = text.replace(old, new);
-        };
-        replace("FromDevice($device, METHOD $METHOD)", &format!("FromMemory($device) {tap}"));
-        replace("to :: ToDevice($device, METHOD $METHOD);", exit);
-        replace("$MTU 1500", &format!("$MTU {}", mtu(knobs)));
+        replace(&mut text, "FromDevice($device, METHOD $METHOD)", &format!("FromMemory($device) {tap}"));
+        replace(&mut text, "to :: ToDevice($device, METHOD $METHOD);", exit);
+        replace(&mut text, "$MTU 1500", &format!("$MTU {}", mtu(knobs)));
         for port in 0..2 {
             let (four, six) = (own(machine, port, false), own(machine, port, true));
             let [a, b, c, d, e, f] = mac(machine, port);
-            replace(&format!("$IF{port}:eth"), &format!("{a:x}:{b:x}:{c:x}:{d:x}:{e:x}:{f:x}"));
-            replace(&format!("$NET{port} 10.0.{}.1/24", port + 1), &format!("$NET{port} {four}/24"));
-            replace(&format!("$SIX{port} 2001:db8:{}::1/64", port + 1), &format!("$SIX{port} {six}/64"));
+            replace(&mut text, &format!("$IF{port}:eth"), &format!("{a:x}:{b:x}:{c:x}:{d:x}:{e:x}:{f:x}"));
+            replace(
+                &mut text,
+                &format!("$NET{port} 10.0.{}.1/24", port + 1),
+                &format!("$NET{port} {four}/24"),
+            );
+            replace(
+                &mut text,
+                &format!("$SIX{port} 2001:db8:{}::1/64", port + 1),
+                &format!("$SIX{port} {six}/64"),
+            );
         }
         let routes = routes(machine, routers(knobs));
         for (six, connected) in [(false, "port1:ipnet 2,"), (true, "port1:ip6net 2,")] {
@@ -115,7 +119,7 @@ impl Family for IpRouter {
                 let ((ip, length), gateway, port) = (route.prefix, route.gateway, route.port);
                 format!(" {ip}/{length} {gateway} {},", port + 1)
             });
-            replace(connected, &format!("{connected}{}", texts.collect::<String>()));
+            replace(&mut text, connected, &format!("{connected}{}", texts.collect::<String>()));
         }
         text
     }
@@ -319,7 +323,7 @@ impl Row {
             }
             let lan = machine + port;
             if let Some(host) = self.host(lan, next_hop) {
-                return Fate::Arrives { host, hops: hops + 1, as_sent: true };
+                return Fate::arrives(host, hops + 1, true);
             }
             let next = (0..self.routers).find(|&other| (0..2).any(|port| own(other, port, six) == next_hop));
             match next {
@@ -346,11 +350,7 @@ impl Model for Row {
         if lan_of(sent.look.dst) == Some(lan) {
             if let Some(host) = self.host(lan, sent.look.dst) {
                 // Who talks to itself needs no network.
-                return if host == sent.host {
-                    Fate::Open
-                } else {
-                    Fate::Arrives { host, hops: 0, as_sent: true }
-                };
+                return if host == sent.host { Fate::Open } else { Fate::arrives(host, 0, true) };
             }
             let ours = (0..self.routers).flat_map(|machine| [(machine, 0), (machine, 1)]);
             let mut near = ours.filter(|(machine, port)| machine + port == lan);
@@ -402,7 +402,7 @@ impl Model for Row {
         complaint.kind == (5, 1)
     }
 
-    fn kept(&self, _: usize) -> Vec<String> {
+    fn kept(&self, _: usize, _: &Knobs, _: &Knobs) -> Vec<String> {
         let paths =
             ["routes.table", "routes6.table", "p0/arp.count", "p1/arp.count", "p0/nd.count", "p1/nd.count"];
         paths.map(str::to_owned).to_vec()

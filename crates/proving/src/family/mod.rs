@@ -1,6 +1,9 @@
 //! Families of configurations, each with what it must do. A family is one file, and a line in [`all`].
 
+mod filter;
 mod ip_router;
+mod nat;
+mod queues;
 
 use crate::model::Model;
 use crate::story::{Knob, Knobs, Step, Story};
@@ -35,10 +38,19 @@ pub trait Family: Sync {
 
 /// All families.
 pub fn all() -> &'static [&'static dyn Family] {
-    &[&ip_router::IpRouter]
+    &[&ip_router::IpRouter, &nat::Nat, &filter::Filter, &queues::Queues]
 }
 
 /// The family with a name.
 pub fn find(name: &str) -> Option<&'static dyn Family> {
     all().iter().copied().find(|family| family.name() == name)
+}
+
+/// Puts another text in the place of a part of a shipped configuration.
+///
+/// # Panics
+/// When the configuration has no such part any more: then the family no longer tries what is shipped.
+fn replace(text: &mut String, old: &str, new: &str) {
+    assert!(text.contains(old), "the shipped configuration has no '{old}' any more");
+    *text = text.replace(old, new);
 }

@@ -119,6 +119,7 @@ impl Teller {
                 let now_ns = self.world.now_ns();
                 self.world.leap(*ns);
                 self.world.judge.excuse(now_ns - 1, now_ns + ns);
+                self.world.judge.history.change(now_ns, |model| model.leap(*ns));
             }
             Step::Write { machine, path, value } => self.write(self.machine(machine)?, path, value),
             Step::Read(machine) => {
@@ -170,8 +171,8 @@ impl Teller {
         }
     }
 
-    fn kept(&mut self, machine: usize) -> Vec<(String, Result<String, String>)> {
-        let paths = self.world.judge.history.current().kept(machine);
+    fn kept(&mut self, machine: usize, new: &Knobs) -> Vec<(String, Result<String, String>)> {
+        let paths = self.world.judge.history.current().kept(machine, &self.knobs[machine], new);
         let router = &mut self.world.machines[machine];
         paths.into_iter().map(|path| (path.clone(), router.read(&path))).collect()
     }
@@ -180,7 +181,7 @@ impl Teller {
         let (old, now_ns) = (self.knobs[machine].clone(), self.world.now_ns());
         let new = old.with(knob, value);
         self.world.rush();
-        let before = self.kept(machine);
+        let before = self.kept(machine, &new);
         let done = self.world.machines[machine].swap(&self.family.config(machine, &new));
         let expected = self.world.judge.history.current().copy().swap(machine, &old, &new);
         match (done, expected) {
@@ -215,7 +216,7 @@ impl Teller {
         let config = self.family.config(machine, &self.knobs[machine]);
         let config = wrong::spoil(&config, kind).ok_or_else(|| format!("no kind of wrong is '{kind}'"))?;
         self.world.rush();
-        let before = self.kept(machine);
+        let before = self.kept(machine, &self.knobs[machine].clone());
         match self.world.machines[machine].swap(&config) {
             Ok(()) => self.find(format!("a swap to a configuration that is wrong ({kind}) succeeds")),
             Err(_) => self.compare(machine, &before),
@@ -259,7 +260,7 @@ impl Teller {
         let end_ns = self.world.now_ns();
         let World { judge, ledger, machines, .. } = &mut self.world;
         judge.end(ledger, end_ns);
-        let mut found = judge.history.current().copy().at_end(machines, ledger);
+        let mut found = judge.history.current().copy().at_end(machines, ledger, judge.is_calm());
         machines.iter_mut().for_each(|machine| found.extend(conservation::check(machine)));
         found.into_iter().for_each(|what| judge.find(end_ns, what));
         if judge.found > 0 {

@@ -1,0 +1,297 @@
+//! A gateway that translates addresses: the shipped `conf/nat.click`.
+//!
+//! Hosts `a`, `a2` and the server `web` are inside, the provider `p` and `x` outside. The model knows the mappings only by what it sees:
+//! they must be one to one, stay as they are as long as nothing ends them, and answers must come back to who asked.
+
+use super::{Family, replace};
+use crate::datagram::{Mac, protocol};
+use crate::host::{Address, Host};
+use crate::ledger::{Arrived, Sent};
+use crate::link::{Link, Station};
+use crate::model::{Fate, Model, Verdict};
+use crate::story::{FlowStep, Knob, Knobs, Step, Story};
+use crate::world::{ECHO_PORT, Kind, Network};
+use fastrand::Rng;
+use std::collections::BTreeMap;
+use std::net::{IpAddr, Ipv4Addr};
+
+/// The family.
+pub(super) struct Nat;
+
+const SHIPPED: &str = include_str!("../../../../conf/nat.click");
+
+/// The gateway's public address.
+const PUBLIC: IpAddr = v4(203, 0, 113, 2);
+const GATEWAY: IpAddr = v4(10, 0, 0, 1);
+const WEB: (IpAddr, u16) = (v4(10, 0, 0, 80), 80);
+/// An address that only the provider knows the way to: its own, here.
+const FAR: IpAddr = v4(198, 51, 100, 5);
+/// The hosts outside begin with this number.
+const OUTSIDE: usize = 3;
+const HOSTS: [(&str, IpAddr); 5] = [
+    ("a", v4(10, 0, 0, 10)),
+    ("a2", v4(10, 0, 0, 11)),
+    ("web", WEB.0),
+    ("p", v4(203, 0, 113, 1)),
+    ("x", v4(203, 0, 113, 9)),
+];
+
+const TAPS: [&str; 3] = ["", "-> seen :: Counter", "-> seen :: RoundRobinSwitch"];
+const EXITS: [&str; 2] = ["out :: ToMemory($device)", "out :: Queue(1000) -> ToMemory($device)"];
+/// The ports that flows from inside may get.
+const RANGES: [(u16, u16); 3] = [(1024, 65_535), (2_000, 2_100), (30_000, 60_000)];
+
+const KNOBS: &[Knob] = &[
+    Knob { name: "tap", positions: TAPS.len() as u32, live: true },
+    Knob { name: "exit", positions: EXITS.len() as u32, live: true },
+    Knob { name: "range", positions: RANGES.len() as u32, live: true },
+];
+
+const fn v4(a: u8, b: u8, c: u8, d: u8) -> IpAddr {
+    IpAddr::V4(Ipv4Addr::new(a, b, c, d))
+}
+
+impl Family for Nat {
+    fn name(&self) -> &'static str {
+        "nat"
+    }
+
+    fn knobs(&self) -> &'static [Knob] {
+        KNOBS
+    }
+
+    fn network(&self, _: &Knobs) -> Network {
+        let host = |(number, (name, ip)): (usize, (&str, IpAddr))| {
+            let mac: Mac = [2, 0, 0, 1, 0, number as u8];
+            let gateway = (number < OUTSIDE).then_some(GATEWAY);
+            Host::new(name, mac, vec![Address { ip, prefix: 24, gateway }])
+        };
+        let mut hosts: Vec<_> = HOSTS.into_iter().enumerate().map(host).collect();
+        hosts[OUTSIDE].addresses.push(Address { ip: FAR, prefix: 32, gateway: None });
+        let inside = [0, 1, 2].map(Station::Host).into_iter().chain([Station::Port(0, 0)]);
+        let outside = [3, 4].map(Station::Host).into_iter().chain([Station::Port(0, 1)]);
+        let links = vec![Link::new("inside", inside.collect()), Link::new("outside", outside.collect())];
+        Network { hosts, links, machines: vec![("nat".to_owned(), 2)] }
+    }
+
+    fn config(&self, _: usize, knobs: &Knobs) -> String {
+        let mut text = SHIPPED.to_owned();
+        let (low, high) = RANGES[knobs.get("range") as usize];
+        replace(
+            &mut text,
+            "FromMemory($device)",
+            &format!("FromMemory($device) {}", TAPS[knobs.get("tap") as usize]),
+        );
+        replace(&mut text, "out :: ToMemory($device)", EXITS[knobs.get("exit") as usize]);
+        replace(&mut text, "share outside 1024-65535", &format!("share outside {low}-{high}"));
+        text
+    }
+
+    fn model(&self, knobs: &Knobs) -> Box<dyn Model> {
+        Box::new(Gateway { range: range(knobs), flows: BTreeMap::new(), forgotten: false, before: None })
+    }
+
+    fn step(&self, _: &Story, rng: &mut Rng) -> Step {
+        let from = rng.usize(..HOSTS.len());
+        let inside = from < OUTSIDE;
+        let far = if rng.bool() { HOSTS[rng.usize(OUTSIDE..HOSTS.len())].1 } else { FAR };
+        let to = match (inside, rng.u32(..8)) {
+            (true, 0) => HOSTS[rng.usize(..OUTSIDE)].1,
+            (true, 1) => GATEWAY,
+            (true, _) => far,
+            (false, _) => PUBLIC,
+        };
+        let kind = [Kind::Udp, Kind::Tcp, Kind::Ping][rng.usize(..3)];
+        // Few ports, so that flows meet.
+        let port = [ECHO_PORT, 80, 443, 5000][rng.usize(..4)];
+        Step::Flow(FlowStep {
+            from: HOSTS[from].0.to_owned(),
+            to,
+            kind,
+            count: rng.u32(1..=30),
+            size: [16, 64, 500, 1400][rng.usize(..4)],
+            gap_ns: [0, 1_000, 50_000, 1_000_000][rng.usize(..4)],
+            ttl: if rng.u32(..8) == 0 { rng.u8(1..=2) } else { 64 },
+            ports: [rng.u16(2_000..2_008), port],
+            whole: false,
+        })
+    }
+}
+
+fn range(knobs: &Knobs) -> (u16, u16) {
+    RANGES[knobs.get("range") as usize]
+}
+
+/// What tells flows apart from outside: the protocol, the port at the gateway, and the other side.
+type Outer = (u8, u16, (IpAddr, u16));
+/// The same from inside: the protocol, who is inside, and the other side.
+type Inner = (u8, (IpAddr, u16), (IpAddr, u16));
+
+#[derive(Clone)]
+struct Gateway {
+    range: (u16, u16),
+    /// Flows that were seen, and what they looked like outside.
+    flows: BTreeMap<Inner, Outer>,
+    /// Whether mappings may be gone, or be there, without having been seen.
+    forgotten: bool,
+    /// The range before the last that differed: what it translated may still wait for a neighbour.
+    before: Option<(u16, u16)>,
+}
+
+impl Gateway {
+    /// Where a packet from inside comes from, and where it goes. The identifier of a ping belongs to its sender.
+    fn inner(sent: &Sent) -> Inner {
+        let (look, [from, to]) = (&sent.look, sent.look.ports);
+        let to = if look.protocol == protocol::ICMP { 0 } else { to };
+        (look.protocol, (look.src, from), (look.dst, to))
+    }
+
+    /// The mapping that a packet from outside meets.
+    fn outer(sent: &Sent) -> Outer {
+        let (look, [from, to]) = (&sent.look, sent.look.ports);
+        let from = if look.protocol == protocol::ICMP { 0 } else { from };
+        (look.protocol, to, (look.src, from))
+    }
+
+    fn inside_host(ip: IpAddr) -> Option<usize> {
+        HOSTS[..OUTSIDE].iter().position(|&(_, own)| own == ip)
+    }
+
+    fn outside_host(ip: IpAddr) -> Option<usize> {
+        let known = HOSTS[OUTSIDE..].iter().position(|&(_, own)| own == ip).map(|at| at + OUTSIDE);
+        known.or((ip == FAR).then_some(OUTSIDE))
+    }
+
+    /// Who inside a packet from outside is for, if a mapping says so.
+    fn mapped(&self, sent: &Sent) -> Option<(IpAddr, u16)> {
+        let outer = Gateway::outer(sent);
+        self.flows.iter().find(|(_, other)| **other == outer).map(|(&(_, inside, _), _)| inside)
+    }
+
+    fn from_outside(&self, sent: &Sent) -> Fate {
+        let look = &sent.look;
+        if look.protocol == protocol::ICMP && !sent.message.answer {
+            return Fate::Refused(None); // the gateway lets nobody outside ping
+        }
+        let target = match self.mapped(sent) {
+            Some((ip, _)) => Gateway::inside_host(ip),
+            None if look.protocol == protocol::TCP && look.ports[1] == 80 => Gateway::inside_host(WEB.0),
+            None if self.forgotten => return Fate::Open,
+            None => None,
+        };
+        match target {
+            Some(_) if look.ttl <= 1 => Fate::Refused(Some((11, 0))),
+            Some(host) => Fate::arrives(host, 1, false),
+            None => Fate::Refused(None),
+        }
+    }
+}
+
+impl Model for Gateway {
+    fn fate(&self, sent: &Sent) -> Fate {
+        let look = &sent.look;
+        if sent.host >= OUTSIDE {
+            return if look.dst == PUBLIC { self.from_outside(sent) } else { Fate::Open };
+        }
+        if let Some(host) = Gateway::inside_host(look.dst) {
+            return if host == sent.host { Fate::Open } else { Fate::arrives(host, 0, true) };
+        }
+        let answers_ping = look.protocol == protocol::ICMP && sent.message.answer;
+        match Gateway::outside_host(look.dst) {
+            Some(_) if look.ttl <= 1 => Fate::Refused(Some((11, 0))),
+            Some(host) if !answers_ping => Fate::arrives(host, 1, false),
+            _ => Fate::Refused(None),
+        }
+    }
+
+    fn write(&mut self, _: usize, _: &str, _: &str) -> Verdict {
+        Verdict::Either
+    }
+
+    fn swap(&mut self, _: usize, old: &Knobs, new: &Knobs) -> Verdict {
+        if range(old) != range(new) {
+            // The flows that the old range gave their ports end. Those to the server stay.
+            self.flows.retain(|&(_, inside, _), outer| inside == WEB && outer.1 == 80);
+            self.before = Some(self.range);
+            self.range = range(new);
+        }
+        Verdict::Succeeds
+    }
+
+    fn restart(&mut self, _: usize) {
+        self.flows.clear();
+    }
+
+    fn leap(&mut self, _: i64) {
+        self.forgotten = true;
+        self.flows.clear();
+    }
+
+    fn observe(&mut self, sent: &Sent, arrived: &Arrived) -> Result<(), String> {
+        let (look, seen) = (&sent.look, &arrived.look);
+        match (sent.host < OUTSIDE, arrived.host < OUTSIDE) {
+            (true, false) => {
+                let (inner, ping) = (Gateway::inner(sent), look.protocol == protocol::ICMP);
+                let other = (seen.dst, if ping { 0 } else { seen.ports[1] });
+                if (seen.src, other) != (PUBLIC, inner.2) {
+                    return Err(format!("{look:?} leaves as {seen:?}"));
+                }
+                self.learn(inner, (look.protocol, seen.ports[0], other))
+            }
+            (false, true) => {
+                let inside = (seen.dst, seen.ports[1]);
+                let expected = self.mapped(sent).unwrap_or(WEB);
+                let other = Gateway::outer(sent).2;
+                if !self.forgotten && inside != expected || seen.src != look.src {
+                    return Err(format!("{look:?} comes in as {seen:?}, and not to {expected:?}"));
+                }
+                self.learn((look.protocol, inside, other), Gateway::outer(sent))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn kept(&self, _: usize, old: &Knobs, new: &Knobs) -> Vec<String> {
+        let same = range(old) == range(new);
+        let paths: &[&str] = if same {
+            &["rw.table_size", "ping.table_size", "in/arp.count", "out/arp.count"]
+        } else {
+            &["in/arp.count"]
+        };
+        paths.iter().map(|&path| path.to_owned()).collect()
+    }
+
+    fn copy(&self) -> Box<dyn Model> {
+        Box::new(self.clone())
+    }
+}
+
+impl Gateway {
+    /// A flow looks like this outside: as before, and as no other.
+    fn learn(&mut self, inner: Inner, outer: Outer) -> Result<(), String> {
+        let to_server = (inner.0, inner.1, outer.1) == (protocol::TCP, WEB, 80);
+        let within = |range: (u16, u16)| (range.0..=range.1).contains(&outer.1);
+        if !to_server && !within(self.range) {
+            return match self.before.is_some_and(within) {
+                true => Ok(()),
+                false => {
+                    Err(format!("{inner:?} gets the port {}, which is not among {:?}", outer.1, self.range))
+                }
+            };
+        }
+        let before = self.flows.insert(inner, outer).filter(|&before| before != outer);
+        if self.before.is_some() {
+            // Flows of the old range may have been in sight a moment longer.
+            self.flows.retain(|other, theirs| *theirs != outer || *other == inner);
+            return Ok(());
+        }
+        if let Some(before) = before {
+            return Err(format!("{inner:?} was {before:?} outside, and is {outer:?} now"));
+        }
+        let other = self.flows.iter().find(|(other, theirs)| **theirs == outer && **other != inner);
+        match other {
+            Some((other, _)) => Err(format!("{inner:?} and {other:?} are both {outer:?} outside")),
+            None => Ok(()),
+        }
+    }
+}
