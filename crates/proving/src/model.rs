@@ -69,8 +69,10 @@ pub trait Model {
         let _ = by_ns;
     }
 
-    /// What a change brought with it for a moment only is over.
-    fn settle(&mut self) {}
+    /// A change is over, and with it what it brought for a moment only. What is sent from now on meets what holds now.
+    fn settle(&mut self, now_ns: i64) {
+        let _ = now_ns;
+    }
 
     /// A message arrived where it should.
     ///
@@ -131,7 +133,7 @@ impl History {
         let mut model = self.current().copy();
         let result = change(model.as_mut());
         let mut settled = model.copy();
-        settled.settle();
+        settled.settle(now_ns);
         self.versions.push((now_ns, model));
         self.versions.push((now_ns, settled));
         result

@@ -11,7 +11,7 @@ const STAY_NS: i64 = 20_000_000;
 /// After a link's trouble, neighbours may still be looked for: three questions, a second apart, and the time to give up.
 const AFTERMATH_NS: i64 = 5_000_000_000;
 /// Faults that are told; the rest is only counted.
-const TOLD: usize = 20;
+const TOLD: usize = 5;
 
 /// Something that must not happen.
 #[derive(Clone, Debug, PartialEq, Eq)]

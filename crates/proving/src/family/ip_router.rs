@@ -1,12 +1,13 @@
 //! Routers for IPv4 and IPv6 in a row: the shipped `conf/linux-router.click`, with interfaces in memory.
 //!
 //! Hosts `a` and `a2` are at one end, `b` and `b2` at the other, one to three routers between them. Both `b` and `b2` have the service's
-//! addresses 10.9.0.5 and 2001:db8:9::5; routes that handlers of the last router add say which of them gets what is sent there.
+//! addresses 10.9.0.5 and 2001:db8:9::5; routes that handlers of the last router add say which of them gets what is sent there, or that
+//! both do, each flow one of them.
 
 use super::{Family, replace};
 use crate::datagram::{Mac, protocol};
 use crate::host::{Address, Host};
-use crate::ledger::{Complaint, Sent};
+use crate::ledger::{Arrived, Complaint, Sent};
 use crate::link::{Link, Station};
 use crate::model::{Fate, Model, Verdict};
 use crate::story::{FlowStep, Knob, Knobs, Step, Story};
@@ -126,7 +127,13 @@ impl Family for IpRouter {
 
     fn model(&self, knobs: &Knobs) -> Box<dyn Model> {
         let routers = routers(knobs);
-        Box::new(Row { routers, mtus: vec![mtu(knobs); routers], services: BTreeMap::new() })
+        Box::new(Row {
+            routers,
+            mtus: vec![mtu(knobs); routers],
+            services: BTreeMap::new(),
+            chosen: BTreeMap::new(),
+            changed_ns: 0,
+        })
     }
 
     fn step(&self, story: &Story, rng: &mut Rng) -> Step {
@@ -190,12 +197,18 @@ fn mac(machine: usize, port: usize) -> Mac {
 fn write(routers: usize, rng: &mut Rng) -> Step {
     let six = rng.usize(..2);
     let (service, length) = (SERVICES[six], LENGTHS[six][rng.usize(..3)]);
-    let gateway = ip(six == 1, routers, rng.u8(10..12));
+    let prefix = format!("{}/{length}", masked(service, length));
+    let [one, other] = [10, 11].map(|number| ip(six == 1, routers, number));
+    let to = match rng.u32(..3) {
+        0 => format!("{one} 2"),
+        1 => format!("{other} 2"),
+        _ => format!("nexthop {one} 2 nexthop {other} 2"),
+    };
     let table = ["routes", "routes6"][six];
     let (path, value) = match rng.u32(..4) {
-        0 => ("remove", format!("{}/{length}", masked(service, length))),
-        1 => ("set", format!("{}/{length} {gateway} 2", masked(service, length))),
-        _ => ("add", format!("{}/{length} {gateway} 2", masked(service, length))),
+        0 => ("remove", prefix),
+        1 => ("set", format!("{prefix} {to}")),
+        _ => ("add", format!("{prefix} {to}")),
     };
     Step::Write { machine: format!("r{}", routers - 1), path: format!("{table}.{path}"), value }
 }
@@ -252,8 +265,12 @@ fn neighbour(machine: usize, port: usize, six: bool) -> IpAddr {
 struct Row {
     routers: usize,
     mtus: Vec<usize>,
-    /// The routes to the services in the last router: prefix and next hop.
-    services: BTreeMap<(IpAddr, u8), IpAddr>,
+    /// The routes to the services in the last router: prefix and next hops.
+    services: BTreeMap<(IpAddr, u8), Vec<IpAddr>>,
+    /// Which host a flow to a service goes to.
+    chosen: BTreeMap<u32, usize>,
+    /// Since when nothing has changed.
+    changed_ns: i64,
 }
 
 /// Where a router sends a packet.
@@ -262,6 +279,8 @@ enum Hop {
     Own,
     /// To an address in the network at a port.
     Out(usize, IpAddr),
+    /// To one of several addresses in the network of the last router's second port.
+    OneOf(Vec<IpAddr>),
     /// Nowhere.
     None,
 }
@@ -289,7 +308,9 @@ impl Row {
             .services
             .iter()
             .filter(|((prefix, length), _)| prefix.is_ipv6() == six && masked(dst, *length) == *prefix);
-        routes.max_by_key(|((_, length), _)| *length).map_or(Hop::None, |(_, &gateway)| Hop::Out(1, gateway))
+        routes
+            .max_by_key(|((_, length), _)| *length)
+            .map_or(Hop::None, |(_, gateways)| Hop::OneOf(gateways.clone()))
     }
 
     /// Which host has an address in a network.
@@ -307,13 +328,14 @@ impl Row {
         let (look, six) = (&sent.look, sent.look.dst.is_ipv6());
         let refused = |four, other| Fate::Refused(Some(if six { other } else { four }));
         for hops in 0..u8::MAX {
-            let (port, next_hop) = match self.hop(machine, look.dst) {
+            let (port, next_hops) = match self.hop(machine, look.dst) {
                 Hop::Own if matches!(look.protocol, protocol::ICMP | protocol::ICMP6) => {
                     return Fate::Answered;
                 }
                 Hop::Own => return refused((3, 3), (1, 4)),
                 Hop::None => return refused((3, 0), (1, 0)),
-                Hop::Out(port, next_hop) => (port, next_hop),
+                Hop::Out(port, next_hop) => (port, vec![next_hop]),
+                Hop::OneOf(next_hops) => (1, next_hops),
             };
             if look.ttl <= hops + 1 {
                 return refused((11, 0), (3, 0));
@@ -322,10 +344,12 @@ impl Row {
                 return refused((3, 4), (2, 0));
             }
             let lan = machine + port;
-            if let Some(host) = self.host(lan, next_hop) {
-                return Fate::arrives(host, hops + 1, true);
+            let hosts: Vec<_> = next_hops.iter().filter_map(|&next_hop| self.host(lan, next_hop)).collect();
+            if hosts.len() == next_hops.len() {
+                return Fate::Arrives { hosts, hops: hops + 1, as_sent: true };
             }
-            let next = (0..self.routers).find(|&other| (0..2).any(|port| own(other, port, six) == next_hop));
+            let next =
+                (0..self.routers).find(|&other| (0..2).any(|port| own(other, port, six) == next_hops[0]));
             match next {
                 Some(next) => machine = next,
                 // Nobody answers there. The news takes seconds.
@@ -369,16 +393,18 @@ impl Model for Row {
         let prefix = words.next().and_then(|word| word.split_once('/'));
         let prefix = prefix.and_then(|(ip, length)| Some((ip.parse().ok()?, length.parse().ok()?)));
         let (Some(prefix), true) = (prefix, machine + 1 == self.routers) else { return Verdict::Either };
-        let gateway = words.next().and_then(|word| word.parse().ok());
+        let gateways: Vec<IpAddr> = words.filter_map(|word| word.parse().ok()).collect();
         let known = self.services.contains_key(&prefix);
-        match (path.split_once('.').map(|(_, handler)| handler), gateway) {
-            (Some("add"), _) if known => Verdict::Fails,
-            (Some("add" | "set"), Some(gateway)) => {
-                self.services.insert(prefix, gateway);
+        match path.split_once('.').map(|(_, handler)| handler) {
+            Some("add") if known => Verdict::Fails,
+            Some("add" | "set") => {
+                self.chosen.clear();
+                self.services.insert(prefix, gateways);
                 Verdict::Succeeds
             }
-            (Some("remove"), _) if !known => Verdict::Fails,
-            (Some("remove"), _) => {
+            Some("remove") if !known => Verdict::Fails,
+            Some("remove") => {
+                self.chosen.clear();
                 self.services.remove(&prefix);
                 Verdict::Succeeds
             }
@@ -394,6 +420,25 @@ impl Model for Row {
     fn restart(&mut self, machine: usize) {
         if machine + 1 == self.routers {
             self.services.clear();
+            self.chosen.clear();
+        }
+    }
+
+    fn settle(&mut self, now_ns: i64) {
+        self.changed_ns = now_ns;
+    }
+
+    /// Of several next hops a flow keeps to one, also when the configuration is replaced.
+    fn observe(&mut self, sent: &Sent, arrived: &Arrived) -> Result<(), String> {
+        let flow = sent.message.flow;
+        if sent.message.answer || !SERVICES.contains(&sent.look.dst) || sent.at_ns <= self.changed_ns {
+            return Ok(());
+        }
+        match self.chosen.insert(flow, arrived.host) {
+            Some(before) if before != arrived.host => {
+                Err(format!("the flow goes to host {}, and went to host {before}", arrived.host))
+            }
+            _ => Ok(()),
         }
     }
 

@@ -129,7 +129,7 @@ impl Model for Cable {
         Verdict::Succeeds
     }
 
-    fn settle(&mut self) {
+    fn settle(&mut self, _: i64) {
         self.losing = false;
     }
 

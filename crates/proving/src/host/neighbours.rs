@@ -57,6 +57,11 @@ impl Neighbours {
         self.by_address.values().filter_map(next).min()
     }
 
+    /// Whether a neighbour is known, or asked for.
+    fn knows(&self, ip: IpAddr) -> bool {
+        self.by_address.contains_key(&ip)
+    }
+
     /// Learns an address; returns the packets that waited for it.
     fn learn(&mut self, ip: IpAddr, mac: Mac) -> Vec<Datagram> {
         match self.by_address.insert(ip, Neighbour::Known(mac)) {
@@ -94,11 +99,11 @@ impl Host {
         let mac = |at: usize| -> Mac { fields[at..at + 6].try_into().unwrap_or_default() };
         let ip = |at: usize| Ipv4Addr::new(fields[at], fields[at + 1], fields[at + 2], fields[at + 3]);
         let (operation, sender, target) = (fields[7], ip(14), ip(24));
-        if !self.has(target.into()) {
-            return;
+        let is_mine = self.has(target.into());
+        if is_mine || self.neighbours.knows(sender.into()) {
+            self.learn(sender.into(), mac(8), out);
         }
-        self.learn(sender.into(), mac(8), out);
-        if operation == 1 {
+        if operation == 1 && is_mine {
             out.push(self.arp(2, mac(8), target, mac(8), sender));
         }
     }
