@@ -33,6 +33,9 @@ struct Options {
     /// Shrink stories that go wrong, with so many tries each
     #[arg(long, default_value_t = 0)]
     shrink: usize,
+    /// Stop at the first story that goes wrong
+    #[arg(long)]
+    first: bool,
     /// Print the stories themselves
     #[arg(long)]
     show: bool,
@@ -49,7 +52,8 @@ fn main() -> ExitCode {
     };
     let (mut told, mut wrong, began) = (0_u64, 0_u64, Instant::now());
     for (name, story) in stories {
-        if options.seconds.is_some_and(|seconds| began.elapsed() > Duration::from_secs(seconds)) {
+        let late = options.seconds.is_some_and(|seconds| began.elapsed() > Duration::from_secs(seconds));
+        if late || options.first && wrong > 0 {
             break;
         }
         let outcome = match story::run(&story) {

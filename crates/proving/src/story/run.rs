@@ -136,8 +136,9 @@ impl Teller {
                 let (host, now_ns) = (self.host(host)?, self.world.now_ns());
                 self.moves += 1;
                 self.world.change_mac(host, [2, 1, 0, 0, self.moves, host as u8]);
-                // What is on its way to the old address gets lost.
-                self.world.judge.excuse(now_ns - 1_000_000, now_ns + 1_000_000);
+                // What is on its way to the old address gets lost; the answer to a question, too, which is asked again a second later.
+                let held_ns = self.family.held_ns();
+                self.world.judge.excuse(now_ns - 1_000_000 - held_ns, now_ns + 1_100_000_000 + held_ns);
             }
         }
         Ok(())
