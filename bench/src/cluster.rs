@@ -12,7 +12,8 @@ use cluster::sim::{Config, Report, Traffic, run as simulate, trace};
 use cluster::topology::Topology;
 use cluster::transit::next;
 use cluster::view::View;
-use elements::cluster::flow_hash;
+use elements::cluster::HashKey;
+use elements::cluster::flow_hash::{Fields, Flows};
 use serde_json::{Value, json};
 use std::hint::black_box;
 use std::time::Instant;
@@ -90,13 +91,14 @@ fn time(arguments: &Arguments, mut operation: impl FnMut(u64)) -> f64 {
 fn roles(arguments: &Arguments) -> Vec<Value> {
     let topology = Topology::Mesh { nodes: 4 };
     let packets: Vec<_> = (0..1_024).map(packet).collect();
+    let flows = Flows { key: HashKey::new(1), fields: Fields::Ports };
     let mut figures = Vec::new();
     let mut add = |name: String, ns: f64| figures.push(json!({ "name": name, "ns": ns }));
     for order in [OrderPolicy::None, OrderPolicy::Pinned, OrderPolicy::Flowlet, OrderPolicy::Sequence] {
         let settings = Settings { order, ..Settings::new(LINE_RATE, LINE_RATE / 2) };
         let mut chooser = Chooser::new(topology.clone(), View::whole(0, 4), settings);
         let ns = time(arguments, |at| {
-            let flow = flow_hash(black_box(&packets[at as usize % 1_024]));
+            let flow = flows.of(black_box(&packets[at as usize % 1_024]));
             // As fast as the line brings them.
             if let Ok(decision) = chooser.choose(at * 60, flow, 1 + (at % 3) as u16, 64) {
                 let stamp = decision.stamp;

@@ -97,11 +97,12 @@ impl<K: Key> Cache<K> {
 #[cfg(test)]
 mod tests {
     use super::super::family::V4;
-    use super::super::flow::Fields;
     use super::super::slots::SlotPolicy;
     use super::super::table::Change;
     use super::super::target::{Hop, Route, Target};
     use super::*;
+    use elements_shared::flow_hash::Fields;
+    use elements_shared::keyed_hash::HashKey;
     use lpm::{Prefix, Table4};
     use rcu::Domain;
     use std::net::Ipv4Addr;
