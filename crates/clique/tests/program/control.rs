@@ -115,6 +115,37 @@ fn packets_in_a_queue_survive_a_hot_swap() {
     }
 }
 
+/// A configuration that is refused by its last element, whose socket cannot move, harms none of those before: the tunnel has its key, and the
+/// queue its packets and its length.
+#[test]
+fn a_refused_swap_changes_nothing() {
+    let config = |length: u32, address: &str| {
+        format!(
+            "src :: InfiniteSource(DATA \\<4500001400000000400000000a0000010a000002>, LIMIT 50)
+               -> e :: ESPEncap(300, \\<00112233445566778899aabbccddeeff01020304>) -> q :: Queue({length}) -> i :: Idle;
+             Idle -> rt :: IPLookup(0.0.0.0/0 0) -> Discard; fpm :: FPMServer(lo 0, IPV4 rt, PORT 0, ADDRESS {address});"
+        )
+    };
+    let router = Running::start("run", &config(200, "127.0.0.1"), &["-R"]);
+    let start = Instant::now();
+    while !router.talk("read q.length").ends_with("50") {
+        assert!(start.elapsed() < PATIENCE, "the queue does not fill");
+    }
+    for _ in 0..2 {
+        let said = router.talk(&hotconfig(&config(10, "127.0.0.2")));
+        assert!(said.contains("it listens elsewhere"), "{said}");
+    }
+    router.talk("write src.reset");
+    while !router.talk("read q.length").ends_with("100") {
+        assert!(start.elapsed() < PATIENCE, "{}", router.talk("read drops"));
+    }
+    assert!(router.talk("read e.sequence").ends_with("100"));
+    let said = router.talk(&(hotconfig(&config(300, "127.0.0.1")) + "read q.length"));
+    assert!(said.ends_with("100") || said.ends_with("150"), "the right one is taken: {said}");
+    router.talk("write stop");
+    router.end();
+}
+
 /// In simulated time a script that writes configurations has each built before it goes on, hears what is wrong with
 /// it, and is replaced at once by one that is right; what was written behind that is built before the new one goes
 /// on.

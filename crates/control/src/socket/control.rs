@@ -359,8 +359,7 @@ impl Element for ControlSocket {
     }
 
     fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {
-        let server = self.former.take().or_else(|| self.server.take().map(Box::new));
-        server.map(|server| server as Box<dyn Any + Send>)
+        self.server.take().map(|server| Box::new(server) as Box<dyn Any + Send>)
     }
 
     fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) {

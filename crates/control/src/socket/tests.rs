@@ -424,6 +424,33 @@ fn idle_clients_make_room() {
     });
 }
 
+/// Of ports to choose from, the new element keeps the one that the old one has found, and its clients.
+#[test]
+fn a_port_that_was_found_stays() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let first = listener.local_addr().expect("an address").port();
+    let config = format!("cs :: ControlSocket(TCP, {first}+); s :: Sample");
+    let mut router = build(&config, Clock::real());
+    let port = router.call(Call::read("cs.port", "")).expect("a port").parse().expect("a number");
+    assert!(port > first, "that one is in use");
+    let mut client = Client::tcp("127.0.0.1", port).expect("a connection");
+    for _ in 0..2 {
+        router.replace(build(&config, Clock::real())).expect("the same ports").finish();
+        assert_eq!(router.call(Call::read("cs.port", "")), Ok(port.to_string()));
+        let handle = router.handle();
+        let asking = std::thread::spawn(move || {
+            let value = client.read("s.value", "").map(|reply| reply.data);
+            handle.interrupt();
+            (client, value)
+        });
+        router.run();
+        let (back, value) = asking.join().expect("no panic");
+        assert_eq!(value.expect("the connection is there").as_deref(), Some("first\n"));
+        client = back;
+    }
+    router.finish();
+}
+
 /// Connections that hear a channel are no use to an element for another one.
 #[test]
 fn channels_stay_what_they_are() {
