@@ -15,7 +15,8 @@
 //! - `CAPACITY` (integer, default 1024): the maximum number of packets waiting to be handed over.
 //! - `BURST` (integer, default 32): packets per scheduling; 0 means as many as there are.
 //! - `BLOCKING` (boolean, default false): whether upstream sources that can wait do so while there is no room.
-//!   Packets that arrive nevertheless are dropped.
+//!   Packets that arrive nevertheless wait, in order, on the worker that pushes them: up to 16,384 on each worker.
+//!   Further ones are dropped.
 //! - `ACTIVE` (boolean, default true): whether to push packets on.
 //! - `DIRECT_TRAVERSAL` (boolean, default true): whether packets of the same worker pass directly. If not, and
 //!   packets come from that worker, BLOCKING is an error.
@@ -60,6 +61,8 @@ pub(crate) const CLASS: Class = Class::new("Pipeliner", create)
 
 const DEFAULT_CAPACITY: i32 = 1024;
 const LEAST_CAPACITY: i32 = 4;
+/// Packets that wait on a worker for room, at most, where it is blocking.
+const MOST_WAITING: usize = 16_384;
 /// Drops that are announced; further ones would only fill the log.
 const TOLD: u64 = 9;
 
@@ -94,6 +97,8 @@ struct Pipeliner {
     home: usize,
     burst: usize,
     blocking: bool,
+    /// Packets of this worker that wait for room.
+    waiting: VecDeque<Packet>,
     active: bool,
     direct: bool,
     verbose: bool,
@@ -135,7 +140,8 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         })
     })?;
     let burst = usize::try_from(burst).ok().filter(|&burst| burst > 0).unwrap_or(usize::MAX);
-    Ok(Box::new(Pipeliner { pipe, home: config.home(), burst, blocking, active, direct, verbose, useless }))
+    let (home, waiting) = (config.home(), VecDeque::new());
+    Ok(Box::new(Pipeliner { pipe, home, burst, blocking, waiting, active, direct, verbose, useless }))
 }
 
 /// The workers that push packets into the element that runs, in order.
@@ -167,15 +173,12 @@ impl Pipeliner {
         Ok(())
     }
 
-    /// Puts packets into the ring; those for which there is no room are dropped.
+    /// Puts packets into the ring; those for which there is no room wait if they may, or are dropped.
     fn hand_over(&mut self, cx: &mut Cx<'_>, mut batch: Batch) {
         let mut rest = cx.batch();
+        self.refill();
         let all = batch.len();
-        batch.drain(|packet| {
-            if let Err(packet) = self.pipe.ring.push(packet) {
-                rest.push(packet);
-            }
-        });
+        batch.drain(|packet| rest.extend(self.put(packet).err()));
         cx.consume(batch);
         self.pipe.count.fetch_add((all - rest.len()) as u64, Relaxed);
         if rest.is_empty() {
@@ -183,6 +186,32 @@ impl Pipeliner {
         } else {
             self.overflow(cx, rest);
         }
+    }
+
+    /// Puts a packet into the ring, or behind those that wait for room; or gives it back.
+    fn put(&mut self, packet: Packet) -> Result<(), Packet> {
+        let refused = if self.waiting.is_empty() { self.pipe.ring.push(packet) } else { Err(packet) };
+        match refused {
+            Err(packet) if self.blocking && self.waiting.len() < MOST_WAITING => {
+                self.waiting.push_back(packet);
+                Ok(())
+            }
+            result => result,
+        }
+    }
+
+    /// Puts packets that wait into the ring, as far as there is room by now.
+    fn refill(&mut self) {
+        while let Some(packet) = self.waiting.pop_front() {
+            if let Err(packet) = self.pipe.ring.push(packet) {
+                return self.waiting.push_front(packet);
+            }
+        }
+    }
+
+    /// Packets for which there is room, as far as this worker's sources are concerned.
+    fn room(&self) -> usize {
+        if self.waiting.is_empty() { self.pipe.room() } else { 0 }
     }
 
     #[cold]
@@ -215,14 +244,18 @@ impl Pipeliner {
     }
 
     /// Tells sources on this worker how much room there is, and waits for some to come if there is none.
-    fn tell_room(&self, cx: &mut Cx<'_>) {
-        cx.signals().set_room(self.pipe.room());
+    fn tell_room(&mut self, cx: &mut Cx<'_>) {
+        if !self.waiting.is_empty() {
+            self.refill();
+            self.wake(cx);
+        }
+        cx.signals().set_room(self.room());
         let mine = self.pipe.pushers.iter().find(|(worker, _)| *worker == cx.worker());
-        if let Some((_, waits)) = mine.filter(|_| self.pipe.ring.is_full()) {
+        if let Some((_, waits)) = mine.filter(|_| self.room() == 0) {
             waits.store(true, Relaxed);
             fence(SeqCst); // pairs with that of `admit`
             if !self.pipe.ring.is_full() && waits.swap(false, Relaxed) {
-                cx.signals().set_room(self.pipe.room());
+                cx.tasks().schedule();
             }
         }
     }
@@ -233,7 +266,7 @@ impl Pipeliner {
         for (worker, waits) in &self.pipe.pushers {
             if waits.load(Relaxed) && waits.swap(false, Relaxed) {
                 if *worker == cx.worker() {
-                    cx.signals().set_room(self.pipe.room())
+                    cx.signals().set_room(self.room())
                 } else {
                     cx.tasks().schedule_on(*worker)
                 }
@@ -276,7 +309,8 @@ impl Element for Pipeliner {
         let most = self.burst.min(cx.vector()).min(BATCH_MAX);
         let mut batch = cx.batch();
         batch.extend(std::iter::from_fn(|| self.pipe.ring.pop()).take(most));
-        let more = batch.len() == most;
+        self.refill(); // what it has taken over
+        let more = batch.len() == most || !self.waiting.is_empty();
         if self.blocking && !batch.is_empty() {
             self.admit(cx);
         }
@@ -284,18 +318,25 @@ impl Element for Pipeliner {
         if more { cx.tasks().schedule() } else { self.sleep(cx) }
     }
 
+    fn held(&self) -> usize {
+        self.waiting.len()
+    }
+
     fn held_together(&self) -> usize {
         self.pipe.ring.len()
     }
 
     fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {
-        Some(Box::new(std::iter::from_fn(|| self.pipe.ring.pop()).collect::<VecDeque<Packet>>()))
+        let waiting = self.waiting.drain(..);
+        Some(Box::new(
+            std::iter::from_fn(|| self.pipe.ring.pop()).chain(waiting).collect::<VecDeque<Packet>>(),
+        ))
     }
 
     fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) {
         let Ok(packets) = state.downcast::<VecDeque<Packet>>() else { return };
         for packet in *packets {
-            if let Err(packet) = self.pipe.ring.push(packet) {
+            if let Err(packet) = self.put(packet) {
                 cx.drop(packet, "pipeline full");
             }
         }
@@ -379,6 +420,20 @@ mod tests {
         run_to_end(&mut router);
         let read = ["d.count", "p.count"].map(|path| router.call(Call::read(path, "")).unwrap());
         assert_eq!(read, ["60", "40"], "what worker 1 pushes goes through at once");
+    }
+
+    /// A source that waits for room for its packets does not know of their copies: these wait, too.
+    #[test]
+    fn blocking_loses_nothing() {
+        let config = "s :: InfiniteSource(LIMIT 1000, BURST 8) -> t :: Tee(3) -> p :: Pipeliner(8, BLOCKING true) -> d :: Discard;
+                      t[1] -> p; t[2] -> p; Script(wait 1, stop); StaticThreadSched(p 1)";
+        for vector in [1, 32] {
+            let mut router = build(config, 2, vector).unwrap_or_else(|errors| panic!("{errors}"));
+            run_to_end(&mut router);
+            let read =
+                ["p.count", "p.dropped", "d.count"].map(|path| router.call(Call::read(path, "")).unwrap());
+            assert_eq!(read, ["3000", "0", "3000"]);
+        }
     }
 
     /// On threads, through a small ring: sources wait, and every packet arrives.
