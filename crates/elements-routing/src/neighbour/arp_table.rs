@@ -16,8 +16,9 @@
 //! - `CAPACITY` (integer, default 2048): the maximum number of waiting packets; 0 for no limit. When there are more,
 //!   some of the packets waiting for the address requested longest ago are dropped.
 //! - `ENTRY_CAPACITY` (integer, default 65,536): the maximum number of addresses; 0 for no limit. At the limit a new
-//!   address replaces an unresolved one, or the oldest stale one; reachable ones make room only for addresses
-//!   inserted by a handler.
+//!   address replaces an unresolved one, or the oldest stale one. The oldest reachable one makes room for an address
+//!   inserted by a handler, and for one that a packet needs while fewer than one in 16 are unresolved; never for what
+//!   others announce.
 //! - `UNKNOWN_CAPACITY` (integer, default 1024): the maximum number of unresolved addresses; 0 for no limit. At the
 //!   limit a new one replaces the oldest if that was first requested at least 0.1 s ago; otherwise the packet is
 //!   dropped.

@@ -266,7 +266,7 @@ impl<L: Link, const HOP: bool> Querier<L, HOP> {
                     advice
                 }
                 Err(refusal) => {
-                    self.drop_waiting(cx, packet, refusal.message());
+                    self.drop(cx, packet, refusal.message()); // it has not waited
                     return None;
                 }
             };

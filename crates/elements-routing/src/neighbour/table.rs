@@ -488,9 +488,11 @@ impl<A: Address> Neighbours<A> {
             // One that was asked for a moment ago may have its answer on the way.
             let asked = first(&directory.unknown)
                 .filter(|&(at_ns, _)| claim == Claim::Administrator || at_ns + timing.grace_ns() <= now_ns);
+            // A scan takes no more places of reachable neighbours than these.
+            let few = claim == Claim::Packet && directory.unknown.len() < (entries / SEEKERS).max(1);
             let aged = first(&directory.known).filter(|(_, ip)| {
                 let state = directory.records.get(ip).map(|record| record.entry.state(timing, now_ns));
-                claim == Claim::Administrator || (!crowded && state == Some(State::Stale))
+                claim == Claim::Administrator || (!crowded && (few || state == Some(State::Stale)))
             });
             let (_, ip) = asked.or(aged).ok_or(Refusal::Full)?;
             self.drop_record(turn, directory, effects, ip)?;
@@ -502,6 +504,9 @@ impl<A: Address> Neighbours<A> {
         self.directory.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
+
+/// In a full table one place in so many may be taken from reachable neighbours for addresses that are asked for.
+const SEEKERS: usize = 16;
 
 /// Who asks for room.
 #[derive(Clone, Copy, PartialEq, Eq)]
