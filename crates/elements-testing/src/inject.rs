@@ -167,22 +167,28 @@ impl Element for Inject {
     }
 }
 
-struct Collect(Shared, usize);
+struct Collect {
+    wire: Shared,
+    at: usize,
+    /// Packets that it has put there.
+    packets: usize,
+}
 
 fn collect(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     let mut at = 0;
     config.args().positional("AT", &mut at).finish()?;
     let wire = config.resource::<Shared>().ok_or("Collect without a place")?;
-    Ok(Box::new(Collect(wire.clone(), at)))
+    Ok(Box::new(Collect { wire: wire.clone(), at, packets: 0 }))
 }
 
 impl Element for Collect {
     fn push(&mut self, cx: &mut Cx<'_>, _port: usize, mut batch: Batch) {
-        batch.drain(|packet| self.0.seen.lock().unwrap().push((self.1, packet)));
+        self.packets += batch.len();
+        batch.drain(|packet| self.wire.seen.lock().unwrap().push((self.at, packet)));
         cx.consume(batch);
     }
 
     fn held(&self) -> usize {
-        self.0.seen.lock().unwrap().iter().filter(|(at, _)| *at == self.1).count()
+        self.packets
     }
 }

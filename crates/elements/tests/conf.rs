@@ -6,7 +6,8 @@ use device::traffic::{Addresses, BadShares, Traffic};
 use elements_testing::run_to_end;
 use router::{Call, Clock, Log, Options, Resources, Router};
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, mpsc};
+use std::time::{Duration, Instant};
 
 fn folder() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../conf"))
@@ -28,7 +29,8 @@ fn build(name: &str, params: &[(&str, &str)], workers: usize, interfaces: &[Arc<
     let mut resources = Resources::default();
     resources.insert(registry);
     let log = Log::Memory(Default::default());
-    let options = Options { workers, clock: Clock::simulated(), log, resources, ..Options::default() };
+    let options =
+        Options { workers, clock: Clock::simulated(), log, resources, counted: true, ..Options::default() };
     router::build(layout, text, &known, options).unwrap_or_else(|e| panic!("{}", lang::render_click(&e))).0
 }
 
@@ -59,27 +61,67 @@ fn traffic() -> Arc<FrameSet> {
     Arc::new(traffic.build().expect("a good description"))
 }
 
+/// Those that need more than this crate and interfaces in memory, and what runs them.
+const ELSEWHERE: [&str; 3] = [
+    "frr-router.click",   // FPMServer is not of this crate: tests/netns/frr.sh
+    "linux-router.click", // it asks the kernel for its interfaces' addresses: tests/netns/linux-router.sh
+    "cluster-node.click", // it needs four interfaces and a key: tests/netns/cluster.sh
+];
+
+/// The configurations that can run here.
+fn names() -> Vec<String> {
+    let files =
+        std::fs::read_dir(folder()).expect("a folder").map(|entry| entry.expect("an entry").file_name());
+    let mut names: Vec<String> = files.map(|name| name.into_string().expect("UTF-8")).collect();
+    names.retain(|name| name.ends_with(".click") && !ELSEWHERE.contains(&name.as_str()));
+    names.sort();
+    names
+}
+
+/// Runs a router until it stops or so much simulated time has passed, or at the latest after so much real time.
+fn run_for(router: &mut Router, simulated: Duration, real: Duration) {
+    let (handle, clock, started) = (router.handle(), router.clock().clone(), Instant::now());
+    let until_ns = clock.now_ns() + simulated.as_nanos() as i64;
+    let (running, ended) = mpsc::channel::<()>();
+    std::thread::scope(|scope| {
+        scope.spawn(move || {
+            let runs =
+                || ended.recv_timeout(Duration::from_millis(1)) == Err(mpsc::RecvTimeoutError::Timeout);
+            while runs() {
+                if clock.now_ns() >= until_ns || started.elapsed() >= real {
+                    return handle.interrupt();
+                }
+            }
+        });
+        router.run();
+        drop(running);
+    });
+}
+
+/// Frames that come in at each interface while packets are counted.
+const SOME: u64 = 300;
+
+/// In every configuration, every packet that an element gets or makes is handed on, dropped for a reason, absorbed or held; and what one
+/// router hands over the next one holds.
 #[test]
-fn all_build_on_one_and_two_workers() {
+fn all_conserve_packets_on_one_and_two_workers() {
     let frames = traffic();
-    for entry in std::fs::read_dir(folder()).expect("a folder") {
-        let name = entry.expect("an entry").file_name().into_string().expect("UTF-8");
-        if !name.ends_with(".click") {
-            continue; // the unit of a service
-        }
-        if name == "frr-router.click" {
-            continue; // FPMServer is not of this crate; tests/netns/frr.sh runs it
-        }
-        if name == "linux-router.click" {
-            continue; // it asks the kernel for its interfaces' addresses; tests/netns/linux-router.sh runs it
-        }
-        if name == "cluster-node.click" {
-            continue; // it needs four interfaces and a key; tests/netns/cluster.sh runs it
-        }
+    let mut wrong = String::new();
+    for name in names() {
         for workers in [1, 2] {
-            build(&name, &[], workers, &interfaces(&frames, workers, 0));
+            let interfaces = interfaces(&frames, workers, SOME);
+            let mut router = build(&name, &[], workers, &interfaces);
+            run_for(&mut router, Duration::from_secs(3), Duration::from_millis(200));
+            let (before, next) = (router.balance(), build(&name, &[], workers, &interfaces));
+            let old = router.replace(next).expect("it takes over").balance();
+            run_for(&mut router, Duration::from_secs(3), Duration::from_millis(100));
+            let after = router.balance();
+            let found = [before.check(), old.check(), after.check(), after.check_swap(&old)];
+            let found = found.into_iter().filter_map(Result::err).flatten();
+            found.for_each(|imbalance| wrong += &format!("{name}, {workers} workers: {imbalance}\n"));
         }
     }
+    assert!(wrong.is_empty(), "{wrong}");
 }
 
 #[test]

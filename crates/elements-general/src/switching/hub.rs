@@ -30,8 +30,12 @@ use packet::Batch;
 use router::{Class, Config, ConfigError, Cx, Element};
 
 /// The class.
-pub(crate) const CLASS: Class =
-    Class::new("Hub", create).ports("-/=").processing("h/h").flow("#/[^#]").doc(router::manual!("hub.rs"));
+pub(crate) const CLASS: Class = Class::new("Hub", create)
+    .ports("-/=")
+    .processing("h/h")
+    .flow("#/[^#]")
+    .copies()
+    .doc(router::manual!("hub.rs"));
 
 struct Hub {
     outputs: usize,

@@ -31,8 +31,11 @@ use packet::Batch;
 use router::{Class, Config, ConfigError, Cx, Element, Verdict};
 
 /// The class.
-pub(crate) const CLASS: Class =
-    Class::new("PaintSwitch", create).ports("1/1-").processing("h/h").doc(router::manual!("paint_switch.rs"));
+pub(crate) const CLASS: Class = Class::new("PaintSwitch", create)
+    .ports("1/1-")
+    .processing("h/h")
+    .copies()
+    .doc(router::manual!("paint_switch.rs"));
 
 /// The colour that goes everywhere.
 const EVERYWHERE: u8 = 255;

@@ -221,6 +221,16 @@ impl Balance {
     }
 }
 
+/// The figures of each element, a line each.
+impl fmt::Display for Balance {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.elements
+            .iter()
+            .try_for_each(|entry| writeln!(f, "{} ({}): {entry}", entry.name, entry.class))?;
+        writeln!(f, "on their way: {}, led nowhere: {}", self.in_flight, self.astray)
+    }
+}
+
 /// What is wrong with one element's packets.
 fn faults(entry: &Entry) -> impl Iterator<Item = Imbalance> {
     let [makes, absorbs, holds] = entry.declared.map(|what| !what.is_empty());
