@@ -69,6 +69,9 @@ fn json(class: &Class) -> Value {
         "processing": class.processing,
         "flow": class.flow,
         "residency": format!("{:?}", class.residency).to_lowercase(),
+        "makes": class.makes,
+        "absorbs": class.absorbs,
+        "holds": class.holds,
         "manual": page(class),
     })
 }
@@ -77,6 +80,14 @@ fn json(class: &Class) -> Value {
 fn real_name(class: &Class) -> String {
     let Some(name) = class.alias_of else { return String::new() };
     format!("{} is another name of {name}.\n\n", class.name)
+}
+
+/// What the manual says of a class whose elements do more than hand packets on or drop them: a section with this heading.
+fn packets(class: &Class, heading: &str) -> String {
+    let told = [("Makes", class.makes), ("Absorbs", class.absorbs), ("Holds", class.holds)];
+    let told = told.iter().filter(|(_, what)| !what.is_empty());
+    let told: Vec<String> = told.map(|(verb, what)| format!("{verb} {what}.")).collect();
+    if told.is_empty() { String::new() } else { format!("\n{heading}\n{}\n", told.join(" ")) }
 }
 
 /// What the manual says last of a class that has other names: a section with this heading.
@@ -142,7 +153,7 @@ fn page(class: &Class) -> String {
             text.extend([line, "\n"]);
         }
     }
-    text + &other_names(class, "OTHER NAMES")
+    text + &packets(class, "PACKETS") + &other_names(class, "OTHER NAMES")
 }
 
 /// The manual page as a section of a document: the class is a heading, its parts are headings below it.
@@ -156,7 +167,7 @@ fn markdown(class: &Class) -> String {
         }
         text.extend([line, "\n"]);
     }
-    text + &other_names(class, "### Other names") + "\n"
+    text + &packets(class, "### Packets") + &other_names(class, "### Other names") + "\n"
 }
 
 /// Titles of families, each by a class that belongs to it.
