@@ -179,7 +179,7 @@ pub use text::names::{InterfaceAddresses, Names, Value};
 pub use text::services::{machine_protocol, service_port};
 pub use text::values::{
     AnnoOf, Bandwidth, Bytes, ElementName, FileName, IpMask, IpPort, NetOrHost, Raw, TableSize, interval,
-    parse_boolean, parse_integer,
+    parse_boolean, parse_integer, parse_time,
 };
 
 /// Packets in a batch, at most, unless told otherwise.

@@ -299,7 +299,10 @@ impl AggregateIpFlows {
         let Some(trace) = &mut self.trace else { return };
         let ends = [(key.hosts.low, key.ports.0), (key.hosts.high, key.ports.1)];
         let [(src, sport), (dst, dport)] = if flow.reverse { [ends[1], ends[0]] } else { ends };
-        let time = |ns: i64| format!("{}.{:09}", ns.div_euclid(NS_PER_S), ns.rem_euclid(NS_PER_S));
+        let time = |ns: i64| {
+            let (sign, ns) = (if ns < 0 { "-" } else { "" }, ns.unsigned_abs());
+            format!("{sign}{}.{:09}", ns / NS_PER_S as u64, ns % NS_PER_S as u64)
+        };
         let (begin, duration) = (time(flow.first_ns), time((flow.last_ns - flow.first_ns).max(0)));
         let [forth, back] = flow.packets;
         let position =

@@ -172,7 +172,7 @@ pub(super) const FIELDS: &[Field] = &[
     field("ts_sec", NOTE, Form::Number(4), |v| number(seconds_of(v) as u32),
         |m, value| m.notes.time_ns = value.number() as i64 * NS_PER_S + m.notes.time_ns.rem_euclid(NS_PER_S)),
     field("ts_usec", NOTE, Form::Number(4), |v| number(v.stamp.time_ns.rem_euclid(NS_PER_S) as u32 / 1000),
-        |m, value| m.notes.time_ns = m.notes.time_ns / NS_PER_S * NS_PER_S + value.number() as i64 * 1000),
+        |m, value| m.notes.time_ns = m.notes.time_ns.div_euclid(NS_PER_S) * NS_PER_S + value.number() as i64 * 1000),
     field("ts_usec1", NOTE, Form::Number(8), |v| number((v.stamp.time_ns / 1000) as u64),
         |m, value| m.notes.time_ns = (value.number() as i64).wrapping_mul(1000)),
     field("first_timestamp", NOTE, UTIME, |v| Ok(Value::Time(v.packet.anno(Anno::FIRST_TIMESTAMP) as i64)), first_time),

@@ -1,8 +1,9 @@
 //! The summary of one flow, in a file of its own.
 
-use super::form::{Form, Value, print_time};
+use super::form::{Form, Value};
 use super::options::{self, Which};
 use super::version::MINOR_VERSION;
+use elements_shared::label::write_time;
 use packet::Packet;
 use std::fmt::Write as _;
 use std::fs::File;
@@ -174,7 +175,7 @@ impl FlowDump {
     /// ICMP errors are remarks.
     fn add_error(&mut self, packet: &Packet) {
         let mut text = "#".to_owned();
-        print_time(&mut text, packet.timestamp_ns());
+        write_time(&mut text, packet.timestamp_ns());
         text += if packet.paint() & 1 == 1 { " > ICMP_error\n" } else { " < ICMP_error\n" };
         if self.contents.binary {
             let length = (text.len() as u32 + 4) | 1 << 31;
@@ -277,7 +278,7 @@ impl FlowDump {
         options: &[u8],
     ) {
         let mut text = String::new();
-        print_time(&mut text, time_ns);
+        write_time(&mut text, time_ns);
         text += if direction == 0 { " >" } else { " <" };
         // Writing to a string does not fail.
         if self.contents.ip_id {
@@ -383,7 +384,7 @@ impl FlowDump {
         }
         if self.first_ns != 0 {
             text += "!firsttime ";
-            print_time(&mut text, self.first_ns);
+            write_time(&mut text, self.first_ns);
             text.push('\n');
         }
         if self.contents.binary {

@@ -2,6 +2,7 @@
 
 use super::date::NS_PER_S;
 use super::options::{self, Which};
+use elements_shared::label::write_time;
 use std::fmt::Write;
 use wire::describe;
 use wire::ethernet::MacAddr;
@@ -81,24 +82,10 @@ const DONT_FRAGMENT: u64 = 0x4000;
 const MORE_FRAGMENTS: u64 = 0x2000;
 const OFFSET_MASK: u64 = 0x1fff;
 
-/// Seconds and a fraction of six digits, or of nine if need be.
-pub(super) fn print_time(text: &mut String, ns: i64) {
-    let (seconds, rest) = (ns.div_euclid(NS_PER_S), ns.rem_euclid(NS_PER_S));
-    let _ = match rest % 1000 {
-        0 => write!(text, "{seconds}.{:06}", rest / 1000),
-        _ => write!(text, "{seconds}.{rest:09}"),
-    };
-}
-
-/// Reads seconds and perhaps a fraction.
+/// Reads seconds and perhaps a fraction, without a unit.
 pub(super) fn parse_time(text: &str) -> Option<i64> {
-    let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
-    let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
-    if whole.is_empty() || !digits(whole) || !digits(fraction) {
-        return None;
-    }
-    let nanoseconds: String = fraction.chars().chain(std::iter::repeat('0')).take(9).collect();
-    whole.parse::<i64>().ok()?.checked_mul(NS_PER_S)?.checked_add(nanoseconds.parse().ok()?)
+    let plain = text.ends_with(|last: char| last.is_ascii_digit() || last == '.');
+    router::parse_time(text).filter(|_| plain).and_then(|ns| i64::try_from(ns).ok())
 }
 
 impl Form {
@@ -112,7 +99,7 @@ impl Form {
                 write!(text, "{number}")
             }
             Form::Time { .. } => {
-                print_time(text, number as i64);
+                write_time(text, number as i64);
                 Ok(())
             }
             Form::Address => write!(text, "{}", std::net::Ipv4Addr::from(number as u32)),

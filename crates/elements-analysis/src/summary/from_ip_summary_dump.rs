@@ -219,6 +219,21 @@ mod tests {
         assert_eq!(ends, [" 29 1.0.0.1.5 > 2.0.0.2.6: udp 9", " 30 2.0.0.2.6 > 1.0.0.1.5: udp 10"]);
     }
 
+    /// Times are read however they are written, and printed with their sign.
+    #[test]
+    fn times() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("dump").to_str().unwrap().to_owned();
+        run(&format!(
+            "FromIPSummaryDump(DATA \"!data timestamp ip_len\\n.25 40\\n+2.5 40\\n1e1 40\\n-0.9 40\\n-1.000000001 40\\n3s 40\\n\",
+             STOP true) -> ToIPSummaryDump({path}, FIELDS ts, HEADER false)"
+        ));
+        let lines = "0.250000\n2.500000\n10.000000\n-0.900000\n-1.000000001\n";
+        let read = std::fs::read_to_string(&path).unwrap();
+        assert!(read.starts_with(lines), "{read}");
+        assert_eq!(read.lines().count(), 6, "a unit has no place there, and the packet no time: {read}");
+    }
+
     /// A record for several packets is as many, which share its bytes and time.
     #[test]
     fn several_packets() {

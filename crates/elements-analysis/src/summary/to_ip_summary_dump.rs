@@ -56,9 +56,10 @@
 
 use super::date;
 use super::fields::{self, Field};
-use super::form::{Form, print_time};
+use super::form::Form;
 use super::version::MINOR_VERSION;
 use super::view::{Stamp, View, ViewOptions};
+use elements_shared::label::write_time;
 use elements_shared::pulling::Intake;
 use elements_shared::writing::Output;
 use packet::{Anno, Batch, Packet};
@@ -191,7 +192,7 @@ impl ToIpSummaryDump {
         if self.verbose {
             let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
             text += &format!("!host {}\n!runtime ", host.trim());
-            print_time(&mut text, now_ns);
+            write_time(&mut text, now_ns);
             text += &format!(" ({})\n", date::show(now_ns));
         }
         let name = |field: &&Field| match field.name {

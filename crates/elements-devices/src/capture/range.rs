@@ -149,6 +149,7 @@ mod tests {
         assert_eq!(parse_span("1234567890.123456789"), Some(1_234_567_890_123_456_789));
         assert_eq!(parse_span("1.5min"), Some(90_000_000_000));
         assert_eq!(parse_span(".5"), Some(500_000_000));
+        assert_eq!([parse_span("+2.5"), parse_span("1e1")], [Some(2_500_000_000), Some(10_000_000_000)]);
         for bad in ["", ".", "1.2.3", "-1", "x", "1 parsec", "99999999999999999999"] {
             assert_eq!(parse_span(bad), None, "{bad}");
         }

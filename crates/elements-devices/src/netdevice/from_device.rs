@@ -49,8 +49,8 @@
 //!   leave by output 1 if it is connected.
 //! - `METHOD` (word, default LINUX): LINUX for a packet socket, PCAP for the same; XDP for AF_XDP sockets. NETMAP and
 //!   DPDK are treated as LINUX, with a warning.
-//! - `BPF_FILTER` (string): as in Click, ignored with any METHOD but PCAP. Clique has no such filters: without
-//!   METHOD, and with PCAP and XDP, it must be empty. Put an IPClassifier after the element instead.
+//! - `BPF_FILTER` (string): ignored, as in Click with any METHOD but PCAP; a message says so without METHOD. Clique has no such
+//!   filters: with PCAP and XDP it must be empty. Put an IPClassifier after the element instead.
 //! - `PROTOCOL` (integer, default 0): if not 0, receive only frames of this EtherType.
 //! - `OUTBOUND` (boolean, default false): whether to receive what this machine sends too.
 //! - `HEADROOM` (integer, at most 8190, default 130): free bytes before each packet.
@@ -301,6 +301,9 @@ impl Arguments {
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     let given = Arguments::read(config)?;
     given.check()?;
+    if given.method.is_none() && !given.filter.is_empty() {
+        config.warn("BPF_FILTER is ignored, all packets come; put an IPClassifier behind");
+    }
     let Arguments { queue, outbound, protocol, force_ip, burst, wait, .. } = given;
     // The kernel holds packets back by the millisecond; for a shorter time they wait here.
     let wait_ms = u32::try_from(wait.as_millis()).map_err(|_| "WAIT out of range")?;
@@ -333,9 +336,9 @@ pub(super) fn method(
     }
 }
 
-/// Whether Click ignores filters with this METHOD. Its default may be PCAP, which filters.
+/// Whether Click ignores filters with this METHOD; without one it is LINUX.
 fn ignores_filters(method: Option<&str>) -> bool {
-    matches!(method, Some("LINUX" | "NETMAP" | "DPDK"))
+    matches!(method, None | Some("LINUX" | "NETMAP" | "DPDK"))
 }
 
 /// Makes an element that receives what is wanted.
@@ -752,7 +755,7 @@ mod tests {
             ("lo, METHOD FROG", "bad METHOD"),
             ("lo, BURST 0", "BURST out of range"),
             ("lo, ENCAP FROG", "bad encapsulation type"),
-            ("lo, BPF_FILTER arp", "BPF_FILTER is not supported"),
+            ("nowhere0, BPF_FILTER arp", "nowhere0: "),
             ("lo, METHOD PCAP, BPF_FILTER arp", "BPF_FILTER is not supported"),
             ("nowhere0, METHOD LINUX, BPF_FILTER arp", "nowhere0: "),
             ("nowhere0, BPF_FILTER \"\"", "nowhere0: "),

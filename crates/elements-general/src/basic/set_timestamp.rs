@@ -87,6 +87,8 @@ mod tests {
             [(start, 0), (12_000_000_345, 0), (start, 0)]
         );
         assert_eq!(stamp("7.5, FIRST true"), (0, 7_500_000_000));
+        let times = [".25", "+2.5", "1e1"].map(|time| stamp(time).0);
+        assert_eq!(times, [250_000_000, 2_500_000_000, 10_000_000_000]);
         assert!(errors("Idle -> SetTimestamp(x) -> Discard").contains("TIMESTAMP: "));
     }
 }

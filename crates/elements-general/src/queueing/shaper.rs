@@ -7,7 +7,10 @@
 //! Answers at most RATE pulls per second with a packet, evenly spaced within each second; other pulls get nothing.
 //! Pullers downstream sleep until the next packet may be sent.
 //!
-//! Ports: 1 input, 1 output. Processing: pull. Workers: exclusive.
+//! Output 1, if it is connected, is FastClick's: pulls there get packets at the times at which pulls of output 0 get none, without a limit.
+//! Pullers then do not sleep.
+//!
+//! Ports: 1 input, 1 or 2 outputs. Processing: pull. Workers: exclusive.
 //!
 //! # Arguments
 //! - `RATE` (integer): packets per second.
@@ -32,18 +35,23 @@ use std::any::Any;
 
 /// The class.
 pub(crate) const CLASS: Class = Class::new("Shaper", create)
+    .ports("1/1-2")
     .processing("l/l")
     .residency(Residency::Exclusive)
     .doc(router::manual!("shaper.rs"));
 
 struct Shaper {
     rate: GapRate,
+    /// Whether output 1 gives what output 0 does not.
+    parts: bool,
+    /// The output that asked last.
+    asked: usize,
 }
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     let mut rate = 0;
     config.args().required("RATE", &mut rate).finish()?;
-    Ok(Box::new(Shaper { rate: GapRate::new(checked(rate)?) }))
+    Ok(Box::new(Shaper { rate: GapRate::new(checked(rate)?), parts: config.outputs() > 1, asked: 0 }))
 }
 
 /// A rate in packets a second, unless it is out of range.
@@ -95,17 +103,28 @@ impl Element for Shaper {
         Ok(())
     }
 
-    fn pull(&mut self, cx: &mut Cx<'_>, _port: usize, want: usize) -> Pull {
-        let want = want.min(self.rate.allowance(cx.now_ns()));
+    fn pull(&mut self, cx: &mut Cx<'_>, port: usize, want: usize) -> Pull {
+        let allowed = self.rate.allowance(cx.now_ns());
+        let want = match port {
+            0 => want.min(allowed),
+            _ if allowed == 0 => want,
+            _ => 0,
+        };
+        if want == 0 && self.parts {
+            return Pull::Nothing; // the other output has some
+        }
         if want == 0 {
             sleep(cx, &self.rate);
             return Pull::Nothing;
         }
+        self.asked = port;
         Pull::Ask { input: 0, want }
     }
 
     fn pulled(&mut self, cx: &mut Cx<'_>, _port: usize, batch: Batch) -> Pull {
-        self.rate.spend(batch.len());
+        if self.asked == 0 {
+            self.rate.spend(batch.len());
+        }
         if batch.is_empty() && !cx.signals().may_have(0) {
             cx.signals().set(false);
         }
@@ -145,6 +164,20 @@ mod tests {
             );
             assert_eq!(run_and_read(&config, &["c.count", "s.rate"]), [count, "10"], "{wait}");
         }
+    }
+
+    /// What does not fit into the rate leaves by the second output, and nothing is lost.
+    #[test]
+    fn the_second_output_gives_the_others() {
+        let config = "InfiniteSource(LIMIT 100, BURST 100) -> Queue -> s :: Shaper(10);
+                      s [0] -> a :: Counter -> Discard; s [1] -> b :: Counter -> Discard; Script(wait 0.05, stop)";
+        let read = run_and_read(config, &["a.count", "b.count"]);
+        assert_eq!(read, ["1", "99"]);
+        let config = "RatedSource(RATE 100, LIMIT 100) -> Queue -> s :: Shaper(10);
+                      s [0] -> a :: Counter -> [0] r :: RoundRobinSched -> Discard; s [1] -> b :: Counter -> [1] r;
+                      Script(wait 0.995, stop)";
+        let read = run_and_read(config, &["a.count", "b.count"]);
+        assert_eq!(read, ["10", "90"]);
     }
 
     /// Upstream signals reach sleeping pullers through it.

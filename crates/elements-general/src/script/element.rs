@@ -65,8 +65,8 @@
 //! - `avg`: the mean of numbers, truncated to an integer if all are integers. `count`, `popcount`: how many numbers,
 //!   or nonzero numbers, there are. `gt_vec`: how many of the numbers after the first are greater than the first.
 //!   These are FastClick's.
-//! - `mod`, `rem`: the remainder of two integers, or other numbers. `neg`, `abs`, and FastClick's `ceil`: of a
-//!   number.
+//! - `mod`, `rem`: the remainder of two integers, or other numbers. `neg`, `abs`, FastClick's `ceil`, and `floor`
+//!   and `round` (halves away from zero): of a number.
 //! - `eq`, `ne`, `gt`, `ge`, `lt`, `le`: compare two numbers or strings. `in`: whether the first word is one of the
 //!   others.
 //! - `not`, `and`, `or`, `nand`, `nor`: of booleans. `if`: the second word if the first is true, else the third.

@@ -2,19 +2,31 @@
 //!
 //! Each direction of a flow has a list of steps: from a sequence number on, as the sender counts, this much is added.
 
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
 /// Steps that are remembered, at most: senders do not retransmit what lies further back.
 const STEPS: usize = 64;
 
-/// A step that lies this far back is of no interest any more.
+/// A step that lies this far back is of no interest any more: no window is larger (RFC 7323 2.3).
 const HORIZON: i32 = 1 << 30;
 
 /// The steps of one direction.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 struct Steps {
     /// What is added in front of the first step.
     base: i32,
     /// Where each step begins, and what is added from there on.
     list: Vec<(u32, i32)>,
+    /// All steps lie so far back that what was sent before them comes no more. Sequence numbers that come round again must not
+    /// be taken for such. It is set once, by the packet that gets so far.
+    settled: AtomicBool,
+}
+
+impl Clone for Steps {
+    fn clone(&self) -> Steps {
+        let settled = self.settled.load(Relaxed).into();
+        Steps { base: self.base, list: self.list.clone(), settled }
+    }
 }
 
 /// Whether a sequence number is not in front of another.
@@ -27,13 +39,30 @@ impl Steps {
         self.list.last().map_or(self.base, |step| step.1)
     }
 
+    /// Notes how far a sender has got.
+    fn note(&self, sequence: u32) {
+        if let Some(&(last, _)) = self.list.last()
+            && sequence.wrapping_sub(last) as i32 >= HORIZON
+            && !self.settled.load(Relaxed)
+        {
+            self.settled.store(true, Relaxed);
+        }
+    }
+
     /// What is added at the newest step for which `holds`.
     fn find(&self, holds: impl Fn(u32, i32) -> bool) -> i32 {
+        if self.settled.load(Relaxed) {
+            return self.newest();
+        }
         let found = self.list.iter().rev().find(|&&(from, delta)| holds(from, delta));
         found.map_or(self.base, |step| step.1)
     }
 
     fn add(&mut self, from: u32, change: i32) -> bool {
+        if std::mem::take(self.settled.get_mut()) {
+            self.base = self.newest();
+            self.list.clear();
+        }
         match self.list.last() {
             Some(&(last, _)) if !reaches(from, last) => return false,
             Some(&(last, _)) if last == from => drop(self.list.pop()), // the same again
@@ -68,7 +97,9 @@ impl Deltas {
 
     /// The sequence number of a packet of a direction, as it leaves.
     pub(super) fn sequence(&self, direction: usize, sequence: u32) -> u32 {
-        let delta = self.steps[direction].find(|from, _| reaches(sequence, from));
+        let steps = &self.steps[direction];
+        steps.note(sequence);
+        let delta = steps.find(|from, _| reaches(sequence, from));
         sequence.wrapping_add_signed(delta)
     }
 
@@ -110,6 +141,27 @@ mod tests {
         }
         assert_eq!((d.sequence(1, 7), d.acknowledgement(0, 7)), (7, 7));
         assert!(d.changes(0) && !d.changes(1));
+    }
+
+    /// A stream that is longer than sequence numbers keeps its shift, in both directions, and can be shifted again.
+    #[test]
+    fn a_long_stream_keeps_its_shift() {
+        let mut d = Deltas::default();
+        assert!(d.add(0, 1_000, 7));
+        let step = 100_000_007;
+        let mut sequence = 1_000_u32;
+        for bytes in (0..10_000_000_000_u64).step_by(step as usize) {
+            assert_eq!(d.sequence(0, sequence), sequence.wrapping_add(7), "after {bytes} bytes");
+            assert_eq!(d.acknowledgement(1, sequence.wrapping_add(7)), sequence, "after {bytes} bytes");
+            // A copy, as a new configuration makes it, knows it, too.
+            d = d.clone();
+            sequence = sequence.wrapping_add(step);
+        }
+        assert!(d.add(0, sequence, 2));
+        assert_eq!(d.sequence(0, sequence.wrapping_sub(1)), sequence.wrapping_add(6));
+        assert_eq!(d.sequence(0, sequence), sequence.wrapping_add(9));
+        assert_eq!(d.acknowledgement(1, sequence.wrapping_add(6)), sequence.wrapping_sub(1));
+        assert_eq!(d.acknowledgement(1, sequence.wrapping_add(9)), sequence);
     }
 
     /// A retransmission asks for the same step again: it counts once.

@@ -189,26 +189,69 @@ fn split_unit(text: &str) -> (&str, &str) {
     (number.trim_end(), &text[number.len()..])
 }
 
-/// A time span: a number with an optional unit, seconds without one. Units: `s` or `sec`, `m` or `min`, `h` or `hr`, `d`
-/// or `day`, and with the prefixes `m`, `u` and `n` before seconds (`ms`, `usec`).
+/// Digits behind the point that are looked at.
+const FRACTION_DIGITS: usize = 20;
+
+/// Reads a number with or without a sign, a fraction and an exponent (`.25`, `+2.5`, `1e1`), times `scale`, exactly where floating-point
+/// numbers would round, and rounds only the result.
+fn parse_scaled(text: &str, scale: i128) -> Option<i128> {
+    let (negative, text) = match text.strip_prefix('-') {
+        Some(rest) => (true, rest),
+        None => (false, text.strip_prefix('+').unwrap_or(text)),
+    };
+    let (mantissa, exponent) = match text.split_once(['e', 'E']) {
+        Some((mantissa, exponent)) => (mantissa, exponent.parse::<i8>().ok()?),
+        None => (text, 0),
+    };
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    if !digits(whole) || !digits(fraction) || (whole.is_empty() && fraction.is_empty()) {
+        return None;
+    }
+    let fraction = &fraction[..fraction.len().min(FRACTION_DIGITS)];
+    let digits = whole.bytes().chain(fraction.bytes()).map(|byte| i128::from(byte - b'0'));
+    let value =
+        digits.into_iter().try_fold(0_i128, |value, digit| value.checked_mul(10)?.checked_add(digit))?;
+    let shift = i32::from(exponent) - fraction.len() as i32;
+    let power = 10_i128.checked_pow(shift.unsigned_abs());
+    let value = value.checked_mul(scale)?;
+    let value = match (shift >= 0, power) {
+        (true, power) => value.checked_mul(power?)?,
+        (false, Some(power)) => (value + power / 2) / power,
+        (false, None) => 0, // less than any digit that is looked at
+    };
+    Some(if negative { -value } else { value })
+}
+
+/// Reads a time or a time span, in nanoseconds: a number, perhaps with a sign, a fraction and an exponent, and an optional unit, seconds
+/// without one. All times in texts are read with it. Units: `s` or `sec`, `m` or `min`, `h` or `hr`, `d` or `day`, and with the prefixes
+/// `m`, `u` and `n` before seconds (`ms`, `usec`). Nothing is rounded but what is less than a nanosecond.
+pub fn parse_time(text: &str) -> Option<i128> {
+    let (number, unit) = split_unit(text);
+    let scale = match unit {
+        "" | "s" | "sec" => 1_000_000_000,
+        "ms" | "msec" => 1_000_000,
+        "us" | "usec" => 1_000,
+        "ns" | "nsec" => 1,
+        "m" | "min" => 60 * 1_000_000_000,
+        "h" | "hr" => 3_600 * 1_000_000_000,
+        "d" | "day" => 86_400 * 1_000_000_000,
+        _ => return None,
+    };
+    parse_scaled(number, scale)
+}
+
+/// A time span: see [`parse_time`].
 impl FromArg for Duration {
     const EXPECTED: &'static str = "time in seconds";
 
     fn from_arg(text: &str, _: Scope<'_>) -> Result<Self, String> {
-        let (number, unit) = split_unit(text);
-        let scale = match unit {
-            "" | "s" | "sec" => 1.0,
-            "ms" | "msec" => 1e-3,
-            "us" | "usec" => 1e-6,
-            "ns" | "nsec" => 1e-9,
-            "m" | "min" => 60.0,
-            "h" | "hr" => 3600.0,
-            "d" | "day" => 86_400.0,
-            _ => return parse_error("time", text),
-        };
-        let Ok(number) = number.parse::<f64>() else { return parse_error("time", text) };
-        let seconds = (number * scale * 1e9).round() / 1e9;
-        Duration::try_from_secs_f64(seconds).or_else(|_| parse_error("time", text))
+        const NS_PER_S: u128 = 1_000_000_000;
+        let span = parse_time(text).and_then(|ns| u128::try_from(ns).ok()).and_then(|ns| {
+            // The remainder is less than a second.
+            Some(Duration::new(u64::try_from(ns / NS_PER_S).ok()?, (ns % NS_PER_S) as u32))
+        });
+        span.map_or_else(|| parse_error("time", text), Ok)
     }
 }
 
