@@ -3,6 +3,7 @@
 //! `tests/stages.txt` has the elements. Sums that overflow panic, too, as tests are compiled. What a fuzzer finds
 //! (`fuzz/fuzz_targets/element_pairs.rs`) is in a corpus, which is replayed here.
 
+mod headers;
 mod stages;
 
 use packet::Anno;

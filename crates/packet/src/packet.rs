@@ -98,6 +98,18 @@ impl Meta {
         self.captured_link = other.captured_link;
     }
 
+    /// Forgets headers that begin in front of this place: bytes that are added there take their place. Without a network header
+    /// there is no transport header.
+    #[inline]
+    fn forget_before(&mut self, place: u32) {
+        if u32::from(self.mac) <= place {
+            self.mac = 0;
+        }
+        if u32::from(self.network) <= place {
+            (self.network, self.transport) = (0, 0);
+        }
+    }
+
     #[inline]
     pub(crate) fn class(&self) -> Class {
         self.class
@@ -299,7 +311,7 @@ impl Packet {
         ok
     }
 
-    /// Adds `n` bytes in front, with whatever was there before; if the headroom is too small the data moves back within
+    /// Adds `n` bytes in front, with whatever was there before, also headers that were stripped; if the headroom is too small the data moves back within
     /// the buffer. False, and nothing changed, if the buffer is too small for both.
     #[inline]
     #[must_use]
@@ -311,22 +323,36 @@ impl Packet {
         false
     }
 
-    /// As [`Self::push`] of `N` bytes, which are returned. `None`, and nothing changed, if the buffer is too small.
+    /// As [`Self::push`] for a caller that writes these bytes: headers that were stripped are forgotten, since others take their place.
+    #[inline]
+    #[must_use]
+    pub fn prepend(&mut self, n: usize) -> bool {
+        let done = self.push(n);
+        if done {
+            let before = self.meta().start + n as u32;
+            self.meta_mut().forget_before(before);
+        }
+        done
+    }
+
+    /// As [`Self::prepend`] of `N` bytes, which are returned. `None`, and nothing changed, if the buffer is too small.
     #[inline]
     #[must_use]
     pub fn push_array<const N: usize>(&mut self) -> Option<&mut [u8; N]> {
         self.push_arrays::<N, 0>().map(|(front, _)| front)
     }
 
-    /// As [`Self::push`] of `N` and `M` bytes behind them, which are returned. `None`, and nothing changed, if the buffer is too small.
+    /// As [`Self::prepend`] of `N` and `M` bytes behind them, which are returned. `None`, and nothing changed, if the buffer is too small.
     #[inline]
     #[must_use]
     pub fn push_arrays<const N: usize, const M: usize>(&mut self) -> Option<(&mut [u8; N], &mut [u8; M])> {
         if N + M > self.headroom() && !self.shift_for_headroom(N + M) {
             return None;
         }
-        let start = self.meta().start as usize - (N + M);
-        self.meta_mut().start = start as u32;
+        let m = self.meta_mut();
+        m.forget_before(m.start);
+        let start = m.start as usize - (N + M);
+        m.start = start as u32;
         // SAFETY: `start` was lowered by no more than there was in front of the data.
         Some(unsafe { self.arrays_at(start) })
     }

@@ -73,7 +73,6 @@ proptest! {
                         (*ethernet, *tag) = ([fill; 14], [!fill; 4]);
                         model.splice(0..0, [[fill; 14].as_slice(), &[!fill; 4]].concat());
                         network = network.map(|(at, b)| (at + 18, b)).filter(|(at, _)| *at >= 18);
-                        if network.is_none() { p.clear_network(); }
                     }
                 }
                 Op::NetworkHeader => {
@@ -238,17 +237,44 @@ fn batches_give_buffers_back() {
     }
 }
 
-/// The positions of a frame's headers are as if each was set, also where one of them or both lie too far behind to be known.
+/// A header that is written in front takes the place of those that were stripped; they come back as long as none is.
 #[test]
-fn a_frames_offsets_are_as_if_each_was_set() {
+fn headers_that_others_are_written_over_are_forgotten() {
+    let places = |p: &Packet| [p.mac_offset(), p.network_offset(), p.transport_offset()];
+    let stripped = |pool: &mut Pool, bytes: usize| {
+        let mut p = pool.alloc(64, 80).unwrap();
+        p.set_mac_offset(0);
+        p.set_network(14, 20);
+        assert!(p.pull(bytes));
+        p
+    };
     let mut pool = Pool::new();
-    for headroom in [0, 128, 65_400, 65_471, 65_519, 65_520, 65_521, 65_534, 65_535, 65_536] {
-        let [mut whole, mut each] = [(); 2].map(|()| pool.alloc(headroom, 100).unwrap());
-        whole.set_frame(14);
-        each.set_mac_offset(0);
-        each.set_network(14, 0);
-        let places = |p: &Packet| [p.mac_offset(), p.network_offset(), p.transport_offset()];
-        assert_eq!(places(&whole), places(&each), "{headroom}");
+    let mut back = stripped(&mut pool, 34);
+    assert!(back.push(34));
+    assert_eq!(places(&back), [Some(0), Some(14), Some(34)]);
+    for (bytes, left) in
+        [(0, [Some(8), Some(22), Some(42)]), (14, [None, Some(8), Some(28)]), (34, [None; 3])]
+    {
+        let (mut prepended, mut array) = (stripped(&mut pool, bytes), stripped(&mut pool, bytes));
+        assert!(prepended.prepend(8) && array.push_array::<8>().is_some());
+        assert_eq!((places(&prepended), places(&array)), (left, left), "{bytes} bytes stripped");
+        let mut network = stripped(&mut pool, bytes);
+        assert!(network.push_network::<8>(8).is_some());
+        assert_eq!(places(&network), [left[0], Some(0), Some(8)], "{bytes} bytes stripped");
+    }
+}
+
+/// A network header that is known alone has no transport header; one too far behind is not known.
+#[test]
+fn a_network_header_alone() {
+    let mut pool = Pool::new();
+    for (headroom, known) in
+        [(0, true), (128, true), (65_519, true), (65_520, true), (65_521, false), (65_536, false)]
+    {
+        let mut p = pool.alloc(headroom, 100).unwrap();
+        p.set_network(0, 20);
+        p.set_network_alone(14);
+        assert_eq!((p.network_offset(), p.transport_offset()), (known.then_some(14), None), "{headroom}");
     }
 }
 

@@ -462,7 +462,7 @@ impl Maker {
         let link = self.ethernet.map_or(0, |header| header.len());
         let mut packet = cx.pool().packet(&self.data)?;
         if let Some(header) = &self.ethernet {
-            if !packet.push(header.len()) {
+            if !packet.prepend(header.len()) {
                 return None;
             }
             packet.data_mut()[..header.len()].copy_from_slice(header);

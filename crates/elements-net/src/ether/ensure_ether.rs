@@ -7,7 +7,7 @@
 //! Checks packets with a marked network header. If the network header follows an Ethernet header with the type of
 //! IPv4 or IPv6, the packet passes unchanged; if such an Ethernet header was stripped, it is restored. Otherwise
 //! everything before the network header is replaced by a header made from the arguments. Packets without a marked
-//! network header pass unchanged.
+//! network header, or with another than IP's, pass unchanged.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
 //!
@@ -59,6 +59,9 @@ impl Simple for EnsureEther {
         let Some(offset) = packet.network_offset().and_then(|at| usize::try_from(at).ok()) else {
             return Verdict::Pass;
         };
+        if !packet.network().is_some_and(|bytes| matches!(bytes.first().map(|byte| byte >> 4), Some(4 | 6))) {
+            return Verdict::Pass;
+        }
         if offset == HEADER_LEN && starts_with_header(packet) {
             return Verdict::Pass;
         }

@@ -98,7 +98,7 @@ impl EtherPauseSource {
         data[HEADER_LEN..TIME_AT].copy_from_slice(&PAUSE.to_be_bytes());
         data[TIME_AT..TIME_AT + 2].copy_from_slice(&self.time.to_be_bytes());
         packet.set_mac_offset(0);
-        packet.set_network(HEADER_LEN as isize, 0);
+        packet.set_network_alone(HEADER_LEN as isize);
         self.count = self.count.saturating_add(1);
         Some(packet)
     }

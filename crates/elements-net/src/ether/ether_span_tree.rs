@@ -40,6 +40,7 @@ mod message;
 
 pub(super) use self::message::describe;
 use self::message::{Message, Received};
+use elements_shared::ether_header::mark_frame;
 use packet::{Batch, DEFAULT_HEADROOM, Packet};
 use router::{Call, Class, Config, ConfigError, Cx, Element, Handlers, Residency};
 use std::any::Any;
@@ -247,7 +248,7 @@ impl EtherSpanTree {
             match cx.pool().alloc(DEFAULT_HEADROOM, bytes.len()) {
                 Some(mut packet) => {
                     packet.data_mut().copy_from_slice(&bytes);
-                    packet.set_mac_offset(0);
+                    mark_frame(&mut packet);
                     cx.emit_packet(output, packet);
                 }
                 None => cx.count_drops("no buffer for a bridge message", 1),

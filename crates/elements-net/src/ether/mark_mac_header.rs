@@ -5,7 +5,7 @@
 //! ```
 //!
 //! Marks the link-layer header at OFFSET, without checking it and, if LENGTH is given, the network header LENGTH
-//! bytes after that.
+//! bytes after that, or behind the VLAN tags that are there, and if that is a whole IP header, what follows it.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
 //!
@@ -21,6 +21,7 @@
 //! # See also
 //! MarkIPHeader
 
+use elements_shared::ether_header::mark_behind;
 use packet::Packet;
 use router::{Class, Config, ConfigError, Cx, Element, PerPacket, Simple, Verdict};
 
@@ -31,13 +32,13 @@ pub(crate) const CLASS: Class =
 struct MarkMacHeader {
     offset: u32,
     /// Where the network header is.
-    end: Option<isize>,
+    end: Option<usize>,
 }
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     let (mut offset, mut length) = (0u32, 0u32);
     config.args().positional("OFFSET", &mut offset).positional("LENGTH", &mut length).finish()?;
-    let end = (length > 0).then_some(offset as isize + length as isize);
+    let end = (length > 0).then_some(offset as usize + length as usize);
     Ok(Box::new(PerPacket(MarkMacHeader { offset, end })))
 }
 
@@ -46,7 +47,7 @@ impl Simple for MarkMacHeader {
     fn process(&mut self, _cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
         packet.set_mac_offset(self.offset as isize);
         if let Some(end) = self.end {
-            packet.set_network(end, 0);
+            mark_behind(packet, end);
         }
         Verdict::Pass
     }

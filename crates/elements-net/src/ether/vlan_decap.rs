@@ -5,7 +5,7 @@
 //! ```
 //!
 //! Removes the IEEE 802.1Q tag of Ethernet frames that have one. The VLAN annotation is set to the tag control
-//! information, or to 0 for frames without a tag. Packets shorter than an Ethernet header are dropped.
+//! information, or to 0 for frames without a tag. The headers of all frames are marked, behind further tags, too. Packets shorter than an Ethernet header are dropped.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
 //!
@@ -22,6 +22,7 @@
 //! VLANEncap, StripEtherVLANHeader
 
 use super::vlan::{NO_HEADER, annotate};
+use elements_shared::ether_header::mark_frame;
 use packet::Packet;
 use router::{Class, Config, ConfigError, Cx, Element, PerPacket, Simple, Verdict};
 use wire::ethernet::{HEADER_LEN, Header, ether_type};
@@ -59,7 +60,7 @@ impl Simple for VlanDecap {
             packet.data_mut().copy_within(0..HEADER_LEN - 2, TAG_LEN);
             let _ = packet.pull(TAG_LEN);
         }
-        packet.set_frame(HEADER_LEN);
+        mark_frame(packet);
         if self.annotate {
             annotate(packet, found.unwrap_or(0));
         }

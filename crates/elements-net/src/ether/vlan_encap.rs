@@ -4,7 +4,7 @@
 //! VLANEncap([VLAN_TCI, VLAN_PCP, VLAN_ID, NATIVE_VLAN, ETHERTYPE])
 //! ```
 //!
-//! Inserts an IEEE 802.1Q tag after the addresses of Ethernet frames. Frames of the native VLAN pass unchanged.
+//! Inserts an IEEE 802.1Q tag after the addresses of Ethernet frames, and marks their headers. Frames of the native VLAN pass unchanged.
 //! Packets shorter than an Ethernet header are dropped.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
@@ -31,7 +31,7 @@
 //! VLANDecap, EtherVLANEncap, SetVLANAnno
 
 use super::vlan::{Arguments, NO_HEADER, Tagging, config_handler, native_handler, tag_handlers};
-use elements_shared::ether_header::NO_ROOM;
+use elements_shared::ether_header::{NO_ROOM, mark_behind, mark_frame};
 use packet::Packet;
 use router::{Class, Config, ConfigError, Cx, Element, Handlers, PerPacket, Simple, Verdict};
 use wire::ethernet::{HEADER_LEN, ether_type};
@@ -61,6 +61,13 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     Ok(Box::new(PerPacket(VlanEncap { tagging: Tagging::new(&a), ether_type })))
 }
 
+/// Says where headers are behind a tag, whatever type announces it.
+#[inline]
+fn mark_tagged(packet: &mut Packet) {
+    packet.set_mac_offset(0);
+    mark_behind(packet, HEADER_LEN + TAG_LEN);
+}
+
 impl Simple for VlanEncap {
     #[inline(always)] // one call less for every packet
     fn process(&mut self, _cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
@@ -69,13 +76,12 @@ impl Simple for VlanEncap {
         }
         let tci = self.tagging.of(packet);
         if self.tagging.is_native(tci) {
-            packet.set_frame(HEADER_LEN);
+            mark_frame(packet);
             return Verdict::Pass;
         }
-        if !packet.push(TAG_LEN) {
+        if !packet.prepend(TAG_LEN) {
             return Verdict::Drop(NO_ROOM);
         }
-        packet.set_frame(HEADER_LEN + TAG_LEN);
         // The addresses move to the front; what announces the tag, and the tag, fill the gap.
         let Some(front) = packet.data_mut().first_chunk_mut::<{ HEADER_LEN - TYPE_LEN + TAG_LEN }>() else {
             return Verdict::Drop(NO_HEADER);
@@ -84,6 +90,7 @@ impl Simple for VlanEncap {
         let tag = u32::from(self.ether_type) << 16 | u32::from(tci);
         front[..addresses.len()].copy_from_slice(&addresses);
         front[addresses.len()..].copy_from_slice(&tag.to_be_bytes());
+        mark_tagged(packet);
         Verdict::Pass
     }
 

@@ -192,7 +192,7 @@ impl IcmpError {
         reduce_to_network(packet)?;
         let room = (self.mtu as usize).min(usize::from(u16::MAX)).saturating_sub(head_len);
         let _ = packet.take(packet.len().saturating_sub(room));
-        if !packet.push(head_len) {
+        if !packet.prepend(head_len) {
             return Err("no room for an ICMP error");
         }
         finish(packet.data_mut(), &head);

@@ -4,8 +4,8 @@
 //! MarkIPHeader([OFFSET])
 //! ```
 //!
-//! Marks the IP header of packets that are known to have one. It checks only that the header is present, and its
-//! length field.
+//! Marks the IP header of packets that are known to have one, and what follows it. It checks only that the header is
+//! present; where version and length are not those of an IPv4 header, nothing behind it is marked.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
 //!
@@ -38,9 +38,12 @@ impl Simple for MarkIpHeader {
     #[inline]
     fn process(&mut self, _cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
         match packet.data().get(self.0) {
-            Some(first) => {
-                let header_len = usize::from(first & 0x0f) * 4;
-                packet.set_network(self.0 as isize, header_len);
+            Some(first @ 0x45..=0x4f) => {
+                packet.set_network(self.0 as isize, usize::from(first & 0x0f) * 4);
+                Verdict::Pass
+            }
+            Some(_) => {
+                packet.set_network_alone(self.0 as isize);
                 Verdict::Pass
             }
             None => Verdict::Drop(elements_shared::ip_header::NO_HEADER),
@@ -62,5 +65,9 @@ mod tests {
             flow.seen.iter().map(|(_, p)| (p.network_offset(), p.transport_offset())).collect();
         assert_eq!(marks, [(Some(4), Some(28))]);
         assert_eq!(flow.drops(), [("no IP header", 1)]);
+        for first in [0x44, 0x60, 0x65, 0x00] {
+            let flow = send("Inject -> MarkIPHeader -> Collect(0)", [vec![first; 40]]);
+            assert_eq!((flow.only(0).network_offset(), flow.only(0).transport_offset()), (Some(0), None));
+        }
     }
 }

@@ -30,7 +30,7 @@ impl Extension {
     /// Puts what follows the first eight bytes in front. False if there is no room.
     #[inline]
     fn push_rest(&self, packet: &mut Packet) -> bool {
-        let room = packet.push(size_of_val(&*self.rest));
+        let room = packet.prepend(size_of_val(&*self.rest));
         if room {
             let places = packet.data_mut().as_chunks_mut().0;
             places.iter_mut().zip(&self.rest).for_each(|(place, part)| *place = *part);

@@ -123,7 +123,7 @@ impl Icmp6Error {
             ip.set_src(self.source);
             ip.set_dst(sender);
         }
-        if !packet.push(head_len) {
+        if !packet.prepend(head_len) {
             return Err("no room for an ICMPv6 error");
         }
         let data = packet.data_mut();

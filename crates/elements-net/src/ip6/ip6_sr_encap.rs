@@ -80,7 +80,7 @@ impl Ip6SrEncap {
             (Some(0), Some(transport)) => usize::try_from(transport).unwrap_or(HEADER_LEN),
             _ => HEADER_LEN,
         };
-        if !packet.push(more) {
+        if !packet.prepend(more) {
             return Err(NO_ROOM);
         }
         let bytes = packet.data_mut();

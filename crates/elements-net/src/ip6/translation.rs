@@ -191,7 +191,7 @@ fn trim(packet: &mut Packet, len: usize) -> Result<(), Refusal> {
 
 /// Replaces the first bytes of a packet.
 fn replace(packet: &mut Packet, old_len: usize, (bytes, len): NewHeader) -> Result<(), Refusal> {
-    let moved = packet.pull(old_len) && packet.push(len);
+    let moved = packet.pull(old_len) && packet.prepend(len);
     if !moved {
         return Err(TOO_LONG);
     }

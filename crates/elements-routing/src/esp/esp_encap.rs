@@ -110,7 +110,7 @@ impl EspEncap {
             _ => return Verdict::Drop("no IP packet"),
         };
         let (len, padding) = (packet.len(), esp::padding(packet.len(), esp::ALIGNMENT));
-        if !packet.put(padding + esp::TRAILER_LEN + ICV_LEN) || !packet.push(FRONT) {
+        if !packet.put(padding + esp::TRAILER_LEN + ICV_LEN) || !packet.prepend(FRONT) {
             return Verdict::Drop("no room");
         }
         let parts = packet.data_mut().split_first_chunk_mut::<FRONT>();

@@ -4,6 +4,7 @@ use super::arguments::TableArgs;
 use super::querier::{Link, Querier, Shared};
 use super::state::{News, Query};
 use elements_shared::ether_address::Prefix;
+use elements_shared::ether_header::mark_frame;
 use packet::{Anno, DEFAULT_HEADROOM, Packet};
 use router::{Args, ConfigError, Cx, FromArg, Handlers, Scope};
 use std::net::Ipv4Addr;
@@ -135,7 +136,7 @@ impl Link for Arp {
         request.set_operation(arp::REQUEST);
         request.set_sender(self.mac, self.ip);
         request.set_target(MacAddr::ZERO, ip);
-        query.set_mac_offset(0);
+        mark_frame(&mut query);
         match cause {
             Some(cause) => {
                 query.set_timestamp_ns(cause.timestamp_ns());

@@ -32,6 +32,7 @@
 //! ARPFaker, ARPResponder
 
 use super::arp_faker::{FRAME_LEN, reply};
+use elements_shared::ether_header::mark_frame;
 use packet::DEFAULT_HEADROOM;
 use router::{Activity, Args, Class, Config, ConfigError, Cx, Element, Handlers, Residency};
 use std::fmt::{self, Display};
@@ -133,7 +134,7 @@ impl Element for ArpAdvertiser {
             match cx.pool().alloc(DEFAULT_HEADROOM, FRAME_LEN) {
                 Some(mut packet) => {
                     packet.data_mut().copy_from_slice(&reply(*to, *host));
-                    packet.set_mac_offset(0);
+                    mark_frame(&mut packet);
                     cx.emit_packet(0, packet);
                 }
                 None => cx.count_drops("no buffer", 1),

@@ -23,6 +23,7 @@
 //! # See also
 //! ARPResponder, ARPQuerier
 
+use elements_shared::ether_header::mark_frame;
 use packet::DEFAULT_HEADROOM;
 use router::{Activity, Class, Config, ConfigError, Cx, Element, Residency};
 use std::net::Ipv4Addr;
@@ -83,7 +84,7 @@ impl Element for ArpFaker {
         match cx.pool().alloc(DEFAULT_HEADROOM, FRAME_LEN) {
             Some(mut packet) => {
                 packet.data_mut().copy_from_slice(&self.frame);
-                packet.set_mac_offset(0);
+                mark_frame(&mut packet);
                 cx.emit_packet(0, packet);
             }
             None => cx.count_drops("no buffer", 1),

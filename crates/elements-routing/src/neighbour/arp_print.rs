@@ -4,8 +4,8 @@
 //! ARPPrint([LABEL, KEYWORDS])
 //! ```
 //!
-//! Expects ARP packets with a marked network header, as from CheckARPHeader, and prints a line for each on standard
-//! error. Packets without a marked header, and ARP for protocols other than IP, pass without being printed.
+//! Expects ARP packets with a marked network header, as from CheckARPHeader, or in Ethernet frames, and prints a line
+//! for each on standard error. Other packets, and ARP for protocols other than IP, pass without being printed.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
 //!
@@ -34,7 +34,7 @@ use router::{Class, Config, ConfigError, Cx, Element, Flags, Handlers, PerPacket
 use std::fmt::Write as _;
 use std::net::Ipv4Addr;
 use wire::MacAddr;
-use wire::ethernet::{Header, ether_type};
+use wire::ethernet::{HEADER_LEN, Header, ether_type};
 
 /// The class.
 pub(crate) const CLASS: Class = Class::new("ARPPrint", create).doc(router::manual!("arp_print.rs"));
@@ -105,12 +105,25 @@ fn describe(arp: &[u8]) -> Option<String> {
     Some(text)
 }
 
+/// A packet from its link-layer header on, or all of it if that is not marked.
+fn frame(packet: &Packet) -> &[u8] {
+    packet.mac().unwrap_or(packet.data())
+}
+
+/// The ARP packet: where the network header is marked, or behind an Ethernet header that announces it.
+fn arp(packet: &Packet) -> Option<&[u8]> {
+    let announced = || {
+        let header = Header::new_checked(frame(packet)).ok()?;
+        frame(packet).get(HEADER_LEN..).filter(|_| header.ether_type() == ether_type::ARP)
+    };
+    packet.network().or_else(announced)
+}
+
 impl ArpPrint {
     fn ethernet(packet: &Packet) -> Option<String> {
         let start = packet.mac_offset().unwrap_or(0);
-        let whole = packet.network_offset().is_some_and(|network| start + 14 <= network);
-        let bytes = if packet.mac_offset().is_some() { packet.mac()? } else { packet.data() };
-        let header = Header::new_checked(bytes).ok().filter(|_| whole)?;
+        let whole = packet.network_offset().is_none_or(|network| start + 14 <= network);
+        let header = Header::new_checked(frame(packet)).ok().filter(|_| whole)?;
         Some(format!("{} > {}: ", header.src(), header.dst()))
     }
 }
@@ -121,7 +134,7 @@ impl Simple for ArpPrint {
     }
 
     fn process(&mut self, cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
-        let network = packet.network().filter(|_| self.active);
+        let network = arp(packet).filter(|_| self.active);
         let Some(said) = network.and_then(describe) else { return Verdict::Pass };
         let mut text = String::new();
         write_label(&mut text, &self.label, self.timestamp, packet);
@@ -187,6 +200,18 @@ mod tests {
         let ether = "01-01-01-01-01-01 > 02-02-02-02-02-02: ";
         assert_eq!(printed("TIMESTAMP false, ETHER true"), format!("{ether}{line}"));
         assert_eq!(printed("ACTIVE false"), "");
+        // As it is received, and what a responder makes of it; no other frame is ARP.
+        let behind = |elements: &str, frame: &[u8]| {
+            let config = format!("Inject -> {elements}ARPPrint(TIMESTAMP false, ETHER true) -> Collect(0)");
+            send_one(&config, frame.to_vec()).log()
+        };
+        assert_eq!(behind("", &frame), format!("{ether}{line}"));
+        let reply = behind("ARPResponder(10.0.0.2 7:7:7:7:7:7) -> ", &frame);
+        assert_eq!(
+            reply,
+            "07-07-07-07-07-07 > 01-01-01-01-01-01: arp reply 10.0.0.2 is-at 07-07-07-07-07-07\n"
+        );
+        assert_eq!(behind("StoreData(12, \\<0800>) -> ", &frame), "");
     }
 
     proptest! {

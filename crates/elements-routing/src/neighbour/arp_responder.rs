@@ -32,6 +32,7 @@
 //! ARPQuerier, AddressInfo
 
 use elements_shared::ether_address::Prefix;
+use elements_shared::ether_header::mark_frame;
 use packet::{ANNO_BYTES, Anno, Kind, Packet};
 use router::{Class, Config, ConfigError, Cx, Element, FromArg, Handlers, PerPacket, Scope, Simple, Verdict};
 use std::net::Ipv4Addr;
@@ -153,8 +154,7 @@ impl ARPResponder {
         packet.set_anno(Anno::VLAN_TCI, vlan);
         packet.set_timestamp_ns(0);
         packet.set_kind(Kind::Host);
-        packet.clear_network();
-        packet.set_mac_offset(0);
+        mark_frame(packet);
         Some(())
     }
 }

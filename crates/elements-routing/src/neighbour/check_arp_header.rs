@@ -68,9 +68,9 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     Ok(Box::new(PerPacket(CheckArpHeader { offset, verbose, details, outputs, drops: 0, reasons: [0; 4] })))
 }
 
-/// The length of the ARP packet at the start of `bytes`, or which reason there is against it.
+/// Whether a whole ARP packet starts `bytes`, or which reason there is against it.
 #[inline]
-fn check(bytes: &[u8]) -> Result<usize, usize> {
+fn check(bytes: &[u8]) -> Result<(), usize> {
     let Some(&[h0, h1, p0, p1, hardware_len, protocol_len, _, _]) = bytes.first_chunk::<FIXED>() else {
         return Err(0);
     };
@@ -82,9 +82,9 @@ fn check(bytes: &[u8]) -> Result<usize, usize> {
         return Err(2);
     }
     match (u16::from_be_bytes([p0, p1]), protocol_len) {
-        (ether_type::IPV4, 4) | (ether_type::IPV6, 16) => Ok(len),
+        (ether_type::IPV4, 4) | (ether_type::IPV6, 16) => Ok(()),
         (ether_type::IPV4 | ether_type::IPV6, _) => Err(3),
-        _ => Ok(len),
+        _ => Ok(()),
     }
 }
 
@@ -92,8 +92,8 @@ impl CheckArpHeader {
     /// Checks a packet of whatever kind of addresses.
     fn check_any(&mut self, cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
         match check(packet.data().get(self.offset as usize..).unwrap_or_default()) {
-            Ok(len) => {
-                packet.set_network(self.offset as isize, len);
+            Ok(()) => {
+                packet.set_network_alone(self.offset as isize);
                 Verdict::Pass
             }
             Err(reason) => self.bad(cx, reason),
@@ -117,7 +117,7 @@ impl Simple for CheckArpHeader {
         if let Some((front, _)) = packet.data_from::<PLAIN_LEN>(self.offset)
             && front.starts_with(&PLAIN)
         {
-            packet.set_network(self.offset as isize, PLAIN_LEN);
+            packet.set_network_alone(self.offset as isize);
             return Verdict::Pass;
         }
         self.check_any(cx, packet)

@@ -36,6 +36,7 @@
 //! ARPResponder
 
 use crate::neighbour::nd::{self, group_mac};
+use elements_shared::ether_header::mark_frame;
 use packet::{ANNO_BYTES, Kind, Packet};
 use router::{
     Class, Config, ConfigError, Cx, Element, FromArg, Handlers, NetOrHost, PerPacket, Scope, Simple, Verdict,
@@ -170,8 +171,7 @@ impl Ip6NdAdvertiser {
         *packet.annotations_mut() = [0; ANNO_BYTES];
         packet.set_timestamp_ns(0);
         packet.set_kind(Kind::Host);
-        packet.clear_network();
-        packet.set_mac_offset(0);
+        mark_frame(packet);
         Some(())
     }
 }

@@ -2,6 +2,7 @@
 
 use super::querier::{Link, Shared};
 use super::state::{News, Query};
+use elements_shared::ether_header::mark_frame;
 use packet::{DEFAULT_HEADROOM, Packet};
 use router::{Cx, Handlers};
 use std::net::Ipv6Addr;
@@ -58,7 +59,7 @@ impl Link for Nd {
         };
         let mut query = cx.pool().alloc(DEFAULT_HEADROOM - HEADER_LEN, MESSAGE_AT + MESSAGE_LEN)?;
         self.fill(query.data_mut(), ip, dst, mac)?;
-        query.set_mac_offset(0);
+        mark_frame(&mut query);
         query.set_timestamp_ns(cx.now_ns());
         Some(query)
     }

@@ -11,9 +11,13 @@ use std::sync::LazyLock;
 
 const STAGES: &str = include_str!("../../../../tests/stages.txt");
 
-/// What a stage is: the text, and whether it stands between a Queue and an Unqueue, or has no output.
+/// What a stage is: its class, the kind of packet that it is for, the text, and whether it stands between a Queue and an Unqueue, or has no
+/// output.
 #[derive(Clone, Copy)]
+#[allow(dead_code, reason = "a fuzzer chooses packets without regard to their kind")]
 pub(crate) struct Stage {
+    pub(crate) class: &'static str,
+    pub(crate) kind: &'static str,
     pub(crate) text: &'static str,
     place: &'static str,
 }
@@ -28,11 +32,13 @@ fn read() -> Vec<Stage> {
     let lines = STAGES.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
     let stage = |line: &'static str| {
         let mut words = line.split_whitespace();
-        let place = words.nth(2).expect("a place");
+        let class = words.next().expect("a class");
+        let kind = words.next().expect("a kind");
+        let place = words.next().expect("a place");
         let times = words.next().expect("a number");
         let (_, text) = line.split_once(&format!("{place} ")).expect("the place");
         let (_, text) = text.split_once(times).expect("the number");
-        Stage { text: text.trim(), place }
+        Stage { class, kind, text: text.trim(), place }
     };
     lines.map(stage).filter(|stage| stage.place != "source").collect()
 }

@@ -62,22 +62,12 @@ impl Packet {
         }
     }
 
-    /// Says that the data starts with a link-layer header of `header_len` bytes, and that the network header lies
-    /// behind it, with a transport header of which nothing is known yet at the same place.
+    /// Says where the network header starts, of a protocol that has no transport header behind it, or none that is known.
     #[inline]
-    pub fn set_frame(&mut self, header_len: usize) {
-        let link = self.absolute(0);
-        if header_len > NEAR || link > usize::from(u16::MAX) - NEAR {
-            return self.set_frame_far(header_len);
-        }
-        let (m, network) = (self.meta_mut(), (link + header_len) as u16);
-        (m.mac, m.network, m.transport) = (link as u16, network, network);
-    }
-
-    #[cold]
-    fn set_frame_far(&mut self, header_len: usize) {
-        self.set_mac_offset(0);
-        self.set_network(header_len as isize, 0);
+    pub fn set_network_alone(&mut self, offset: isize) {
+        let network = self.stored(offset);
+        let m = self.meta_mut();
+        (m.network, m.transport) = (network, 0);
     }
 
     /// As [`Self::set_network`] where one comparison tells that both positions fit, which they nearly always do.
@@ -124,7 +114,7 @@ impl Packet {
     /// Adds `N` bytes in front of the data and returns them; the first `header_len` of them become the network
     /// header, and the transport header starts behind those. `None`, and nothing changed, where that takes more than
     /// one look: if the data would have to move, or ends 32 KiB or more behind the start of its buffer, so that the
-    /// packet may be too long for its headers. See [`Self::push`] and [`Self::set_network`].
+    /// packet may be too long for its headers. See [`Self::prepend`] and [`Self::set_network`].
     #[inline]
     #[must_use]
     pub fn push_network<const N: usize>(&mut self, header_len: usize) -> Option<&mut [u8; N]> {
@@ -136,6 +126,9 @@ impl Packet {
             return None;
         }
         let (m, network) = (self.meta_mut(), start as u16 + 1);
+        if u32::from(m.mac) <= m.start {
+            m.mac = 0; // it was stripped, and others take its place
+        }
         (m.start, m.network, m.transport) = (start as u32, network, network + header_len as u16);
         // SAFETY: `start` was lowered by no more than there was in front of the data.
         let (bytes, []) = unsafe { self.arrays_at(start) };

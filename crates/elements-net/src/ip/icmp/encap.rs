@@ -71,7 +71,7 @@ impl IcmpEncap {
         let sum = Sum::of(packet.data()).add_bytes(&header);
         header[2..4].copy_from_slice(&sum.checksum().to_be_bytes());
         if times > 0 {
-            if !packet.push(times) {
+            if !packet.prepend(times) {
                 return None;
             }
             packet.data_mut().get_mut(..times)?.fill(0);
