@@ -34,6 +34,7 @@
 //! RadixIPsecLookup, IPsecESPUnencap, IPsecAuthHMACSHA1, IPsecAES, IPsecDES, ESPEncap
 
 use super::table::{Associations, NO_ASSOCIATION};
+use elements_shared::ecn;
 use elements_shared::esp_front::{FRONT, IV_LEN, front};
 use packet::Packet;
 use router::{Class, Config, ConfigError, Cx, Element, FromArg, PerPacket, Residency, Simple, Verdict};
@@ -95,6 +96,8 @@ impl IpsecEspEncap {
         if !packet.put(esp::padding(len, BLOCK) + esp::TRAILER_LEN) {
             return Err(NO_ROOM);
         }
+        let mark = ecn::mark(packet.data()).unwrap_or(0);
+        packet.set_enclosed_ecn(mark);
         esp::fill_trailer(&mut packet.data_mut()[len..], protocol);
         let (spi, number, iv) = self.identity(cx, packet)?;
         *packet.push_array::<FRONT>().ok_or(NO_ROOM)? = front(spi, number, iv);

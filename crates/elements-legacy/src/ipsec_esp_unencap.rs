@@ -32,6 +32,7 @@
 //! RadixIPsecLookup, IPsecESPEncap, IPsecAuthHMACSHA1, IPsecAES, IPsecDES, ESPDecap
 
 use super::table::Associations;
+use elements_shared::ecn;
 use elements_shared::esp_front::FRONT;
 use elements_shared::replay_window::Refused;
 use packet::Packet;
@@ -69,8 +70,9 @@ impl IpsecEspUnencap {
         if !packet.pull(FRONT) || !packet.take(behind) {
             return Err(TOO_SHORT);
         }
+        let outer = ecn::outer_mark(packet);
         packet.clear_network();
-        Ok(())
+        if ecn::leave_tunnel(packet, outer) { Ok(()) } else { Err(ecn::CONGESTION) }
     }
 }
 

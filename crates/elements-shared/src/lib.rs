@@ -6,6 +6,7 @@
 
 pub mod arguments;
 pub mod crc32;
+pub mod ecn;
 pub mod encap;
 pub mod esp_front;
 pub mod ether_address;

@@ -48,6 +48,7 @@ pub(crate) struct Meta {
     flow: FlowTag,
     /// The link type that a capture says, plus one; 0 for none.
     captured_link: u32,
+    enclosed_ecn: u8,
 }
 
 const _: () = assert!(size_of::<Meta>() == META_BYTES);
@@ -69,6 +70,7 @@ impl Meta {
             next: 0,
             flow: FlowTag::NONE,
             captured_link: 0,
+            enclosed_ecn: 0,
         }
     }
 
@@ -85,6 +87,7 @@ impl Meta {
         self.device = 0;
         self.flow = FlowTag::NONE;
         self.captured_link = 0;
+        self.enclosed_ecn = 0;
     }
 
     /// Copies all that describes the packet but its place in the buffer.
@@ -96,6 +99,7 @@ impl Meta {
         self.device = other.device;
         self.flow = other.flow;
         self.captured_link = other.captured_link;
+        self.enclosed_ecn = other.enclosed_ecn;
     }
 
     /// Forgets headers that begin in front of this place: bytes that are added there take their place. Without a network header
@@ -515,6 +519,19 @@ impl Packet {
         self.meta_mut().flow = flow;
     }
 
+    /// The congestion mark (two bits, RFC 3168) of the IP packet that this one encloses and that can't be read any more, as what encrypts it has
+    /// left it for the outer header (RFC 6040); 0 if there is none.
+    #[inline]
+    pub fn enclosed_ecn(&self) -> u8 {
+        self.meta().enclosed_ecn
+    }
+
+    /// Says which congestion mark the outer header is to have.
+    #[inline]
+    pub fn set_enclosed_ecn(&mut self, mark: u8) {
+        self.meta_mut().enclosed_ecn = mark & 3;
+    }
+
     /// To whom the frame was addressed.
     #[inline]
     pub fn kind(&self) -> Kind {
@@ -547,6 +564,7 @@ impl Packet {
         m.timestamp_ns = other.meta().timestamp_ns;
         m.device = other.meta().device;
         m.flow = other.meta().flow;
+        m.enclosed_ecn = other.meta().enclosed_ecn;
     }
 }
 

@@ -1,10 +1,12 @@
 //! What the elements that put IP headers in front of packets have in common.
 
 use super::identification::Identification;
+use elements_shared::ecn;
 use packet::Packet;
 use router::{FromArg, Scope};
 use std::net::Ipv4Addr;
 use wire::checksum::{Partial, Sum};
+use wire::ip_proto;
 use wire::ipv4::{HEADER_LEN, Header};
 
 /// Why packets are dropped that the length field of IP, or a buffer, cannot hold.
@@ -45,6 +47,42 @@ impl std::fmt::Display for Destination {
         match self {
             Destination::Address(address) => address.fmt(f),
             Destination::Annotation => f.write_str("DST_ANNO"),
+        }
+    }
+}
+
+/// Where the congestion mark of a new header comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum MarkOf {
+    /// It is the same for all packets.
+    Fixed,
+    /// The IP packet that it is put in front of (RFC 6040, section 4.1).
+    Inner,
+    /// The IP packet inside, which what encrypted it or put a header in front has noted.
+    Enclosed,
+}
+
+impl MarkOf {
+    /// For a header with this protocol.
+    pub(crate) fn protocol(protocol: u8) -> MarkOf {
+        match protocol {
+            ip_proto::IPIP | ip_proto::IPV6 => MarkOf::Inner,
+            ip_proto::ESP | ip_proto::GRE => MarkOf::Enclosed,
+            _ => MarkOf::Fixed,
+        }
+    }
+
+    /// The mark that the header of a packet is to have; 0 also where it stays as it is.
+    #[inline]
+    pub(crate) fn mark(self, packet: &mut Packet) -> u8 {
+        match self {
+            MarkOf::Fixed => 0,
+            MarkOf::Inner => ecn::mark(packet.data()).unwrap_or(0),
+            MarkOf::Enclosed => {
+                let mark = packet.enclosed_ecn();
+                packet.set_enclosed_ecn(0);
+                mark
+            }
         }
     }
 }

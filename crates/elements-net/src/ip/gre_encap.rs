@@ -24,10 +24,12 @@
 //! # See also
 //! CheckGREHeader, StripGREHeader, IPEncap
 
+use elements_shared::ecn;
 use packet::Packet;
 use router::{Class, Config, ConfigError, Cx, Element, PerPacket, Simple, Verdict};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use wire::ethernet::ether_type;
 use wire::gre::{self, Header};
 
 /// The class.
@@ -38,6 +40,8 @@ struct GreEncap {
     header: [u8; gre::LONGEST],
     len: usize,
     summed: bool,
+    /// Whether IP packets are inside, whose congestion mark the outer header is to have.
+    ip: bool,
     /// The next packet's number, if they are numbered.
     next: Option<Arc<AtomicU32>>,
 }
@@ -51,10 +55,11 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         .keyword("KEY", &mut key)
         .keyword("SEQUENCE", &mut numbers)
         .finish()?;
+    let ip = matches!(protocol, ether_type::IPV4 | ether_type::IPV6);
     let (key, sequence) = (Some(key).filter(|key| *key != 0), numbers.then_some(0));
     let header = Header { protocol, summed, key, sequence };
     let next = Some(config.shared(|| Ok(AtomicU32::new(0)))?).filter(|_| numbers);
-    Ok(Box::new(PerPacket(GreEncap { header: header.bytes(), len: header.len(), summed, next })))
+    Ok(Box::new(PerPacket(GreEncap { header: header.bytes(), len: header.len(), summed, ip, next })))
 }
 
 impl GreEncap {
@@ -83,6 +88,9 @@ impl GreEncap {
 impl Simple for GreEncap {
     #[inline(always)] // one call less for every packet
     fn process(&mut self, _cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
+        if self.ip {
+            packet.set_enclosed_ecn(ecn::mark(packet.data()).unwrap_or(0));
+        }
         let put = match self.len {
             4 => self.put::<4>(packet),
             8 => self.put::<8>(packet),

@@ -7,6 +7,9 @@
 //! The identification counts up from 0. Marks the new header and sets the destination address annotation, unless the
 //! destination is taken from it. Packets that do not fit into an IP packet are dropped.
 //!
+//! The header of a tunnel (protocol 4 or 41, esp behind ESPEncap, gre behind GREEncap) has the congestion mark of the
+//! IP packet inside (RFC 6040), unless TOS, ECT or CE say another.
+//!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated; each uses
 //! its own share of the 65,536 identifications, so that none repeats before that share is used up.
 //!
@@ -33,8 +36,9 @@
 //! # See also
 //! UDPIPEncap, ICMPPingEncap, StripIPHeader
 
-use super::encap::{Destination, NO_DESTINATION, NO_FIT, Template, push_headers};
+use super::encap::{Destination, MarkOf, NO_DESTINATION, NO_FIT, Template, push_headers};
 use super::identification::Identification;
+use elements_shared::ecn;
 use elements_shared::ip_numbers::IpProtocol;
 use packet::{Batch, Packet};
 use router::{Class, Config, ConfigError, Cx, Element, Flags, FromArg, Handlers, PerPacket, Simple, Verdict};
@@ -47,6 +51,7 @@ pub(crate) const CLASS: Class = Class::new("IPEncap", create).live().doc(router:
 struct IpEncap {
     template: Template<HEADER_LEN>,
     id: Identification,
+    mark: MarkOf,
 }
 
 /// The arguments about the type-of-service octet.
@@ -101,6 +106,8 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         (_, Ok(capable)) => u8::from(capable),
         _ => return Err(format!("bad ECT value '{ect}'").into()),
     };
+    let fixed = tos >= 0 || !ect.is_empty() || service.ce;
+    let mark = if fixed { MarkOf::Fixed } else { MarkOf::protocol(protocol) };
     (service.tos, service.dscp) = (u32::try_from(tos).ok(), u32::try_from(dscp).ok());
     let mut template = [0; HEADER_LEN];
     let mut ip = Header::new(&mut template);
@@ -113,14 +120,19 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     Ok(Box::new(PerPacket(IpEncap {
         template: Template::new(template, destination),
         id: Identification::new(config, 0),
+        mark,
     })))
 }
 
 impl IpEncap {
     #[inline(always)] // so that the identification stays in a register
     fn wrap<const ANNOTATION: bool>(&self, packet: &mut Packet, id: &mut Identification) -> Verdict {
+        let mark = self.mark.mark(packet);
         if push_headers::<ANNOTATION, HEADER_LEN>(packet, &self.template, id.take(), |_| ()).is_none() {
             return Verdict::Drop(NO_FIT);
+        }
+        if mark != 0 {
+            ecn::set_mark(packet.data_mut(), mark);
         }
         Verdict::Pass
     }

@@ -164,12 +164,24 @@ impl IpReassembler {
         }
         partial.seen_s = now_ns / SECOND;
         if partial.is_complete() {
-            self.good += 1;
-            return partial.into_datagram(now_ns);
+            return self.finish(cx, partial, now_ns);
         }
         self.used += OVERHEAD + partial.len();
         self.buckets[at].insert(place.unwrap_or(0), partial);
         None
+    }
+
+    /// A datagram that is complete, unless its fragments' congestion marks contradict each other.
+    fn finish(&mut self, cx: &mut Cx<'_>, partial: Partial, now_ns: i64) -> Option<Packet> {
+        let Some(mark) = partial.mark() else {
+            self.failed += 1;
+            if let Some(packet) = partial.into_datagram(now_ns, 0) {
+                cx.drop(packet, "congestion, and fragments without ECN");
+            }
+            return None;
+        };
+        self.good += 1;
+        partial.into_datagram(now_ns, mark)
     }
 
     /// Gives up what is dormant.

@@ -25,8 +25,9 @@
 //! # See also
 //! RadixIPsecLookup, FixIPSrc, IPEncap
 
-use super::encap::{Destination, NO_FIT, Template, push_headers};
+use super::encap::{Destination, MarkOf, NO_FIT, Template, push_headers};
 use super::identification::Identification;
+use elements_shared::ecn;
 use elements_shared::ip_numbers::IpProtocol;
 use packet::{Anno, Packet};
 use router::{Class, Config, ConfigError, Cx, Element, PerPacket, Simple, Verdict};
@@ -43,20 +44,27 @@ const TTL: u8 = 250;
 struct IpsecEncap {
     template: Template<HEADER_LEN>,
     id: Identification,
+    mark: MarkOf,
 }
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     let mut protocol = IpProtocol::default();
     config.args().required("PROTO", &mut protocol).finish()?;
-    let template = Template::of(protocol.octet()?, TTL, Ipv4Addr::UNSPECIFIED, Destination::Annotation);
-    Ok(Box::new(PerPacket(IpsecEncap { template, id: Identification::new(config, 0) })))
+    let protocol = protocol.octet()?;
+    let template = Template::of(protocol, TTL, Ipv4Addr::UNSPECIFIED, Destination::Annotation);
+    let (id, mark) = (Identification::new(config, 0), MarkOf::protocol(protocol));
+    Ok(Box::new(PerPacket(IpsecEncap { template, id, mark })))
 }
 
 impl Simple for IpsecEncap {
     #[inline]
     fn process(&mut self, _cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
+        let mark = self.mark.mark(packet);
         if push_headers::<true, HEADER_LEN>(packet, &self.template, self.id.take(), |_| ()).is_none() {
             return Verdict::Drop(NO_FIT);
+        }
+        if mark != 0 {
+            ecn::set_mark(packet.data_mut(), mark);
         }
         packet.set_anno(Anno::FIX_IP_SRC, 1);
         Verdict::Pass

@@ -9,7 +9,7 @@ mod check_ip_header;
 mod check_ip_header2;
 mod dec_ip_ttl;
 mod drop_broadcasts;
-mod encap;
+pub(crate) mod encap;
 mod erase_ip_payload;
 pub(crate) mod error_limit;
 mod fix_ip_src;

@@ -1,5 +1,6 @@
 //! A datagram of which some fragments are there.
 
+use elements_shared::ecn::{self, FragmentMarks};
 use packet::{Anno, DEFAULT_HEADROOM, Packet, Pool};
 use std::fmt;
 use std::net::Ipv4Addr;
@@ -65,6 +66,7 @@ pub(super) struct Partial {
     ended: bool,
     /// What is there: sorted, without overlaps, and with gaps between.
     chunks: Vec<(u16, u16)>,
+    marks: FragmentMarks,
 }
 
 impl Partial {
@@ -83,6 +85,7 @@ impl Partial {
             header_len: HEADER_LEN,
             ended: false,
             chunks: Vec::new(),
+            marks: FragmentMarks::default(),
         })
     }
 
@@ -124,6 +127,7 @@ impl Partial {
         if let (Some(buffer), Some(place), Some(largest)) = (self.packet.as_mut(), mtu, largest) {
             buffer.set_anno(place, largest);
         }
+        self.marks.add(packet.network().unwrap_or_default());
         self.ended |= fragment.last;
         self.note(fragment.start, fragment.end);
         Ok(())
@@ -183,9 +187,18 @@ impl Partial {
         self.ended && matches!(self.chunks[..], [(0, _)])
     }
 
-    /// The datagram, complete.
-    pub(super) fn into_datagram(self, now_ns: i64) -> Option<Packet> {
+    /// The congestion mark that it has as a whole; `None` if it is to be dropped.
+    pub(super) fn mark(&self) -> Option<u8> {
+        let first = self.packet.as_ref().and_then(|packet| ecn::mark(packet.network()?)).unwrap_or(0);
+        self.marks.of_whole(first)
+    }
+
+    /// The datagram, complete, with its congestion mark.
+    pub(super) fn into_datagram(self, now_ns: i64, mark: u8) -> Option<Packet> {
         let mut packet = self.into_packet(0)?;
+        if let Some(bytes) = packet.network_mut() {
+            ecn::set_mark(bytes, mark);
+        }
         packet.set_timestamp_ns(now_ns);
         Some(packet)
     }

@@ -5,7 +5,8 @@
 //! ```
 //!
 //! Removes a GRE header (RFC 2784) with its options from the front of packets. Packets without one are dropped.
-//! CheckGREHeader supports more options. It comes from Click's package `gre`.
+//! If the outer IP header is marked, an IP packet inside has the congestion mark afterwards that RFC 6040 says, or is
+//! dropped. CheckGREHeader supports more options. It comes from Click's package `gre`.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
 //!
@@ -20,8 +21,10 @@
 //! # See also
 //! GREEncap, CheckGREHeader, StripIPHeader
 
+use elements_shared::ecn;
 use packet::Packet;
 use router::{Class, Config, ConfigError, Cx, Element, PerPacket, Simple, Verdict};
+use wire::ethernet::ether_type;
 use wire::gre::Header;
 
 /// The class.
@@ -38,8 +41,12 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
 impl Simple for StripGreHeader {
     #[inline]
     fn process(&mut self, _cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
-        let whole = Header::read(packet.data()).is_ok_and(|header| packet.pull(header.len()));
-        if whole { Verdict::Pass } else { Verdict::Drop("no GRE header") }
+        let Some(header) = Header::read(packet.data()).ok().filter(|header| packet.pull(header.len())) else {
+            return Verdict::Drop("no GRE header");
+        };
+        let ip = matches!(header.protocol, ether_type::IPV4 | ether_type::IPV6);
+        let outer = ecn::outer_mark(packet).filter(|_| ip);
+        if ecn::leave_tunnel(packet, outer) { Verdict::Pass } else { Verdict::Drop(ecn::CONGESTION) }
     }
 }
 

@@ -14,7 +14,8 @@
 //! - `SRC` (IPv6 address): the source.
 //! - `DST` (IPv6 address or `DST_ANNO`): the destination; `DST_ANNO` takes it from the destination annotation.
 //! - `HLIM` (integer, 0 to 255, default 250): the hop limit.
-//! - `CLASS` (integer, 0 to 255, default 0): the traffic class.
+//! - `CLASS` (integer, 0 to 255): the traffic class. By default 0, but in the header of a tunnel (protocol ipip or ip6, esp
+//!   behind ESPEncap, gre behind GREEncap) the congestion mark is that of the IP packet inside (RFC 6040).
 //!
 //! # Handlers
 //! - `src` (read, write): the source.
@@ -29,6 +30,8 @@
 //! IPEncap, UDPIP6Encap, StripIPHeader
 
 use super::encap::{Destination, NO_DESTINATION, push_headers, template};
+use crate::ip::encap::MarkOf;
+use elements_shared::ecn;
 use elements_shared::ip_numbers::IpProtocol;
 use packet::{Batch, Packet};
 use router::{Class, Config, ConfigError, Cx, Element, Flags, FromArg, Handlers, PerPacket, Simple, Verdict};
@@ -42,11 +45,12 @@ pub(crate) const CLASS: Class = Class::new("IP6Encap", create).live().doc(router
 struct Ip6Encap {
     template: [u8; HEADER_LEN],
     destination: Destination,
+    mark: MarkOf,
 }
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     let (mut protocol, mut src, mut dst) = (IpProtocol::default(), Ipv6Addr::UNSPECIFIED, String::new());
-    let (mut hop_limit, mut class) = (250u8, 0u8);
+    let (mut hop_limit, mut class) = (250u8, None::<u8>);
     config
         .args()
         .required("PROTO", &mut protocol)
@@ -57,17 +61,23 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         .finish()?;
     let protocol = protocol.octet()?;
     let destination = Destination::from_arg(&dst, config.scope()).map_err(|_| NO_DESTINATION)?;
-    let template = template(protocol, class, hop_limit, src);
-    Ok(Box::new(PerPacket(Ip6Encap { template, destination })))
+    let mark = if class.is_some() { MarkOf::Fixed } else { MarkOf::protocol(protocol) };
+    let template = template(protocol, class.unwrap_or(0), hop_limit, src);
+    Ok(Box::new(PerPacket(Ip6Encap { template, destination, mark })))
 }
 
 impl Simple for Ip6Encap {
     #[inline]
     fn process(&mut self, _cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
+        let mark = self.mark.mark(packet);
         match push_headers::<HEADER_LEN>(packet, self.template, self.destination.of(packet), |_| ()) {
-            Ok(()) => Verdict::Pass,
-            Err(reason) => Verdict::Drop(reason),
+            Ok(()) => {}
+            Err(reason) => return Verdict::Drop(reason),
         }
+        if mark != 0 {
+            ecn::set_mark(packet.data_mut(), mark);
+        }
+        Verdict::Pass
     }
 
     #[inline]

@@ -41,6 +41,7 @@
 //! IP6Fragmenter, IPReassembler, ICMP6Error
 
 use super::header::NO_HEADER;
+use elements_shared::ecn::{self, FragmentMarks};
 use packet::{Anno, Batch, DEFAULT_HEADROOM, Packet};
 use router::{Class, Config, ConfigError, Cx, Element, Handlers, Merge};
 use std::any::Any;
@@ -280,7 +281,15 @@ impl Partial {
             rest = after;
         }
         packet.set_network(0, HEADER_LEN);
+        ecn::set_mark(packet.data_mut(), self.mark()?);
         Some(packet)
+    }
+
+    /// The congestion mark that it has as a whole; `None` if it is to be dropped.
+    fn mark(&self) -> Option<u8> {
+        let mut marks = FragmentMarks::default();
+        self.parts.iter().for_each(|part| marks.add(part.packet.network().unwrap_or_default()));
+        marks.of_whole(ecn::mark(self.parts.first()?.packet.network()?)?)
     }
 }
 
@@ -388,12 +397,16 @@ impl Ip6Reassembler {
     }
 
     fn leave(&mut self, cx: &mut Cx<'_>, partial: Partial) -> Option<Packet> {
-        let packet = partial.put_together(cx);
+        let contradicts = partial.mark().is_none();
+        let packet = if contradicts { None } else { partial.put_together(cx) };
         let parts = partial.parts.into_iter().map(|part| part.packet);
         match packet {
             Some(_) => {
                 self.counts.whole += 1;
                 parts.for_each(|packet| cx.pool().free(packet));
+            }
+            None if contradicts => {
+                parts.for_each(|packet| cx.drop(packet, "congestion, and fragments without ECN"));
             }
             None => parts.for_each(|packet| cx.drop(packet, "no buffer to put fragments together")),
         }

@@ -8,7 +8,8 @@
 //! AES-GCM, RFC 4106), checks that nothing of them was changed and that they come for the first time, decrypts them,
 //! and emits the IPv4 or IPv6 packets in them; CheckIPHeader or CheckIP6Header should follow. Packets of another
 //! association, changed ones, and those that have come before or are too old for that to be known, leave at output 1
-//! as they came if it is in use, and are dropped otherwise. Dummy packets (RFC 4303, section 2.6) are dropped.
+//! as they came if it is in use, and are dropped otherwise. If the outer IP header is still marked, as StripIPHeader
+//! leaves it, packets have the congestion mark that RFC 6040 says, or are dropped. Dummy packets (RFC 4303, section 2.6) are dropped.
 //!
 //! Fragments must be put together before, with IPReassembler.
 //!
@@ -32,6 +33,7 @@
 //! ESPEncap, StripIPHeader, IPReassembler
 
 use super::association::{Association, ICV_LEN, Settings};
+use elements_shared::ecn;
 use elements_shared::esp_front::{FRONT, IV_LEN};
 use elements_shared::replay_window::{self, Window};
 use elements_shared::verdict::fail;
@@ -123,8 +125,9 @@ impl Simple for EspDecap {
     fn process(&mut self, _cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
         match self.decrypt(packet) {
             Decrypted::Packet { behind } if packet.pull(FRONT) && packet.take(behind) => {
+                let outer = ecn::outer_mark(packet);
                 packet.clear_network();
-                Verdict::Pass
+                if ecn::leave_tunnel(packet, outer) { Verdict::Pass } else { Verdict::Drop(ecn::CONGESTION) }
             }
             Decrypted::Packet { .. } => Verdict::Drop("too short"),
             Decrypted::Wrong(reason) => fail(self.outputs, reason),

@@ -36,6 +36,7 @@
 //! ESPDecap, IPEncap, IP6Encap, IPFragmenter
 
 use super::association::{Association, ICV_LEN, Settings};
+use elements_shared::ecn;
 use elements_shared::esp_front::{FRONT, front};
 use packet::{Batch, Packet};
 use router::{
@@ -119,7 +120,9 @@ impl EspEncap {
         let iv = self.start.wrapping_add(number).to_be_bytes();
         *place = front(association.spi, number as u32, iv);
         esp::fill_trailer(&mut text[len..], next_header);
+        let mark = ecn::mark(text).unwrap_or(0);
         *check = association.seal(number, iv, text);
+        packet.set_enclosed_ecn(mark);
         packet.clear_network();
         Verdict::Pass
     }

@@ -160,7 +160,7 @@ mod tests {
         let mut flow = send(BOTH, good.iter().chain(&bad).cloned());
         assert_eq!((flow.data(0), flow.data(1)), (good.to_vec(), bad.to_vec()));
         let packet = &flow.seen.iter().find(|(at, _)| *at == 0).unwrap().1;
-        assert_eq!((packet.network_offset(), packet.transport_offset()), (Some(2), Some(30)));
+        assert_eq!((packet.network_offset(), packet.transport_offset()), (Some(2), None));
         assert_eq!(flow.read("c.drops"), "4");
         let details = "1\ttiny packet\n1\ttoo small for addresses\n1\tbad hardware type/length\n1\tbad protocol type/length\n";
         assert_eq!(flow.read("c.drop_details"), details);
