@@ -8,6 +8,8 @@ pub(super) struct Input<R> {
     source: R,
     /// The last line ended with a CR; an LF that follows belongs to it.
     after_cr: bool,
+    /// Bytes of data between lines, at most.
+    data_max: usize,
 }
 
 /// That a client sends more than it may.
@@ -28,7 +30,7 @@ impl<R: Read> Input<BufReader<R>> {
 
 impl<R: BufRead> Input<R> {
     pub(super) fn new(source: R) -> Input<R> {
-        Input { source, after_cr: false }
+        Input { source, after_cr: false, data_max: DATA_MAX }
     }
 
     /// The next line without its end; `None` at the end of input. A last line may lack its end.
@@ -85,20 +87,29 @@ impl<R: BufRead> Input<R> {
         Ok((data.len() == length).then(|| lang::bytes::to_text(data)))
     }
 
-    /// All lines before one that reads `end`, blanks behind it aside, with their ends as they came; `None` if there is none.
-    pub(super) fn until(&mut self, end: &str) -> io::Result<Option<String>> {
+    /// All lines before one that reads `end`, blanks behind it aside, with their ends as they came; `None` if there is none. Where
+    /// they are of no use, they are passed over, and not kept.
+    pub(super) fn until(&mut self, end: &str, keep: bool) -> io::Result<Option<String>> {
         let mut data = Vec::new();
+        let mut passed = 0;
         loop {
             let mut line = Vec::new();
-            let max = DATA_MAX - data.len().min(DATA_MAX);
+            let max = self.data_max.saturating_sub(passed);
             let Some(line_end) = self.until_end(&mut line, max)? else { return Ok(None) };
             if line.trim_ascii_end() == &*lang::bytes::of_text(end) {
                 return Ok(Some(lang::bytes::to_text(data)));
             }
-            data.extend_from_slice(&line);
-            data.extend_from_slice(line_end.as_bytes());
+            line.extend_from_slice(line_end.as_bytes());
             if self.skip_lf()? {
-                data.push(b'\n');
+                line.push(b'\n');
+            }
+            // Ends of lines count: empty lines are data as well.
+            passed += line.len();
+            if passed > self.data_max {
+                return Err(too_long());
+            }
+            if keep {
+                data.extend_from_slice(&line);
             }
         }
     }
@@ -108,13 +119,35 @@ impl<R: BufRead> Input<R> {
 mod tests {
     use super::*;
 
+    /// Sends the same for ever, or for as long as any reader may read.
+    struct Endless(&'static [u8], usize);
+
+    impl Read for Endless {
+        fn read(&mut self, space: &mut [u8]) -> io::Result<usize> {
+            assert!(self.1 < 1 << 20, "more is read than may be sent");
+            space.iter_mut().zip(self.0.iter().cycle()).for_each(|(place, byte)| *place = *byte);
+            self.1 += space.len();
+            Ok(space.len())
+        }
+    }
+
+    /// Empty lines have an end each, which takes memory as other bytes do.
+    #[test]
+    fn empty_lines_are_bounded() {
+        for (ends, keep) in [("\n", true), ("\r", true), ("\r\n", false)] {
+            let mut input = Input::new(BufReader::with_capacity(1 << 16, Endless(ends.as_bytes(), 0)));
+            input.data_max = 100_000;
+            assert!(input.until("END", keep).is_err_and(|error| error.to_string() == "line too long"));
+        }
+    }
+
     /// Data are as they were sent, however they arrive, and what follows them is a line.
     #[test]
     fn ends_of_lines() {
         for capacity in [1, 2, 3, 100] {
             let sent: &[u8] = b"a\r\nb\rc\n\r\nEND \r\nread x\r\n";
             let mut input = Input::new(BufReader::with_capacity(capacity, sent));
-            assert_eq!(input.until("END").unwrap().as_deref(), Some("a\r\nb\rc\n\r\n"), "{capacity}");
+            assert_eq!(input.until("END", true).unwrap().as_deref(), Some("a\r\nb\rc\n\r\n"), "{capacity}");
             assert_eq!(input.line().unwrap().as_deref(), Some("read x"), "{capacity}");
         }
     }

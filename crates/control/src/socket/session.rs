@@ -194,7 +194,7 @@ impl<R: Read> Session<'_, BufReader<R>> {
                 Ok(data) => self.write(words[1], data),
                 Err(refusal) => Err(refusal),
             },
-            ("READUNTIL" | "WRITEUNTIL", 2..) => match self.input.until(rest())? {
+            ("READUNTIL" | "WRITEUNTIL", 2..) => match self.input.until(rest(), self.keeps(&verb))? {
                 Some(data) if verb == "READUNTIL" => self.read(words[1], data),
                 Some(data) => self.write(words[1], data),
                 None => refuse(code::SYNTAX, "Not enough data"),
@@ -227,6 +227,11 @@ impl<R: Read> Session<'_, BufReader<R>> {
             ) => refuse(code::SYNTAX, "Wrong number of arguments"),
             _ => refuse(code::UNIMPLEMENTED, format!("Command '{verb}' unimplemented")),
         })
+    }
+
+    /// Whether what a command brings is of use: a socket that is only read refuses what it writes.
+    fn keeps(&self, verb: &str) -> bool {
+        verb.starts_with("READ") || !self.shared.target().read_only
     }
 
     /// Takes the data that a command announces.

@@ -11,10 +11,10 @@
 //!
 //! # Arguments
 //! - `S` (integer): the size of the array, in megabytes.
-//! - `N` (integer): reads for each packet.
+//! - `N` (integer): reads for each packet, at most 1,000,000.
 //! - `R` (integer): the percentage of reads that go to the packet.
 //! - `PAYLOAD` (boolean): whether these go to the whole packet, or to its first 54 bytes.
-//! - `W` (integer, default 1): random numbers for each packet.
+//! - `W` (integer, default 1): random numbers for each packet, at most 1,000,000.
 //! - `ANALYSIS` (boolean, default false): whether to measure how long this takes, by the machine's clock even in
 //!   simulated time.
 //!
@@ -48,6 +48,8 @@ pub(crate) const CLASS: Class = Class::new("WorkPackage", create)
 
 /// Bytes of Ethernet, IPv4 and TCP headers.
 const HEADERS: usize = 54;
+/// Reads for a packet at most, and numbers drawn: it holds its worker up that long.
+const STEPS_MAX: u32 = 1_000_000;
 const WORDS_PER_MB: usize = 1024 * 1024 / size_of::<u32>();
 
 /// What the work of all workers has taken.
@@ -81,6 +83,9 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         .keyword("W", &mut draws)
         .keyword("ANALYSIS", &mut analysis)
         .finish()?;
+    if reads.max(draws) > STEPS_MAX {
+        return Err(format!("N and W: out of range, bound {STEPS_MAX}").into());
+    }
     let mut rng = fastrand::Rng::with_seed(config.seed());
     let array = (0..usize::from(megabytes) * WORDS_PER_MB).map(|_| rng.u32(..)).collect();
     let spent = config.shared(|| Ok(Spent::default()))?;

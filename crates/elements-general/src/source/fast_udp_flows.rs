@@ -21,7 +21,7 @@
 //! - `STOP` (boolean, default false): whether to stop the driver after the last packet.
 //! - `SEQUENTIAL` (boolean, default false): whether flows take turns, instead of being chosen at random.
 //! - `FLOWBURST` (integer, default 1): consecutive packets of the same flow.
-//! - `BURST` (integer, default 32): packets pushed at a time, if the output is push.
+//! - `BURST` (integer, default 32): packets pushed at a time, at most 4,096, if the output is push.
 //! - `DUPLICATE` (boolean): FastClick's; accepted.
 //!
 //! # Handlers

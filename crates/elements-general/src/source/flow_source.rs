@@ -1,5 +1,6 @@
 //! What sources of many flows share: frames of random flows, each replaced by another after so many packets.
 
+use super::burst::AT_ONCE;
 use super::frame::{End, Ends, headers};
 use super::pace::{self, Pace, Paced};
 use packet::Batch;
@@ -343,7 +344,7 @@ impl Element for FlowSource {
         if !cx.signals().has_room(0) {
             return; // room wakes the task
         }
-        let mut left = self.burst;
+        let mut left = self.burst.min(AT_ONCE);
         while left > 0 {
             let batch = self.make(cx, left.min(cx.vector()));
             if batch.is_empty() {

@@ -12,7 +12,7 @@
 //! # Arguments
 //! - `DATA` (string): contents of the packets. The default is Click's text of 69 bytes.
 //! - `LIMIT` (integer, default -1): packets to make; negative means no limit.
-//! - `BURST` (integer, default 1): packets per scheduling.
+//! - `BURST` (integer, default 1): packets per scheduling, at most 4,096.
 //! - `ACTIVE` (boolean, default true): whether to generate packets.
 //! - `LENGTH` (integer, default -1): bytes of each packet: DATA is truncated or repeated to fit; negative means DATA
 //!   as it is. `DATASIZE` is an older name.
@@ -37,6 +37,7 @@
 //! # See also
 //! RatedSource, Discard
 
+use super::burst::AT_ONCE;
 use super::contents::{Contents, DEFAULT_DATA, Filled, data_handlers, length_handlers};
 use packet::Batch;
 use router::{
@@ -214,10 +215,11 @@ impl Element for InfiniteSource {
         if !self.active || !cx.signals().has_room(0) {
             return;
         }
-        let runs = cx.tasks().runs_at_once(self.burst);
-        let mut rest = self.allowed(self.burst.saturating_mul(runs));
+        let burst = self.burst.min(AT_ONCE);
+        let runs = cx.tasks().runs_at_once(burst);
+        let mut rest = self.allowed(burst.saturating_mul(runs));
         let some = rest > 0;
-        cx.tasks().count_runs(rest.div_ceil(self.burst));
+        cx.tasks().count_runs(rest.div_ceil(burst));
         while rest > 0 {
             let batch = self.make(cx, rest.min(cx.vector()));
             rest = if batch.is_empty() { 0 } else { rest - batch.len() };
@@ -288,6 +290,17 @@ impl Element for InfiniteSource {
 #[cfg(test)]
 mod tests {
     use crate::testing::{errors, run_and_read};
+
+    /// A burst that would fill memory before its first packet is treated comes in several schedulings.
+    #[test]
+    fn bursts_are_bounded() {
+        let config = "s :: InfiniteSource(LIMIT 100000, STOP true) -> c :: Counter(COUNT_CALL 1 s.burstsize 1000000000)
+                      -> d :: Discard";
+        let read = run_and_read(config, &["d.count", "s.burst", "s.runs"]);
+        assert_eq!(read[..2], ["100000", "1000000000"]);
+        let runs: usize = read[2].parse().unwrap();
+        assert!(runs >= 100_000 / super::AT_ONCE, "{runs}");
+    }
 
     /// The limit holds whatever the burst, and END_CALL sees all packets delivered.
     #[test]

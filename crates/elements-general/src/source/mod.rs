@@ -1,5 +1,6 @@
 //! Elements that make packets.
 
+mod burst;
 mod contents;
 mod fast_tcp_flows;
 mod fast_udp_flows;

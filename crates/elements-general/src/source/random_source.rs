@@ -11,7 +11,7 @@
 //! # Arguments
 //! - `LENGTH` (integer, 0 to 65535): bytes of each packet.
 //! - `LIMIT` (integer, default -1): packets to make; negative means no limit.
-//! - `BURST` (integer, default 1): packets per scheduling.
+//! - `BURST` (integer, default 1): packets per scheduling, at most 4,096.
 //! - `ACTIVE` (boolean, default true): whether to generate packets.
 //! - `STOP` (boolean, default false): whether to stop the driver after LIMIT packets.
 //! - `END_CALL` (handler call): called after LIMIT packets, instead of stopping the driver.

@@ -16,7 +16,7 @@
 //! - `SPORT` (integer, default 1): the first source port. `DPORT` (integer, default 80): the destination port.
 //! - `LIMIT` (integer, default -1): packets to make; on a push output the last burst is always a complete one.
 //!   Negative means no limit.
-//! - `BURST` (integer, default 32): packets pushed per scheduling.
+//! - `BURST` (integer, default 32): packets pushed per scheduling, at most 4,096.
 //! - `LEN` (integer, default 60): bytes of each packet, at least 60.
 //! - `STOP` (boolean, default true): whether to stop the driver after LIMIT packets.
 //! - `ACTIVE` (boolean, default true): whether to generate packets.
@@ -33,6 +33,7 @@
 //! # See also
 //! FastTCPFlows, FastUDPFlows
 
+use super::burst::AT_ONCE;
 use packet::{BATCH_MAX, Batch, DEFAULT_HEADROOM, Packet};
 use router::{Activity, Class, Config, ConfigError, Cx, Element, Flags, Handlers, Pull, Residency};
 use std::net::Ipv4Addr;
@@ -172,7 +173,7 @@ impl Element for SynFlood {
             }
             return;
         }
-        let mut rest = self.burst;
+        let mut rest = self.burst.min(AT_ONCE);
         while rest > 0 {
             let batch = self.make(cx, rest.min(cx.vector()));
             rest = if batch.is_empty() { 0 } else { rest - batch.len() };

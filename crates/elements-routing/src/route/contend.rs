@@ -10,6 +10,8 @@ use std::sync::Arc;
 
 /// Rounds each time the task runs, if nothing is said.
 const BURST: u64 = 100;
+/// Rounds that a scheduling makes at most: its worker does nothing else meanwhile.
+const BURST_MAX: u64 = 65_536;
 
 /// What writers contend for, if nothing is said.
 const PREFIX: &str = "1.0.0.1/32";
@@ -43,7 +45,7 @@ impl Rounds {
     fn run(&mut self, cx: &mut Cx<'_>, mut round: impl FnMut(&Table, &Cx<'_>)) {
         let Some(table) = &self.table else { return };
         let rest = self.limit.map_or(u64::MAX, |limit| limit - self.count);
-        let due = self.burst.min(rest);
+        let due = self.burst.min(BURST_MAX).min(rest);
         (0..due).for_each(|_| round(table, cx));
         self.count += due;
         if due < rest {

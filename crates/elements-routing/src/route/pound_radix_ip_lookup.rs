@@ -14,7 +14,7 @@
 //! - `TABLE`: the name of a RadixIPLookup.
 //! - `PREFIX` (`ADDR/MASK`, default `1.0.0.1/32`): the route's prefix. The route uses output 0.
 //! - `GATEWAY` (address, default 9.0.0.2): the route's gateway.
-//! - `BURST` (integer, default 100): rounds per scheduling.
+//! - `BURST` (integer, default 100): rounds per scheduling, at most 65,536.
 //! - `LIMIT` (integer): the total number of rounds; by default there is no limit.
 //! - `STOP` (boolean, default false): whether to stop the driver after LIMIT rounds.
 //!

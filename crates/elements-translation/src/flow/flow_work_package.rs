@@ -18,6 +18,7 @@
 //! - `FREAD` (integer, default 0), `FWRITE` (integer, default 1): additional reads and writes for the first packet of
 //!   a flow. The data written is taken from the packet, from the IP header on.
 //! - `W` (integer, default 0): random numbers to draw for each packet.
+//!   `PREAD`, `PWRITE`, `FREAD`, `FWRITE` and `W` are at most 1,000,000 each.
 //! - `ORDER` (integer, default -1): the offset of a four-byte number in network byte order, such as a TCP sequence
 //!   number, that should not be lower than in the previous packet of the same flow; negative: none.
 //! - `TABLE_SIZE` (integer, default 65536): the maximum number of flows, of all workers together. FastClick's default
@@ -54,6 +55,8 @@ pub(crate) const CLASS: Class = Class::new("FlowWorkPackage", create)
 
 /// The most bytes of a flow, and of all.
 const MOST: u32 = 1 << 16;
+/// What is read, written and drawn for a packet at most, each: it holds its worker up that long.
+const STEPS_MAX: u32 = 1_000_000;
 const MOST_OF_ALL: usize = 1 << 32;
 
 /// How often what is kept of a flow is read and written.
@@ -97,6 +100,10 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         .keyword("W", &mut draws)
         .keyword("ACTIVE", &mut active)
         .finish()?;
+    let Work { reads, writes } = of_packet;
+    if [reads, writes, of_flow.reads, of_flow.writes, draws].into_iter().any(|steps| steps > STEPS_MAX) {
+        return Err(format!("PREAD, PWRITE, FREAD, FWRITE and W: out of range, bound {STEPS_MAX}").into());
+    }
     let capacity = capacity.0.div_ceil(config.workers().len().max(1)).max(1);
     if size > MOST || capacity.saturating_mul(size as usize) > MOST_OF_ALL {
         return Err("F or TABLE_SIZE too large".into());

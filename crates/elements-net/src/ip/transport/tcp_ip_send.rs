@@ -13,7 +13,7 @@
 //! None.
 //!
 //! # Handlers
-//! - `send` (write, `SRC SPORT DST DPORT SEQNO ACKNO FLAGS [COUNT [STOP]]`): emits COUNT packets, by default one,
+//! - `send` (write, `SRC SPORT DST DPORT SEQNO ACKNO FLAGS [COUNT [STOP]]`): emits COUNT packets, by default one, at most 4,096,
 //!   with these addresses, ports and numbers; FLAGS is the octet of TCP flags (SYN is 2, ACK 16). If STOP is true,
 //!   the driver is stopped afterwards.
 //!
@@ -38,6 +38,8 @@ pub(crate) const CLASS: Class = Class::new("TCPIPSend", create)
     .makes("packets")
     .doc(router::manual!("tcp_ip_send.rs"));
 
+/// Packets that are sent at once, at most: they all lie in memory before the first is treated.
+const COUNT_MAX: u32 = 4_096;
 const TTL: u8 = 255;
 const WINDOW: u16 = 32_120;
 const LEN: usize = ipv4::HEADER_LEN + tcp::HEADER_LEN;
@@ -76,6 +78,9 @@ impl Wanted {
             .positional("STOP", &mut stop)
             .finish()
             .map_err(|error| error.to_string())?;
+        if count > COUNT_MAX {
+            return Err(format!("COUNT: out of range, bound {COUNT_MAX}"));
+        }
         Ok(Wanted { ends: [(src, sport), (dst, dport)], sequence, acknowledgement, flags, count, stop })
     }
 
