@@ -63,4 +63,4 @@ to_in :: DecIPTTL -> in;
 rw[1] -> to_in;
 ping[1] -> to_in;
 errors -> to_in;
-to_in[1] -> ICMPError(outside, timeexceeded) -> out;
+to_in[1] -> ICMPError(outside, timeexceeded) -> ICMPRewriter(rw ping) -> out; // tells of the packet as it came
