@@ -78,6 +78,8 @@ pub struct Complaint {
     pub kind: (u8, u8),
     /// Who complains.
     pub from: IpAddr,
+    /// The addresses and ports of the packet that it quotes; no ports if it quotes none.
+    pub quoted: (IpAddr, IpAddr, [u16; 2]),
 }
 
 /// What is known of a message.

@@ -91,12 +91,12 @@ impl Machine {
         Ok(())
     }
 
-    /// Ends the router and starts another with so many workers, which inherits nothing.
+    /// Ends the router and starts another with so many workers, which inherits nothing, its randomness included.
     ///
     /// # Errors
     /// What is wrong with the configuration.
     pub fn restart(&mut self, config: &str, workers: usize) -> Result<(), String> {
-        let drive = Drive { workers, ..self.drive };
+        let drive = Drive { workers, seed: self.drive.seed.wrapping_add(1), ..self.drive };
         let new = build(config, &self.interfaces, drive, &self.clock)?;
         self.router.finish();
         (self.router, self.drive) = (new, drive);

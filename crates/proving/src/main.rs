@@ -5,6 +5,7 @@
 use clap::Parser;
 use proving::{family, known, story};
 use serde_json::json;
+use std::collections::BTreeSet;
 use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -36,7 +37,7 @@ struct Options {
     /// Stop at the first story that goes wrong
     #[arg(long)]
     first: bool,
-    /// Print the stories themselves
+    /// Print the stories themselves, and the first configurations
     #[arg(long)]
     show: bool,
 }
@@ -50,7 +51,7 @@ fn main() -> ExitCode {
             return ExitCode::from(2);
         }
     };
-    let (mut told, mut wrong, began) = (0_u64, 0_u64, Instant::now());
+    let (mut told, mut wrong, mut known, began) = (0_u64, 0_u64, 0_u64, Instant::now());
     for (name, story) in stories {
         let late = options.seconds.is_some_and(|seconds| began.elapsed() > Duration::from_secs(seconds));
         if late || options.first && wrong > 0 {
@@ -64,7 +65,9 @@ fn main() -> ExitCode {
             }
         };
         told += 1;
-        wrong += u64::from(outcome.found > 0);
+        let is_known = outcome.unknown(&story).is_none();
+        wrong += u64::from(!is_known);
+        known += u64::from(is_known && outcome.found > 0);
         tell(&options, &name, &story, &outcome);
         if std::io::stderr().is_terminal() && !options.json {
             eprint!("\r{told} stories, {wrong} went wrong ");
@@ -72,7 +75,8 @@ fn main() -> ExitCode {
         }
     }
     if !options.json {
-        println!("{told} stories in {:.1} s, {wrong} went wrong", began.elapsed().as_secs_f64());
+        let seconds = began.elapsed().as_secs_f64();
+        println!("{told} stories in {seconds:.1} s, {wrong} went wrong, {known} more as is known");
     }
     if wrong > 0 { ExitCode::FAILURE } else { ExitCode::SUCCESS }
 }
@@ -108,8 +112,8 @@ fn stories(options: &Options) -> Result<Box<dyn Iterator<Item = (String, Story)>
 fn tell(options: &Options, name: &str, story: &Story, outcome: &Outcome) {
     let faults: Vec<String> = outcome.faults.iter().map(ToString::to_string).collect();
     if options.json {
-        let known: Vec<_> =
-            faults.iter().filter_map(|fault| known::find(fault).map(|known| known.story)).collect();
+        let known = |fault: &proving::oracle::Fault| known::find(story, &fault.what).map(|known| known.story);
+        let known: BTreeSet<_> = outcome.faults.iter().filter_map(known).collect();
         println!(
             "{}",
             json!({
@@ -118,15 +122,18 @@ fn tell(options: &Options, name: &str, story: &Story, outcome: &Outcome) {
                 "simulated_ns": outcome.simulated_ns, "found": outcome.found, "faults": faults, "known": known,
             })
         );
-    } else if outcome.found > 0 {
+    } else if outcome.unknown(story).is_some() {
         println!("{name}: {} faults", outcome.found);
         faults.iter().for_each(|fault| println!("  {fault}"));
     }
     if options.show {
         println!("{story}");
+        if let Some(family) = family::find(&story.family) {
+            println!("{}", family.config(0, &story.knobs));
+        }
     }
-    if outcome.found > 0 && options.shrink > 0 {
-        let fails = |story: &Story| story::run(story).is_ok_and(|outcome| outcome.found > 0);
+    if outcome.unknown(story).is_some() && options.shrink > 0 {
+        let fails = |story: &Story| story::run(story).is_ok_and(|outcome| outcome.unknown(story).is_some());
         let short = story::shrink(story, options.shrink, fails);
         println!("{short}");
         let outcome = story::run(&short).map(|outcome| outcome.faults).unwrap_or_default();

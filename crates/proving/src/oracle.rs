@@ -20,6 +20,8 @@ pub struct Fault {
     pub at_ns: i64,
     /// What.
     pub what: String,
+    /// Whether it only helps to understand the others.
+    pub is_note: bool,
 }
 
 impl fmt::Display for Fault {
@@ -61,13 +63,13 @@ impl Judge {
     pub fn find(&mut self, now_ns: i64, what: String) {
         self.found += 1;
         if self.faults.len() < TOLD {
-            self.faults.push(Fault { at_ns: now_ns - self.start_ns, what });
+            self.faults.push(Fault { at_ns: now_ns - self.start_ns, what, is_note: false });
         }
     }
 
     /// Adds what helps to understand the faults.
     pub fn note(&mut self, now_ns: i64, what: String) {
-        self.faults.push(Fault { at_ns: now_ns - self.start_ns, what });
+        self.faults.push(Fault { at_ns: now_ns - self.start_ns, what, is_note: true });
     }
 
     /// From one time to the other, messages may get lost or late: a link is in trouble.
@@ -155,6 +157,10 @@ impl Judge {
         let error = format!("the error {kind}/{code} from {from} about {message}");
         if complaint.host != sent.host {
             return self.find(now_ns, format!("{error} goes to host {}, not to its sender", complaint.host));
+        }
+        let look = &sent.look;
+        if complaint.quoted != (look.src, look.dst, look.ports) {
+            return self.find(now_ns, format!("{error} quotes {:?}, and not {look:?}", complaint.quoted));
         }
         if complaints.len() > 1 {
             return self.find(now_ns, format!("{error} is the {}th", complaints.len()));

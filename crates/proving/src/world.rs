@@ -324,10 +324,14 @@ impl World {
         let now_ns = self.now_ns();
         if let Segment::Icmp { kind, code, rest } = segment {
             let quoted = rest.get(4..).and_then(|bytes| Datagram::parse_quoted(bytes).ok());
-            let about =
-                quoted.and_then(|packet| Message::quoted(Segment::parse_quoted(&packet).ok()?.data()));
-            if let Some(message) = about {
-                let complaint = Complaint { at_ns: now_ns, host, kind: (*kind, *code), from: packet.src };
+            let about = quoted.and_then(|packet| {
+                let segment = Segment::parse_quoted(&packet).ok()?;
+                let message = Message::quoted(segment.data())?;
+                Some((message, (packet.src, packet.dst, segment.ports())))
+            });
+            if let Some((message, quoted)) = about {
+                let (kind, from) = ((*kind, *code), packet.src);
+                let complaint = Complaint { at_ns: now_ns, host, kind, from, quoted };
                 self.ledger.complain(message, complaint.clone());
                 self.judge.complaint(&self.ledger, message, &complaint);
             }

@@ -1,10 +1,25 @@
 //! Configurations that no router may take, made of right ones.
 
 /// The kinds of wrong.
-pub const KINDS: [&str; 7] = ["syntax", "class", "argument", "port", "unconnected", "twice", "interface"];
+pub const KINDS: [&str; 9] =
+    ["syntax", "class", "argument", "port", "unconnected", "twice", "interface", "state", "state"];
 
-/// A configuration with something wrong at its end; `None` for a kind that there is not.
+/// What all configurations have at their end, on no packet's way: a node of a cluster, which is nobody else's namesake. It refuses the state
+/// of a node with another number, when all elements before it have been asked.
+const STUBBORN: &str =
+    "Idle -> stubborn :: VLBNode(NODE 0, NODES 2, KEY secret, HELLO 1s, HOLD 5s) -> Discard;
+Idle -> [1] stubborn [1] -> Discard;";
+
+/// A right configuration that can be made wrong in every way.
+pub fn spoilable(config: &str) -> String {
+    format!("{config}\n{STUBBORN}\n")
+}
+
+/// A configuration that is [`spoilable`] with something wrong at its end; `None` for a kind that there is not.
 pub fn spoil(config: &str, kind: &str) -> Option<String> {
+    if kind == "state" {
+        return Some(config.replace("VLBNode(NODE 0,", "VLBNode(NODE 1,"));
+    }
     let wrong = match kind {
         "syntax" => "Idle -> -> Discard;",
         "class" => "Idle -> NoSuchClass -> Discard;",

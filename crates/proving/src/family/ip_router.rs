@@ -144,10 +144,10 @@ impl Family for IpRouter {
         let from = ["a", "a2", "b", "b2"][rng.usize(..4)];
         let six = rng.bool();
         let lan = if rng.bool() { 0 } else { routers };
-        let to = match rng.u32(..12) {
+        let to = match rng.u32(..13) {
             0..6 => ip(six, lan, rng.u8(10..12)),
             6..8 => ip(six, lan, 99), // nobody
-            8..10 => own(rng.usize(..routers), rng.usize(..2), six),
+            8..11 => own(rng.usize(..routers), rng.usize(..2), six),
             // Who has the service's address does not ask for it.
             _ if from.starts_with('a') => SERVICES[usize::from(six)],
             _ => ip(six, 0, 10),

@@ -3,6 +3,7 @@
 use super::{Knobs, Step, Story, Weather};
 use crate::conservation;
 use crate::family::{self, Family};
+use crate::known;
 use crate::link::Link;
 use crate::machine::{Drive, Machine};
 use crate::model::{History, Verdict};
@@ -34,6 +35,13 @@ pub struct Outcome {
     pub simulated_ns: i64,
 }
 
+impl Outcome {
+    /// The first fault that is not a known one of the product. What routers say that they dropped is no fault in itself.
+    pub fn unknown(&self, story: &Story) -> Option<&Fault> {
+        self.faults.iter().find(|fault| !fault.is_note && known::find(story, &fault.what).is_none())
+    }
+}
+
 static ALONE: Mutex<()> = Mutex::new(());
 
 /// One story is told at a time: packet buffers are the process's, and are counted.
@@ -58,7 +66,7 @@ pub fn run(story: &Story) -> Result<Outcome, String> {
     if after != before {
         let what = format!("{} packet buffers are lost", after as i64 - before as i64);
         told.found += 1;
-        told.faults.push(Fault { at_ns: told.simulated_ns, what });
+        told.faults.push(Fault { at_ns: told.simulated_ns, what, is_note: false });
     }
     Ok(told)
 }
@@ -68,7 +76,7 @@ fn panicked(panic: &(dyn std::any::Any + Send)) -> Outcome {
     let text = panic.downcast_ref::<String>().cloned();
     let text = text.or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned()));
     let what = format!("a panic: {}", text.unwrap_or_default());
-    let faults = vec![Fault { at_ns: 0, what }];
+    let faults = vec![Fault { at_ns: 0, what, is_note: false }];
     Outcome { faults, found: 1, trace: String::new(), frames: 0, messages: 0, simulated_ns: 0 }
 }
 
@@ -96,7 +104,7 @@ impl Teller {
         let drive = Drive { workers: story.workers, vector: story.vector, seed: story.seed };
         let mut machines = Vec::new();
         for (number, (name, ports)) in network.machines.iter().enumerate() {
-            let config = family.config(number, &story.knobs);
+            let config = wrong::spoilable(&family.config(number, &story.knobs));
             machines.push(Machine::new(name, *ports, &config, drive, &clock)?);
         }
         let history = History::new(family.model(&story.knobs));
@@ -183,7 +191,7 @@ impl Teller {
         let new = old.with(knob, value);
         self.world.rush();
         let before = self.kept(machine, &new);
-        let done = self.world.machines[machine].swap(&self.family.config(machine, &new));
+        let done = self.world.machines[machine].swap(&wrong::spoilable(&self.family.config(machine, &new)));
         let expected = self.world.judge.history.current().copy().swap(machine, &old, &new);
         match (done, expected) {
             (Ok(()), Verdict::Fails) => self.find(format!("the swap of {knob} to {value} succeeds")),
@@ -214,7 +222,7 @@ impl Teller {
     }
 
     fn wrong(&mut self, machine: usize, kind: &str) -> Result<(), String> {
-        let config = self.family.config(machine, &self.knobs[machine]);
+        let config = wrong::spoilable(&self.family.config(machine, &self.knobs[machine]));
         let config = wrong::spoil(&config, kind).ok_or_else(|| format!("no kind of wrong is '{kind}'"))?;
         self.world.rush();
         let before = self.kept(machine, &self.knobs[machine].clone());
@@ -229,7 +237,7 @@ impl Teller {
         // What is under way in the router ends with it.
         self.world.advance(self.world.now_ns() + 1_000_000);
         let now_ns = self.world.now_ns();
-        let config = self.family.config(machine, &self.knobs[machine]);
+        let config = wrong::spoilable(&self.family.config(machine, &self.knobs[machine]));
         if let Err(error) = self.world.machines[machine].restart(&config, workers) {
             self.find(format!("the router does not start with {workers} workers: {error}"));
         }
