@@ -5,8 +5,8 @@
 #
 # The protections are listed in mutations.txt beside this script: a name, what is taken out, the file, the piece of a line that is replaced,
 # what by, and the story that shows it: family and seed. The working tree is copied, so that nothing happens to it. With --search, seeds of
-# the family are tried for so many seconds each, and the first red one is printed: to be written into the list. A build takes up to a minute
-# and a half for each; the exit status is 1 if a mutant survives.
+# the family are tried for so many seconds each, and the first red one is printed: to be written into the list. Seeds are searched for again when
+# stories are drawn in another way. A build takes up to a minute and a half for each; the exit status is 1 if a mutant survives.
 cd "$(dirname "$0")/../.." || exit 2
 list=$PWD/crates/proving/mutations.txt
 copy=${TMPDIR:-/tmp}/clique-mutations
@@ -21,6 +21,8 @@ fi
 mkdir -p "$copy" "$CARGO_TARGET_DIR" || exit 2
 log=$CARGO_TARGET_DIR/log
 git ls-files -z --cached --others --exclude-standard | tar --null -T - -c | tar -x -C "$copy" || exit 2
+# A run that was broken off may have left a mutant that was built.
+(cd "$copy" && sed -n 's/^file: //p' "$list" | xargs touch) || exit 2
 
 wanted() { # name, names...
     name=$1

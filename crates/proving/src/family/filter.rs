@@ -19,6 +19,8 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 pub(super) struct Filter;
 
 const VLAN: u16 = 10;
+/// What is longer leaves a host in parts.
+const HOST_MTU: usize = 1500;
 const TAPS: [&str; 3] = ["", "seen :: Counter ->", "seen :: RoundRobinSwitch ->"];
 /// How packets from the tagged side reach the filter, by the position of the knob: without the tag; with it; marked with it and filtered
 /// without.
@@ -119,7 +121,7 @@ impl Family for Filter {
             to: ip(rng.u32(..6) == 0, to),
             kind: [Kind::Udp, Kind::Tcp, Kind::Ping][rng.usize(..3)],
             count: rng.u32(1..=20),
-            size: [16, 64, 1400][rng.usize(..3)],
+            size: [16, 64, 1400, 3000][rng.usize(..4)],
             gap_ns: [0, 1_000, 50_000, 1_000_000][rng.usize(..4)],
             ttl: rng.u8(1..=64),
             ports: [PORTS[rng.usize(..5)], PORTS[rng.usize(..5)]],
@@ -180,13 +182,14 @@ impl Rule {
         Rule { allows: rng.bool(), tests }
     }
 
-    fn decides(&self, look: &Look) -> bool {
-        self.tests.iter().all(|&(wanted, test)| test.passes(look) == wanted)
+    /// Whether it decides about a packet, or about a later fragment of it, which has no ports.
+    fn decides(&self, look: &Look, later: bool) -> bool {
+        self.tests.iter().all(|&(wanted, test)| test.passes(look, later) == wanted)
     }
 }
 
 impl Test {
-    fn passes(self, look: &Look) -> bool {
+    fn passes(self, look: &Look, later: bool) -> bool {
         match self {
             Test::Net(dst, net, length) => {
                 let (IpAddr::V4(ip), IpAddr::V4(net)) = (if dst { look.dst } else { look.src }, net) else {
@@ -197,7 +200,7 @@ impl Test {
             Test::Protocol(protocol) => look.protocol == protocol,
             Test::Port(dst, protocol, larger, port) => {
                 let own = look.ports[usize::from(dst)];
-                look.protocol == protocol && if larger { own > port } else { own == port }
+                !later && look.protocol == protocol && if larger { own > port } else { own == port }
             }
         }
     }
@@ -252,10 +255,12 @@ impl Model for Wall {
             return Fate::arrives(host, 0, true);
         }
         let rules = &self.rules[usize::from(to)];
-        match rules.iter().find(|rule| rule.decides(look)) {
-            Some(rule) if rule.allows => Fate::arrives(host, 0, true),
-            _ => Fate::Refused(None),
-        }
+        // A packet arrives if all its parts do.
+        let parts = if look.len > HOST_MTU { &[false, true][..] } else { &[false] };
+        let passes = |&later: &bool| {
+            rules.iter().find(|rule| rule.decides(look, later)).is_some_and(|rule| rule.allows)
+        };
+        if parts.iter().all(passes) { Fate::arrives(host, 0, true) } else { Fate::Refused(None) }
     }
 
     fn write(&mut self, _: usize, _: &str, _: &str) -> Verdict {

@@ -21,7 +21,7 @@ pub(super) struct IpRouter;
 
 const SHIPPED: &str = include_str!("../../../../conf/linux-router.click");
 /// The packets that routers may send at most, by the position of the knob.
-const MTUS: [usize; 3] = [1500, 1400, 1280];
+const MTUS: [usize; 3] = [1500, 1280, 1400];
 /// The longest piece that hosts send of a packet that is too long for them.
 const HOST_PIECE: usize = 1496;
 /// What stands between an interface and the router, by the position of the knob: nothing, an element that every worker has its own of, one
@@ -153,7 +153,7 @@ impl Family for IpRouter {
             _ => ip(six, 0, 10),
         };
         let kind = [Kind::Udp, Kind::Tcp, Kind::Ping][rng.usize(..3)];
-        let size = [16, 64, 500, 1300, 1400, 3000][rng.usize(..6)];
+        let size = [16, 500, 1300, 1390, 3000][rng.usize(..5)];
         Step::Flow(FlowStep {
             from: from.to_owned(),
             to,
@@ -161,9 +161,9 @@ impl Family for IpRouter {
             count: rng.u32(1..=40),
             size,
             gap_ns: [0, 1_000, 50_000, 1_000_000][rng.usize(..4)],
-            ttl: if rng.u32(..4) == 0 { rng.u8(1..=4) } else { 64 },
+            ttl: if rng.u32(..3) == 0 { rng.u8(1..=4) } else { 64 },
             ports: [rng.u16(1024..), if rng.bool() { ECHO_PORT } else { rng.u16(1..1024) }],
-            whole: rng.bool() && size < 1400,
+            whole: rng.bool() && size < HOST_PIECE - 60,
         })
     }
 }

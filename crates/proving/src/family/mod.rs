@@ -4,6 +4,7 @@ mod filter;
 mod ip_router;
 mod nat;
 mod queues;
+mod stateful;
 
 use crate::model::Model;
 use crate::story::{Knob, Knobs, Step, Story};
@@ -38,7 +39,7 @@ pub trait Family: Sync {
 
 /// All families.
 pub fn all() -> &'static [&'static dyn Family] {
-    &[&ip_router::IpRouter, &nat::Nat, &filter::Filter, &queues::Queues]
+    &[&ip_router::IpRouter, &nat::Nat, &filter::Filter, &queues::Queues, &stateful::Stateful]
 }
 
 /// The family with a name.

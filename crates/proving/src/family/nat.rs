@@ -168,7 +168,7 @@ impl Gateway {
         self.flows.iter().find(|(_, other)| **other == outer).map(|(&(_, inside, _), _)| inside)
     }
 
-    fn from_outside(&self, sent: &Sent) -> Fate {
+    fn inward(&self, sent: &Sent) -> Fate {
         let look = &sent.look;
         if look.protocol == protocol::ICMP && !sent.message.answer {
             return Fate::Refused(None); // the gateway lets nobody outside ping
@@ -191,7 +191,7 @@ impl Model for Gateway {
     fn fate(&self, sent: &Sent) -> Fate {
         let look = &sent.look;
         if sent.host >= OUTSIDE {
-            return if look.dst == PUBLIC { self.from_outside(sent) } else { Fate::Open };
+            return if look.dst == PUBLIC { self.inward(sent) } else { Fate::Open };
         }
         if let Some(host) = Gateway::inside_host(look.dst) {
             return if host == sent.host { Fate::Open } else { Fate::arrives(host, 0, true) };
