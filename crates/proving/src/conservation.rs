@@ -1,8 +1,9 @@
-//! The accounts of a router at the end of a story. Whatever adds up packets over elements is called from here.
+//! The accounts of a router: before each swap and restart, and at the end of a story. Whatever adds up packets over elements is called
+//! from here; [`Machine::router`] is what to ask.
 
 use crate::machine::Machine;
 
-/// What does not add up in a router at rest.
+/// What does not add up in a router that does not run at this moment. It may hold packets.
 pub fn check(machine: &mut Machine) -> Vec<String> {
     let mut wrong = Vec::new();
     if machine.unseen() > 0 {

@@ -62,6 +62,11 @@ impl Machine {
         self.interfaces[port].inject(queue_of(frame), frame).is_ok()
     }
 
+    /// The router that runs now.
+    pub fn router(&mut self) -> &mut Router {
+        &mut self.router
+    }
+
     /// Lets the router work until it rests, or for so many rounds.
     pub fn work(&mut self, rounds: usize) -> Standing {
         self.router.run_rounds(rounds)

@@ -3,7 +3,7 @@
 //! Rules are drawn, and read a second time by the simplest interpreter there is: it goes from rule to rule. Where the tag goes, before
 //! the filter or behind it, must change nothing.
 
-use super::Family;
+use super::contract::Family;
 use crate::datagram::protocol;
 use crate::host::{Address, Host};
 use crate::ledger::{Look, Sent};

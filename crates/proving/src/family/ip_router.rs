@@ -4,7 +4,7 @@
 //! addresses 10.9.0.5 and 2001:db8:9::5; routes that handlers of the last router add say which of them gets what is sent there, or that
 //! both do, each flow one of them.
 
-use super::{Family, replace};
+use super::contract::{Family, replace};
 use crate::datagram::{Mac, protocol};
 use crate::host::{Address, Host};
 use crate::ledger::{Arrived, Complaint, Sent};

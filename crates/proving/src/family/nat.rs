@@ -3,7 +3,7 @@
 //! Hosts `a`, `a2` and the server `web` are inside, the provider `p` and `x` outside. The model knows the mappings only by what it sees:
 //! they must be one to one, stay as they are as long as nothing ends them, and answers must come back to who asked.
 
-use super::{Family, replace};
+use super::contract::{Family, replace};
 use crate::datagram::{Mac, protocol};
 use crate::host::{Address, Host};
 use crate::ledger::{Arrived, Sent};

@@ -3,7 +3,7 @@
 //! What `a` sends waits in a queue, and leaves as fast as a shaper lets it; the answers of `b` have the way back for themselves.
 //! Nothing may overtake, nothing may come twice, and what is missing must be counted by the queue.
 
-use super::Family;
+use super::contract::Family;
 use crate::host::{Address, Host};
 use crate::ledger::{Ledger, Sent};
 use crate::link::{Link, Station};

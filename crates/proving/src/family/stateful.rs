@@ -2,7 +2,7 @@
 //!
 //! It stands in a cable, with rewriters that keep what they see as it is. The model remembers what it saw go out.
 
-use super::Family;
+use super::contract::Family;
 use crate::datagram::protocol;
 use crate::host::{Address, Host};
 use crate::ledger::{Arrived, Sent};

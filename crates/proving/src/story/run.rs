@@ -186,7 +186,14 @@ impl Teller {
         paths.into_iter().map(|path| (path.clone(), router.read(&path))).collect()
     }
 
+    /// Looks at the accounts of a router.
+    fn audit(&mut self, machine: usize) {
+        let found = conservation::check(&mut self.world.machines[machine]);
+        found.into_iter().for_each(|what| self.find(what));
+    }
+
     fn swap(&mut self, machine: usize, knob: &str, value: u32) {
+        self.audit(machine);
         let (old, now_ns) = (self.knobs[machine].clone(), self.world.now_ns());
         let new = old.with(knob, value);
         self.world.rush();
@@ -236,6 +243,7 @@ impl Teller {
     fn restart(&mut self, machine: usize, workers: usize) {
         // What is under way in the router ends with it.
         self.world.advance(self.world.now_ns() + 1_000_000);
+        self.audit(machine);
         let now_ns = self.world.now_ns();
         let config = wrong::spoilable(&self.family.config(machine, &self.knobs[machine]));
         if let Err(error) = self.world.machines[machine].restart(&config, workers) {
@@ -267,10 +275,10 @@ impl Teller {
         let last_ns = self.world.planned_until_ns().unwrap_or(now_ns).max(now_ns);
         self.world.advance(last_ns + EPILOGUE_NS + self.family.held_ns());
         let end_ns = self.world.now_ns();
+        (0..self.world.machines.len()).for_each(|machine| self.audit(machine));
         let World { judge, ledger, machines, .. } = &mut self.world;
         judge.end(ledger, end_ns);
-        let mut found = judge.history.current().copy().at_end(machines, ledger, judge.is_calm());
-        machines.iter_mut().for_each(|machine| found.extend(conservation::check(machine)));
+        let found = judge.history.current().copy().at_end(machines, ledger, judge.is_calm());
         found.into_iter().for_each(|what| judge.find(end_ns, what));
         if judge.found > 0 {
             let drops = machines.iter().flat_map(|machine| {
