@@ -4,7 +4,7 @@
 # usage, from anywhere: crates/proving/mutations.sh [--search SECONDS] [NAME...]
 #
 # The protections are listed in mutations.txt beside this script: a name, what is taken out, the file, the piece of a line that is replaced,
-# what by, and the story that shows it: family and seed. The working tree is copied, so that nothing happens to it. With --search, seeds of
+# what by, and the story that shows it: family and seed, or a file in stories/. The working tree is copied, so that nothing happens to it. With --search, seeds of
 # the family are tried for so many seconds each, and the first red one is printed: to be written into the list. Seeds are searched for again when
 # stories are drawn in another way. A build takes up to a minute and a half for each; the exit status is 1 if a mutant survives.
 cd "$(dirname "$0")/../.." || exit 2
@@ -46,15 +46,18 @@ verdict() {
     mutate "$file" || { echo "NO SUCH PLACE"; return; }
     (cd "$copy" && cargo build -q -p clique-proving --bin proving) >"$log" 2>&1 || { echo "DOES NOT BUILD"; return; }
     family=${story% *} seed=${story#* }
-    if [ -n "$search" ]; then
-        set -- --seeds 100000 --seconds "$search" --first
+    case $story in
+    *.story) set -- "crates/proving/stories/$story" ;;
+    *) if [ -n "$search" ]; then
+        set -- --family "$family" --seeds 100000 --seconds "$search" --first
     else
-        set -- --from "$seed" --seeds 1
-    fi
-    timeout 600 "$CARGO_TARGET_DIR/debug/proving" --family "$family" "$@" >"$log" 2>&1
+        set -- --family "$family" --from "$seed" --seeds 1
+    fi ;;
+    esac
+    timeout 600 "$CARGO_TARGET_DIR/debug/proving" "$@" >"$log" 2>&1
     case $? in
     0) echo SURVIVES ;;
-    1) sed -n "s/^\([a-z-]* [0-9]*\): .* faults*$/red: \1/p" "$log" | head -n 1 ;;
+    1) sed -n "s,^\(.*/\)*\(.*\): [0-9]* faults*$,red: \2,p" "$log" | head -n 1 ;;
     124) echo "red: does not end" ;;
     *) echo "red: the program dies" ;;
     esac

@@ -324,6 +324,11 @@ impl World {
         let now_ns = self.now_ns();
         if let Segment::Icmp { kind, code, rest } = segment {
             let quoted = rest.get(4..).and_then(|bytes| Datagram::parse_quoted(bytes).ok());
+            let is_later = |packet: &Datagram| packet.fragment.is_some_and(|part| part.offset > 0);
+            if packet.src.is_ipv4() && quoted.as_ref().is_some_and(is_later) {
+                // RFC 1122, section 3.2.2. IPv6 has no such rule.
+                self.judge.find(now_ns, format!("{} complains of a later fragment", packet.src));
+            }
             let about = quoted.and_then(|packet| {
                 let segment = Segment::parse_quoted(&packet).ok()?;
                 let message = Message::quoted(segment.data())?;

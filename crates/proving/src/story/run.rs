@@ -281,13 +281,7 @@ impl Teller {
         let found = judge.history.current().copy().at_end(machines, ledger, judge.is_calm());
         found.into_iter().for_each(|what| judge.find(end_ns, what));
         if judge.found > 0 {
-            let drops = machines.iter().flat_map(|machine| {
-                let name = machine.name.clone();
-                let line =
-                    move |(element, reason, count)| format!("{name}: {element} dropped {count}: {reason}");
-                machine.drops().into_iter().map(line)
-            });
-            let drops: Vec<_> = drops.collect();
+            let drops = machines.iter().flat_map(dropped).collect::<Vec<_>>();
             drops.into_iter().for_each(|what| judge.note(end_ns, what));
         }
         let World { judge, ledger, machines, trace, .. } = self.world;
@@ -301,4 +295,10 @@ impl Teller {
             simulated_ns: end_ns - start_ns,
         }
     }
+}
+
+/// What a router has dropped, in words.
+fn dropped(machine: &Machine) -> impl Iterator<Item = String> {
+    let line = |(element, reason, count)| format!("{}: {element} dropped {count}: {reason}", machine.name);
+    machine.drops().into_iter().map(line)
 }
