@@ -64,7 +64,7 @@ fn values(router: &mut Router) -> String {
 }
 
 /// Handlers that measure the machine, or how long something took on it.
-const MEASURED: [&str; 1] = ["cycles"];
+const MEASURED: [&str; 2] = ["cycles", "cycles_pp"];
 
 /// What is to be seen of two routers, of which the second takes over from the first; with `refusals`, swaps are refused
 /// before, while the first one has done some of its work and all of it.
