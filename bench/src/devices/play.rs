@@ -137,7 +137,8 @@ pub(super) fn send_window(arguments: &Arguments) -> Result<(), String> {
 
 /// Sends at the rates that standard input says, a line each, and for each until the next line; prints what came of it then ([`Passed`]).
 pub(super) fn send_paced(arguments: &Arguments) -> Result<(), String> {
-    let options = Options { promiscuous: false, outbound: false, snaplen: 128, wait_ms: 0, queue: None };
+    let options =
+        Options { promiscuous: false, outbound: false, snaplen: Some(128), wait_ms: 0, queue: None };
     let mut rx = PacketRx::open("b", &options, None).map_err(|trouble| trouble.to_string())?;
     let mut tx = PacketTx::open("a").map_err(|trouble| trouble.to_string())?;
     let mut traffic = Traffic::new(arguments)?;

@@ -14,6 +14,8 @@ use std::sync::Arc;
 
 pub use crate::frame::{Frame, Sent};
 
+/// Frames for which a ring has room, at least.
+const FRAMES_LEAST: usize = 256;
 /// Frames that are sent with one system call.
 const SEND_MAX: usize = 64;
 
@@ -24,8 +26,8 @@ pub struct Options {
     pub promiscuous: bool,
     /// Receive what this machine sends, too.
     pub outbound: bool,
-    /// Bytes of a frame, at most.
-    pub snaplen: usize,
+    /// Bytes of a frame, at most; `None`: as many as the interface's MTU needs, and 2,046 at least.
+    pub snaplen: Option<usize>,
     /// Milliseconds for which the kernel may hold frames back until there are more; 0 for not at all.
     pub wait_ms: u32,
     /// Only what arrived at this queue of the interface.
@@ -40,7 +42,20 @@ pub struct PacketRx {
     index: i32,
     /// What the kernel knows the group by that it is in.
     group: Option<u16>,
+    /// Bytes of a frame, at most, if they follow the interface's MTU.
+    follows: Option<usize>,
 }
+
+/// Bytes of a frame that an interface can receive: its MTU, a link-layer header and two VLAN tags; not less than Click's default, and no
+/// more than the kernel tells of.
+fn frame_len(fd: &OwnedFd, interface: &str) -> io::Result<usize> {
+    Ok((sys::mtu(fd, interface)? + LINK_LEN).clamp(SNAPLEN_LEAST, SNAPLEN_MOST))
+}
+
+/// Bytes in front of a packet, at most.
+const LINK_LEN: usize = 14 + 2 * 4;
+const SNAPLEN_LEAST: usize = 2046;
+const SNAPLEN_MOST: usize = 65_535;
 
 fn bind(fd: &OwnedFd, index: i32, protocol: u16) -> io::Result<()> {
     // SAFETY: a structure of integers.
@@ -95,7 +110,14 @@ impl PacketRx {
         let fd = sys::socket(libc::AF_PACKET, libc::SOCK_RAW, 0).map_err(at("opening a packet socket"))?;
         let index = sys::index_of(interface).map_err(at("looking it up"))?;
         let frames = if fanout.is_some() { FRAMES_OF_MANY } else { FRAMES };
-        let ring = Ring::new(&fd, frames, options.snaplen, options.wait_ms)
+        let follows = match options.snaplen {
+            None => Some(frame_len(&fd, interface).map_err(at("asking for its MTU"))?),
+            Some(_) => None,
+        };
+        let snaplen = options.snaplen.or(follows).unwrap_or(SNAPLEN_LEAST);
+        // Longer frames do not take more memory.
+        let frames = (frames * SNAPLEN_LEAST / snaplen.max(SNAPLEN_LEAST)).max(FRAMES_LEAST);
+        let ring = Ring::new(&fd, frames, snaplen, options.wait_ms)
             .map_err(at("making the receive ring (PACKET_RX_RING)"))?;
         if !options.outbound {
             // Older kernels do not know it; `receive` leaves such frames out, too.
@@ -117,7 +139,7 @@ impl PacketRx {
             None => sys::set_option(&fd, libc::SOL_SOCKET, libc::SO_DETACH_FILTER, &0i32)
                 .map_err(at("opening the socket's door"))?,
         }
-        Ok(PacketRx { fd: Arc::new(fd), ring, drops: 0, index, group })
+        Ok(PacketRx { fd: Arc::new(fd), ring, drops: 0, index, group, follows })
     }
 
     /// The number that the kernel knows the interface by.
@@ -155,6 +177,11 @@ impl PacketRx {
     /// Forgets what is in the ring.
     pub(crate) fn skip(&mut self) {
         self.ring.receive(FRAMES, |_| {});
+    }
+
+    /// Whether the interface's MTU has become too large for the ring, so that it has to be opened anew.
+    pub fn is_outgrown(&self, interface: &str) -> bool {
+        self.follows.is_some_and(|len| frame_len(&self.fd, interface).is_ok_and(|now| now > len))
     }
 
     /// What is readable when there are frames.

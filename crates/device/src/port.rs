@@ -235,6 +235,14 @@ impl Rx {
         }
     }
 
+    /// Whether frames may come that are longer than this was opened for.
+    pub fn is_outgrown(&self, interface: &str) -> bool {
+        match self {
+            Rx::Packet(rx, _) => rx.is_outgrown(interface),
+            Rx::Xdp(_) => false,
+        }
+    }
+
     /// How frames come, for the user.
     pub fn mode(&self) -> String {
         match self {

@@ -122,6 +122,16 @@ pub(crate) unsafe fn request(fd: &OwnedFd, code: c_ulong, request: &mut libc::if
     Ok(())
 }
 
+/// The MTU of an interface in the namespace of a socket.
+pub(crate) fn mtu(fd: &OwnedFd, interface: &str) -> io::Result<usize> {
+    let mut named = interface_request(interface)?;
+    // SAFETY: this takes a request that names an interface, and answers with a number.
+    unsafe { request(fd, libc::SIOCGIFMTU as c_ulong, &mut named) }?;
+    // SAFETY: the kernel has filled in the number.
+    let mtu = unsafe { named.ifr_ifru.ifru_mtu };
+    Ok(usize::try_from(mtu).unwrap_or(0))
+}
+
 /// Sends a command with a number.
 ///
 /// # Safety

@@ -43,7 +43,8 @@
 //! # Arguments
 //! - `DEVNAME`: the interface.
 //! - `PROMISC` (boolean, default false): whether to receive frames for other hosts too.
-//! - `SNAPLEN` (integer, 14 to 65535, default 2046): the maximum number of bytes of a frame.
+//! - `SNAPLEN` (integer, 14 to 65535): the maximum number of bytes of a frame. By default as many as the interface's MTU
+//!   needs, and 2046 at least; when the MTU grows, the socket is opened anew within a second.
 //! - `SNIFFER` (boolean, default true): whether the kernel receives the frames too. False needs kernel 6.6.
 //! - `FORCE_IP` (boolean, default false): whether to emit only IP packets, with their header marked; other frames
 //!   leave by output 1 if it is connected.
@@ -209,7 +210,7 @@ struct Arguments {
     promiscuous: bool,
     outbound: bool,
     sniffer: bool,
-    snaplen: usize,
+    snaplen: Option<usize>,
     headroom: usize,
     burst: usize,
     method: Option<String>,
@@ -260,7 +261,7 @@ impl Arguments {
             promiscuous: false,
             outbound: false,
             sniffer: true,
-            snaplen: 2046,
+            snaplen: None,
             headroom: DEFAULT_HEADROOM + 2,
             burst: config.vector(),
             method: None,
@@ -282,7 +283,7 @@ impl Arguments {
         if self.interface.is_empty() {
             return Err("interface not set".into());
         }
-        if !(14..=65535).contains(&self.snaplen) {
+        if self.snaplen.is_some_and(|snaplen| !(14..=65535).contains(&snaplen)) {
             return Err("SNAPLEN out of range".into());
         }
         if self.headroom > 8190 {
@@ -533,8 +534,8 @@ impl FromDevice {
             Ok(rx) => {
                 if let (Method::Xdp(_), mode) = (&self.method, rx.mode()) {
                     cx.log(&format!("{} :: FromDevice({}): {mode}", cx.name(), self.interface));
-                    cx.timers().after(CHECK, RETRY);
                 }
+                cx.timers().after(CHECK, RETRY);
                 (self.rx, self.waits) = (Some(rx), Waits::No);
                 cx.tasks().schedule();
             }
@@ -660,6 +661,12 @@ impl Element for FromDevice {
                 let gone = "the interface is gone; waiting for it to come back";
                 cx.log(&format!("{} :: FromDevice: {}: {gone}", cx.name(), self.interface));
                 cx.timers().after(AGAIN, Duration::ZERO);
+            }
+            Some(rx) if rx.is_outgrown(&self.interface) => {
+                self.rx = None;
+                if self.open(cx).is_err() {
+                    cx.timers().after(AGAIN, RETRY);
+                }
             }
             _ => cx.timers().after(CHECK, 2 * RETRY),
         }
