@@ -80,9 +80,10 @@ elementclass Port { $device, $port, $colour |
   size[1] -> ICMP6Error($port:ip6, 2, 0, PMTU $MTU, RATE $ERRORS) -> [1]output;
 }
 
-// Output 0 is this host; to output 3 goes what has no route.
-routes :: IPLookup(port0:ip 0, port1:ip 0, port0:ipnet 1, port1:ipnet 2, NOROUTE 3);
-routes6 :: IP6Lookup(port0:ip6 0, port1:ip6 0, port0:ip6net 1, port1:ip6net 2, NOROUTE 3);
+// Output 0 is this host; to output 3 goes what has no route, and to output 4 what no router forwards, nor says so.
+routes :: IPLookup(port0:ip 0, port1:ip 0, port0:ipnet 1, port1:ipnet 2, NOROUTE 3,
+  0.0.0.0/8 4, 127.0.0.0/8 4, 224.0.0.0/4 4, 255.255.255.255/32 4, port0:bcast 4, port1:bcast 4);
+routes6 :: IP6Lookup(port0:ip6 0, port1:ip6 0, port0:ip6net 1, port1:ip6net 2, NOROUTE 3, ::1 4, fe80::/10 4, ff00::/8 4);
 
 p0 :: Port($IF0, port0, 1);
 p1 :: Port($IF1, port1, 2);
@@ -90,6 +91,7 @@ p0[0] -> routes; p0[1] -> routes6;
 p1[0] -> routes; p1[1] -> routes6;
 routes[1] -> p0; routes6[1] -> [1]p0;
 routes[2] -> p1; routes6[2] -> [1]p1;
+routes[4] -> Discard; routes6[4] -> Discard;
 routes[3] -> ICMPError(port0:ip, unreachable, net, RATE $ERRORS) -> routes;
 routes6[3] -> ICMP6Error(port0:ip6, 1, 0, RATE $ERRORS) -> routes6;
 

@@ -8,6 +8,7 @@ the packet itself, a fragment of it or an error that quotes it. Differences that
 is printed, and the exit status is 1.
 """
 
+import os
 import random
 import select
 import socket
@@ -15,7 +16,7 @@ import struct
 import sys
 import time
 
-MTU = 1300  # of the routers' interfaces
+MTU = int(os.environ.get("MTU", "1300"))  # of the routers' interfaces
 LONGEST = MTU + 4  # what a virtual link still delivers to them
 ROUTER_MAC = [bytes.fromhex("020000000101"), bytes.fromhex("020000000201")]
 HOST_MAC = [bytes.fromhex("020000000102"), bytes.fromhex("020000000202")]

@@ -36,7 +36,7 @@ elementclass HostPort { $device, $ip, $ip6, $mtu, $colour, $nets, $no_host, $no_
     -> fragment :: IPFragmenter($mtu)
     -> arp;
   redirect[1] -> ICMPError($ip, redirect, host, RATE 1000, LINK $nets, DEVICE $device) -> [0]output;
-  options[1] -> ICMPError($ip, parameterproblem, RATE 1000) -> [0]output;
+  options[1] -> Discard; // the kernel looks at options first, forwards or not, and tells who sent wrong ones
   ttl[1] -> ICMPError($ip, timeexceeded, RATE 1000) -> [0]output;
   fragment[1] -> ICMPError($ip, unreachable, needfrag, PMTU $mtu, RATE 1000) -> [0]output;
 

@@ -152,11 +152,14 @@ pub(crate) fn configuration(interfaces: &[Interface]) -> String {
     let no_host6 = words(&mut no_host6.iter().chain(own6).map(|address| address.to_string()));
     let mut here4: Vec<String> = own4.clone().map(|(address, _)| format!("{address}/32 0")).collect();
     here4.extend(own4.filter_map(broadcast).map(|address| format!("{address}/32 0")));
-    here4.extend(["255.255.255.255/32 0".to_owned(), "224.0.0.0/4 0".to_owned()]);
+    // What is no host's the kernel sees to by itself, too.
+    here4.extend(
+        ["255.255.255.255/32", "224.0.0.0/4", "0.0.0.0/8", "127.0.0.0/8"].map(|net| format!("{net} 0")),
+    );
     here4.dedup();
     let mut here6: Vec<String> =
         interfaces.iter().flat_map(|i| &i.v6).map(|address| format!("{address}/128 0")).collect();
-    here6.extend(["fe80::/10 0".to_owned(), "ff00::/8 0".to_owned()]);
+    here6.extend(["fe80::/10", "ff00::/8", "::1/128"].map(|net| format!("{net} 0")));
     // Output 0 is this machine, whose kernel has got its packets already.
     let end = interfaces.len() + 1;
     let _ = writeln!(text, "routes :: IPLookup({}, NOROUTE {});", here4.join(", "), end + 3);
@@ -192,10 +195,11 @@ pub(crate) fn configuration(interfaces: &[Interface]) -> String {
     // About IPv6 packets that no route leads anywhere, the kernel, which receives them too, sends errors even if it does not forward.
     let _ = writeln!(text, "routes[{end}] -> Discard; nowhere6 :: Discard; routes6[{end}] -> nowhere6;");
     let _ = writeln!(text, "routes6[{}] -> nowhere6; routes6[{}] -> nowhere6;", end + 1, end + 2);
+    // About wrong options the kernel has sent an error, whether there is a way or not.
     for (number, code) in [(1, "host"), (2, "filterprohibited"), (3, "net")] {
         let _ = writeln!(
             text,
-            "routes[{}] -> ICMPError({ip}, unreachable, {code}, RATE 1000) -> routes;",
+            "routes[{}] -> IPGWOptions({ip}) -> ICMPError({ip}, unreachable, {code}, RATE 1000) -> routes;",
             end + number
         );
     }
