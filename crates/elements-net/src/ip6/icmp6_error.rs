@@ -12,7 +12,8 @@
 //!
 //! No message is sent, and the packet is dropped, where RFC 4443, section 2.4 forbids it: in answer to an ICMPv6
 //! error or redirect, to a fragment other than the first, to IP multicasts, to link-layer broadcasts and multicasts,
-//! or to a source that is not a single host. Click sends some of these. At most RATE messages are sent per second
+//! or to a source that is not a single host. Packet too big, and parameter problem with code 2 (an unknown option), are
+//! sent about multicasts and broadcasts, too. Click sends some of these, and no exceptions. At most RATE messages are sent per second
 //! (section 2.4 f).
 //!
 //! The pointer of a parameter problem comes from the parameter problem annotation, and the target of a redirect from
@@ -103,7 +104,7 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
 impl Icmp6Error {
     /// Makes the packet an error message about itself, or says why not.
     fn answer(&mut self, now_ns: i64, packet: &mut Packet) -> Result<(), &'static str> {
-        allowed(packet)?;
+        allowed(packet, self.is_for_groups())?;
         let old = header(packet).ok_or(NO_HEADER)?;
         let (sender, destination) = (old.src(), old.dst());
         if !self.limit.admits(now_ns) {
@@ -141,6 +142,13 @@ impl Icmp6Error {
         Ok(())
     }
 
+    /// Whether messages of the type and code are sent about multicasts, too: the MTU of a path to a group is found by these, and an option
+    /// may ask for an answer (RFC 4443, section 2.4 e.3).
+    fn is_for_groups(&self) -> bool {
+        self.kind == kind::PACKET_TOO_BIG
+            || (self.kind, self.code) == (kind::PARAMETER_PROBLEM, icmpv6::parameter_problem::OPTION)
+    }
+
     /// Writes what follows the IPv6 header and precedes the quoted packet; returns the length of both headers.
     fn write_icmp(&self, packet: &Packet, destination: Ipv6Addr, head: &mut [u8; HEAD_MAX]) -> usize {
         let (message, addresses) = head[HEADER_LEN..].split_at_mut(icmpv6::HEADER_LEN);
@@ -149,7 +157,7 @@ impl Icmp6Error {
             icmp.set_code(self.code);
             match (self.kind, self.code) {
                 (kind::PACKET_TOO_BIG, 0) => icmp.set_rest(self.path_mtu),
-                (kind::PARAMETER_PROBLEM, 0) => icmp.set_rest(packet.anno(Anno::ICMP_PARAMPROB) as u32),
+                (kind::PARAMETER_PROBLEM, _) => icmp.set_rest(packet.anno(Anno::ICMP_PARAMPROB) as u32),
                 _ => {}
             }
         }
@@ -163,11 +171,12 @@ impl Icmp6Error {
     }
 }
 
-/// Whether a message may be sent about a packet (RFC 4443, section 2.4 e).
-fn allowed(packet: &Packet) -> Result<(), &'static str> {
+/// Whether a message may be sent about a packet (RFC 4443, section 2.4 e); `for_groups` if also where groups receive it.
+fn allowed(packet: &Packet, for_groups: bool) -> Result<(), &'static str> {
     let bytes = packet.network().ok_or(NO_HEADER)?;
     let ip = Header::new_checked(bytes).map_err(|_| NO_HEADER)?;
-    if matches!(packet.kind(), Kind::Broadcast | Kind::Multicast) || ip.dst().is_multicast() {
+    let to_many = matches!(packet.kind(), Kind::Broadcast | Kind::Multicast) || ip.dst().is_multicast();
+    if to_many && !for_groups {
         return Err("no ICMPv6 error about a broadcast or multicast");
     }
     let source = ip.src();
@@ -255,7 +264,7 @@ mod tests {
     #[test]
     fn each_type_quotes_the_packet() {
         let sent = Sent { data: udp(9), annotations: vec![(Anno::ICMP_PARAMPROB, 41)], ..Sent::default() };
-        for (kind, code, rest) in [(1, 3, 0), (2, 0, 1500), (3, 0, 0), (4, 0, 41), (4, 1, 0)] {
+        for (kind, code, rest) in [(1, 3, 0), (2, 0, 1500), (3, 0, 0), (4, 0, 41), (4, 1, 41), (4, 2, 41)] {
             let flow = send_one(&config(kind, code), sent.clone());
             assert_eq!(parse(flow.only(0)), ((kind, code, rest), udp(9)));
             assert_eq!(flow.only(0).dst_ip6().to_string(), SRC);
@@ -322,6 +331,24 @@ mod tests {
         assert_eq!((hidden(3).is_some(), hidden(128)), (true, None));
         let fragment = |offset: u8| reason(with_body(44, &[17, 0, 0, offset, 0, 0, 0, 1, 9, 9]).into());
         assert_eq!((fragment(1), fragment(9)), (None, Some("no ICMPv6 error about a later fragment")));
+    }
+
+    /// RFC 4443, section 2.4 e.3: a path's MTU to a group, and an unknown option that wants an answer.
+    #[test]
+    fn multicasts_have_two_errors() {
+        for (kind, code, sent) in
+            [(2, 0, 1), (4, 2, 1), (1, 0, 0), (3, 0, 0), (3, 1, 0), (4, 0, 0), (4, 1, 0)]
+        {
+            let group = with_addresses(udp(9), SRC, "ff0e::1");
+            let frame = Sent { data: udp(9), kind: Kind::Multicast, ..Sent::default() };
+            for packet in [group.into(), frame] {
+                assert_eq!(send_one(&config(kind, code), packet).seen.len(), sent, "{kind} {code}");
+            }
+        }
+        // To no source that is none, and about no error, even then.
+        let none = with_addresses(udp(9), "::", "ff0e::1");
+        let error = with_addresses(with_body(58, &[1, 0, 0, 0, 0, 0, 0, 0]), SRC, "ff0e::1");
+        assert_eq!(send(&config(2, 0), [none, error]).seen.len(), 0);
     }
 
     #[test]
