@@ -1,27 +1,25 @@
-//! The IPv4 addresses of the kernel's interfaces.
+//! The addresses of the kernel's interfaces, of those in the program's network namespace.
 
-use crate::sys;
+use crate::{links, sys};
 use std::fs;
 use std::net::Ipv4Addr;
-use std::path::Path;
+use wire::MacAddr;
 
 /// The first address of an interface and its mask, if there is such an interface and it has one.
 pub fn ipv4(interface: &str) -> Option<(Ipv4Addr, Ipv4Addr)> {
     // Asking for an interface that is not there would have the kernel look for a module of that name.
-    if !exists(interface) {
-        return None;
-    }
+    links::named(interface)?;
     Some((ask(interface, libc::SIOCGIFADDR)?, ask(interface, libc::SIOCGIFNETMASK)?))
+}
+
+/// The Ethernet address of an interface.
+pub fn ether(interface: &str) -> Option<MacAddr> {
+    links::named(interface)?.mac
 }
 
 /// The next hop of the default route through an interface.
 pub fn gateway(interface: &str) -> Option<Ipv4Addr> {
     gateway_in(&fs::read_to_string("/proc/net/route").ok()?, interface)
-}
-
-fn exists(interface: &str) -> bool {
-    let is_name = !matches!(interface, "" | "." | "..") && !interface.contains(['/', '\0']);
-    is_name && Path::new("/sys/class/net").join(interface).exists()
 }
 
 /// What the kernel says to a request that gives an IPv4 address.

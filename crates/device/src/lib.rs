@@ -25,6 +25,7 @@ mod driver;
 pub mod ethtool;
 mod frame;
 pub mod frames;
+pub mod links;
 pub mod memory;
 pub mod offload;
 #[allow(unsafe_code)]

@@ -80,6 +80,20 @@ pub(crate) unsafe fn bind<A>(fd: &OwnedFd, address: &A) -> io::Result<()> {
     Ok(())
 }
 
+/// Sends a datagram to the peer that a socket has by itself: of a netlink socket, the kernel.
+pub(crate) fn send(fd: &OwnedFd, bytes: &[u8]) -> io::Result<()> {
+    // SAFETY: the kernel reads as many bytes as there are.
+    let sent = unsafe { libc::send(fd.as_raw_fd(), bytes.as_ptr().cast(), bytes.len(), 0) };
+    if sent < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+}
+
+/// Receives a datagram: its length, which is no more than there is space.
+pub(crate) fn receive(fd: &OwnedFd, space: &mut [u8]) -> io::Result<usize> {
+    // SAFETY: the kernel writes no more bytes than there is space.
+    let got = unsafe { libc::recv(fd.as_raw_fd(), space.as_mut_ptr().cast(), space.len(), 0) };
+    usize::try_from(got).map_err(|_| io::Error::last_os_error())
+}
+
 /// The error that a socket has kept, if any; it is forgotten.
 pub(crate) fn pending_error(fd: &OwnedFd) -> Option<io::Error> {
     match option::<c_int>(fd, libc::SOL_SOCKET, libc::SO_ERROR) {

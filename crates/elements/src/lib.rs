@@ -51,8 +51,11 @@ pub fn classes() -> Classes {
 }
 
 /// The names of the kernel's interfaces stand for their addresses.
-pub const INTERFACES: InterfaceAddresses =
-    InterfaceAddresses { ipv4: device::addresses::ipv4, gateway: device::addresses::gateway };
+pub const INTERFACES: InterfaceAddresses = InterfaceAddresses {
+    ipv4: device::addresses::ipv4,
+    gateway: device::addresses::gateway,
+    ether: device::addresses::ether,
+};
 
 /// The classes of each family, each under its own name only.
 pub fn families() -> Vec<&'static [&'static Class]> {

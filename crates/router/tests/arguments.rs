@@ -85,6 +85,7 @@ const INTERFACES: InterfaceAddresses = InterfaceAddresses {
         Some((addr, Ipv4Addr::new(255, 255, 255, 0)))
     },
     gateway: |name| (name == "eth0").then_some(Ipv4Addr::new(192, 168, 7, 254)),
+    ether: |name| (name == "eth0").then_some(wire::MacAddr([2, 0, 0, 0, 0, 9])),
 };
 
 /// What the element said.

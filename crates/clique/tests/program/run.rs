@@ -592,3 +592,23 @@ fn interfaces_in_memory() {
     "#]],
     );
 }
+
+/// Interfaces are those of the program's network namespace, although `/sys` shows another's: here its `eth0`, if it has one, is not
+/// ours.
+#[test]
+fn interfaces_are_those_of_the_own_network_namespace() {
+    let set_up =
+        "ip link add c0 address 02:00:00:00:00:07 type veth peer name eth0 address 02:00:00:00:00:08 &&
+                  ip address add 10.9.8.7/24 dev c0 && exec \"$0\" run -e \"$1\"";
+    let config = "AddressInfo(a c0:eth, b c0, c eth0:eth); InfiniteSource(LIMIT 1, STOP true)
+                  -> EtherEncap(0x800, a, c) -> Print(x, 14) -> Discard;";
+    let program = env!("CARGO_BIN_EXE_clique");
+    let mut command = std::process::Command::new("unshare");
+    let output = command.args(["--net", "sh", "-c", set_up, program, config]).output();
+    let Ok(output) = output.inspect_err(|error| eprintln!("skipped: unshare: {error}")) else { return };
+    let said = String::from_utf8_lossy(&output.stderr);
+    if said.contains("not permitted") {
+        return eprintln!("skipped: {said}");
+    }
+    assert!(said.contains("02000000 00080200 00000007 0800"), "{said}");
+}

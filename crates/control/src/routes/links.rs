@@ -4,10 +4,10 @@
 //! routes unless it is told to ignore them (`ignore_routes_with_linkdown`), and zebra needs a moment.
 
 use super::listening;
+use device::links::Link;
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::io::Errno;
 use rustix::net::RecvFlags;
-use std::path::Path;
 
 /// What the kernel reports: interfaces (`RTMGRP_LINK`).
 const GROUPS: u32 = 1;
@@ -50,7 +50,7 @@ impl Links {
 
 /// The numbers and names of the interfaces that have a link.
 pub(super) fn up() -> Vec<(u32, String)> {
-    interfaces(has_link)
+    interfaces(|link| link.has_carrier)
 }
 
 /// The numbers and names of all interfaces.
@@ -58,42 +58,7 @@ pub(super) fn all() -> Vec<(u32, String)> {
     interfaces(|_| true)
 }
 
-fn interfaces(wanted: impl Fn(&Path) -> bool) -> Vec<(u32, String)> {
-    let Ok(entries) = std::fs::read_dir("/sys/class/net") else { return Vec::new() };
-    let interface = |entry: std::fs::DirEntry| {
-        let number = std::fs::read_to_string(entry.path().join("ifindex")).ok()?;
-        let number = number.trim().parse().ok()?;
-        wanted(&entry.path()).then(|| Some((number, entry.file_name().into_string().ok()?)))?
-    };
-    let mut found: Vec<_> = entries.flatten().filter_map(interface).collect();
-    found.sort_unstable();
-    found
-}
-
-/// Whether an interface is up and has a carrier; the file says nothing while the interface is down.
-fn has_link(interface: &Path) -> bool {
-    let carrier = interface.join("carrier");
-    match std::fs::read_to_string(&carrier) {
-        Ok(carrier) => carrier.trim() != "0",
-        Err(_) => !carrier.exists(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_link_without_a_readable_carrier_is_down() {
-        let dir = tempfile::tempdir().expect("a directory");
-        assert!(has_link(dir.path()), "no carrier is known of");
-        for (text, link) in [("1\n", true), ("0\n", false)] {
-            std::fs::write(dir.path().join("carrier"), text).expect("a file");
-            assert_eq!(has_link(dir.path()), link, "{text}");
-        }
-        // As of an interface that is down: it is there and cannot be read.
-        std::fs::remove_file(dir.path().join("carrier")).expect("a file");
-        std::fs::create_dir(dir.path().join("carrier")).expect("a directory");
-        assert!(!has_link(dir.path()));
-    }
+fn interfaces(wanted: impl Fn(&Link) -> bool) -> Vec<(u32, String)> {
+    let links = device::links::all().unwrap_or_default();
+    links.into_iter().filter(wanted).map(|link| (link.index, link.name)).collect()
 }

@@ -13,6 +13,7 @@ use super::attic;
 use super::program::{Grip, Rule};
 use super::ring::{Ring, Which};
 use crate::frame::{Frame, Sent, Taken};
+use crate::links;
 use crate::sys;
 use crate::trouble::Trouble;
 use packet::{BATCH_MAX, Batch, Borrower, Loan, Packet, Pool, Window};
@@ -82,7 +83,10 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 /// Receive queues that an interface has; 1 if it does not say.
 pub fn queues(interface: &str) -> u32 {
-    let files = std::fs::read_dir(format!("/sys/class/net/{interface}/queues"));
+    let Some(folder) = links::folder(interface) else {
+        return links::named(interface).map_or(1, |link| link.queues_max);
+    };
+    let files = std::fs::read_dir(folder.join("queues"));
     let names = files.into_iter().flatten().flatten().map(|file| file.file_name());
     (names.filter(|name| name.to_string_lossy().starts_with("rx-")).count() as u32).max(1)
 }

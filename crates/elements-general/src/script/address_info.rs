@@ -30,7 +30,6 @@
 
 use router::{Class, Config, ConfigError, Element, FromArg, IpMask, Value};
 use std::net::{Ipv4Addr, Ipv6Addr};
-use std::path::Path;
 use wire::MacAddr;
 
 /// The class.
@@ -45,7 +44,7 @@ impl Element for AddressInfo {}
 fn why(text: &str) -> String {
     let name = text.rsplit_once(':').filter(|(_, kind)| kind.starts_with("eth") || kind.starts_with("ip"));
     match name {
-        Some((name, _)) if !Path::new("/sys/class/net").join(name).exists() => {
+        Some((name, _)) if device::links::named(name).is_none() => {
             format!(": there is no interface '{name}' here")
         }
         _ => String::new(),

@@ -33,6 +33,8 @@ pub struct InterfaceAddresses {
     pub ipv4: fn(&str) -> Option<(Ipv4Addr, Ipv4Addr)>,
     /// The IPv4 gateway.
     pub gateway: fn(&str) -> Option<Ipv4Addr>,
+    /// The Ethernet address.
+    pub ether: fn(&str) -> Option<MacAddr>,
 }
 
 /// All defined names.

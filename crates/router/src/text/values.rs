@@ -440,18 +440,10 @@ impl FromArg for MacAddr {
         let (name, suffix) = suffixed(text);
         let pick = |v: &Value| if let Value::Ether(a) = v { Some(*a) } else { None };
         let known = matches!(suffix.as_str(), "" | "eth" | "ether" | "ethernet");
-        let found = if known { scope.lookup(name, pick).or_else(|| interface_address(name)) } else { None };
+        let interface = || (scope.interfaces?.ether)(name);
+        let found = if known { scope.lookup(name, pick).or_else(interface) } else { None };
         found.map_or_else(|| parse_error("Ethernet address", text), Ok)
     }
-}
-
-/// The address of an interface of this machine: its name stands for it.
-fn interface_address(name: &str) -> Option<MacAddr> {
-    if name.is_empty() || name.contains('/') {
-        return None;
-    }
-    let text = std::fs::read_to_string(format!("/sys/class/net/{name}/address")).ok()?;
-    text.trim().parse().ok()
 }
 
 /// An IPv4 address and a mask as written: `ADDR/LEN`, `ADDR/MASK`, or the name of a prefix (also `NAME:ipnet`). Host bits
