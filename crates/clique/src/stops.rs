@@ -80,10 +80,10 @@ impl Stops {
         let (handle, target) = (signals.handle(), Arc::<Mutex<Target>>::default());
         let heard = target.clone();
         let thread = std::thread::Builder::new().name("signals".to_owned()).spawn(move || {
-            signals
-                .forever()
-                .filter(|&signal| !script::serve_signal(signal))
-                .for_each(|signal| lock(&heard).stop(signal));
+            signals.forever().for_each(|signal| {
+                let heard = heard.clone();
+                script::serve_signal(signal, move || lock(&heard).stop(signal));
+            });
             signals
         })?;
         Ok(Stops { target, over, handle, thread: Some(thread) })

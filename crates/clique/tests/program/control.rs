@@ -345,6 +345,33 @@ fn scripts_have_signals_first() {
     assert_eq!(String::from_utf8_lossy(&output.stdout), "got\ngot\n");
 }
 
+/// Scripts serve a signal in the order of their elements; it has its usual effect only if none of them is ready to. Signals that come
+/// while one runs merge and find it ready again.
+#[test]
+fn several_scripts_serve_a_signal_in_order() {
+    let config = "Script(TYPE SIGNAL USR1, print \"one\", end); Script(TYPE SIGNAL USR1 TERM, print \"two\", exit);
+                  Script(TYPE SIGNAL TERM USR1, print \"three\", end); Script(TYPE SIGNAL USR2, print \"long\", end); Idle -> Discard";
+    let router = Running::start("run", config, &[]);
+    let kill = |signal: &str| {
+        let kill = std::process::Command::new("kill").args([signal, &router.pid()]).status();
+        assert!(kill.expect("kill").success());
+    };
+    for signal in ["-USR1", "-USR1", "-TERM"] {
+        kill(signal);
+        std::thread::sleep(Duration::from_millis(300));
+    }
+    for _ in 0..10 {
+        kill("-USR2");
+    }
+    std::thread::sleep(Duration::from_millis(300));
+    assert!(router.talk("read driver").ends_with("userlevel"), "the router has stopped");
+    router.talk("write stop");
+    let output = router.end();
+    assert_eq!(output.status.code(), Some(0));
+    let said = String::from_utf8_lossy(&output.stdout).replace("long\n", "");
+    assert_eq!(said, "one\ntwo\nthree\none\nthree\nthree\n");
+}
+
 /// A script that waits once it has a signal comes to its end: who serves the signal is decided when it comes, and not
 /// by what the script does meanwhile. The next one has its usual effect.
 #[test]

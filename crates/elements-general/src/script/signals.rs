@@ -2,8 +2,9 @@
 
 use router::{Call, ConfigError, Cx, Handle, parse_integer};
 use signal_hook::consts as c;
+use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
 /// Names that configurations use.
 const NAMES: &[(&str, i32)] = &[
@@ -27,10 +28,9 @@ fn number(word: &str) -> Option<i32> {
     named.or_else(numbered)
 }
 
-/// The signals of one script, and the thread that waits for them.
+/// The signals of one script.
 pub(super) struct Signals {
     numbers: Vec<i32>,
-    waiter: Option<signal_hook::iterator::Handle>,
     claim: Option<Arc<Claim>>,
 }
 
@@ -50,33 +50,64 @@ impl Claim {
         self.numbers.contains(&signal) && self.armed.swap(false, Ordering::Relaxed)
     }
 
+    /// Runs the script, up to where it waits or ends.
     fn serve(&self) {
         // Errors in the script were reported by the script.
         drop(self.handle.call(self.run.clone()));
     }
 }
 
-/// The claims of all scripts in this process.
+/// The claims of all scripts in this process, in the order in which they were made.
 static CLAIMS: Mutex<Vec<Weak<Claim>>> = Mutex::new(Vec::new());
 
 /// The signals whose usual effect is the program's business, a bit each.
 static PROGRAM: AtomicU64 = AtomicU64::new(0);
 
-fn claims() -> MutexGuard<'static, Vec<Weak<Claim>>> {
-    CLAIMS.lock().unwrap_or_else(PoisonError::into_inner)
+/// What a signal does that no script serves.
+type Usual = Box<dyn FnOnce() + Send>;
+
+/// Signals that have come, and that no script has begun to serve, in order. A signal is there once, as often as it came: pending signals
+/// merge, as the kernel's do.
+static PENDING: Mutex<VecDeque<(i32, Usual)>> = Mutex::new(VecDeque::new());
+static CAME: Condvar = Condvar::new();
+
+/// What adds signals to those that are waited for; none if the thread that serves them, or the one that waits, cannot be had.
+static WAITER: OnceLock<Option<signal_hook::iterator::Handle>> = OnceLock::new();
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Has a signal that was left to the program served by the scripts that claim it. False if there are none, so that the program should.
-pub fn serve_signal(signal: i32) -> bool {
-    let taken: Vec<Arc<Claim>> =
-        claims().iter().filter_map(Weak::upgrade).filter(|claim| claim.takes(signal)).collect();
-    let served = !taken.is_empty();
-    for claim in taken {
-        // Not here, since a script may take its time while further signals come.
-        let thread = std::thread::Builder::new().name("signal".to_owned()).spawn(move || claim.serve());
-        drop(thread); // without a thread there is no serving either
+/// Has a signal that has come served by the scripts that claim it, one after the other in the order of their elements; if none is ready
+/// to, it has its usual effect. That is found out when scripts have served what came before.
+pub fn serve_signal(signal: i32, usual: impl FnOnce() + Send + 'static) {
+    let claims = |claim: &Weak<Claim>| claim.upgrade().is_some_and(|claim| claim.numbers.contains(&signal));
+    if !lock(&CLAIMS).iter().any(claims) {
+        return usual();
     }
-    served
+    let mut pending = lock(&PENDING);
+    if !pending.iter().any(|(known, _)| *known == signal) {
+        pending.push_back((signal, Box::new(usual)));
+        CAME.notify_one();
+    }
+}
+
+/// Serves what comes, for ever. One thread does, so that a signal that comes while a script runs finds it ready again, or not, as it has
+/// ended; those that wait for signals go on meanwhile.
+fn serve_all() {
+    loop {
+        let mut pending = CAME
+            .wait_while(lock(&PENDING), |pending| pending.is_empty())
+            .unwrap_or_else(PoisonError::into_inner);
+        let Some((signal, usual)) = pending.pop_front() else { continue };
+        drop(pending);
+        let taken: Vec<Arc<Claim>> =
+            lock(&CLAIMS).iter().filter_map(Weak::upgrade).filter(|claim| claim.takes(signal)).collect();
+        if taken.is_empty() {
+            usual();
+        }
+        taken.iter().for_each(|claim| claim.serve());
+    }
 }
 
 /// Says that the program gets a signal, and calls [`serve_signal`] with it: who serves it is found out in one place, once.
@@ -88,9 +119,24 @@ fn bit(signal: i32) -> u64 {
     u32::try_from(signal).ok().and_then(|signal| 1u64.checked_shl(signal)).unwrap_or(0)
 }
 
+/// Starts the thread that waits for signals of scripts, and the one that serves them.
+fn start() -> Option<signal_hook::iterator::Handle> {
+    let mut signals = signal_hook::iterator::Signals::new::<[i32; 0], i32>([]).ok()?;
+    let waiter = signals.handle();
+    let wait = move || {
+        for signal in signals.forever().filter(|signal| PROGRAM.load(Ordering::Relaxed) & bit(*signal) == 0) {
+            // Nothing to be done if even that fails.
+            serve_signal(signal, move || drop(signal_hook::low_level::emulate_default_handler(signal)));
+        }
+    };
+    std::thread::Builder::new().name("signal".to_owned()).spawn(serve_all).ok()?;
+    std::thread::Builder::new().name("signals".to_owned()).spawn(wait).ok()?;
+    Some(waiter)
+}
+
 impl Signals {
     pub(super) fn new(numbers: Vec<i32>) -> Signals {
-        Signals { numbers, waiter: None, claim: None }
+        Signals { numbers, claim: None }
     }
 
     /// Reads a list of signals; it must not be empty.
@@ -106,32 +152,20 @@ impl Signals {
         if self.numbers.is_empty() {
             return Ok(());
         }
-        let mut signals = signal_hook::iterator::Signals::new(&self.numbers)
-            .map_err(|error| format!("cannot wait for signals: {error}"))?;
-        self.waiter = Some(signals.handle());
+        let waiter = WAITER.get_or_init(start).as_ref().ok_or("cannot wait for signals: no thread")?;
         let claim = Arc::new(Claim {
             numbers: self.numbers.clone(),
             armed: AtomicBool::new(true),
             handle: cx.handle(),
             run: Call::write(format!("{}.run", cx.name()), ""),
         });
-        claims().retain(|claim| claim.strong_count() > 0);
-        claims().push(Arc::downgrade(&claim));
-        self.claim = Some(claim.clone());
-        let wait = move || {
-            for signal in
-                signals.forever().filter(|signal| PROGRAM.load(Ordering::Relaxed) & bit(*signal) == 0)
-            {
-                if claim.takes(signal) {
-                    claim.serve();
-                } else {
-                    // Nothing to be done if even that fails.
-                    let _ = signal_hook::low_level::emulate_default_handler(signal);
-                }
-            }
-        };
-        let thread = std::thread::Builder::new().name("signals".to_owned()).spawn(wait);
-        thread.map(drop).map_err(|error| format!("cannot wait for signals: {error}").into())
+        lock(&CLAIMS).retain(|claim| claim.strong_count() > 0);
+        lock(&CLAIMS).push(Arc::downgrade(&claim));
+        self.claim = Some(claim);
+        for &signal in &self.numbers {
+            waiter.add_signal(signal).map_err(|error| format!("cannot wait for signals: {error}"))?;
+        }
+        Ok(())
     }
 
     /// The script has run; whether it serves further signals.
@@ -141,13 +175,10 @@ impl Signals {
         }
     }
 
-    /// Ends the thread.
+    /// No signal is the script's any more.
     pub(super) fn disarm(&mut self) {
         if let Some(claim) = self.claim.take() {
             claim.armed.store(false, Ordering::Relaxed);
-        }
-        if let Some(waiter) = self.waiter.take() {
-            waiter.close();
         }
     }
 }

@@ -123,7 +123,8 @@ impl Configured {
     /// # Errors
     /// What is wrong with the first one that fails.
     pub fn initialize(mut self) -> Result<Router, Vec<Diagnostic>> {
-        initialize(&mut self.router, &self.order)?;
+        // A caller that has a handle already waits for a router that will never run.
+        initialize(&mut self.router, &self.order).inspect_err(|_| self.router.info.halt())?;
         self.router.workers.iter_mut().for_each(|worker| listen(&mut worker.core));
         self.router.info.initialized.store(true, Relaxed);
         Ok(self.router)

@@ -154,6 +154,8 @@ impl Router {
 
     /// Takes the router down: every element does its last act, but for one that has panicked.
     pub fn finish(&mut self) {
+        // One that has never run has callers that wait for it.
+        self.info.halt();
         for worker in &mut self.workers {
             let broken = worker.core.broken.map(|element| element as usize);
             for element in (0..worker.slots.len()).filter(|element| Some(*element) != broken) {
