@@ -146,6 +146,28 @@ fn a_refused_swap_changes_nothing() {
     router.end();
 }
 
+/// Random numbers do not come again after a swap, also with a seed, which in turn gives the same run again.
+#[test]
+fn random_numbers_do_not_begin_anew() {
+    let config = "s :: Script(TYPE PASSIVE, return $(random 1 1000000000)); i :: Idle -> Discard;";
+    let numbers = |options: &[&str]| {
+        let router = Running::start("run", config, options);
+        let mut said = vec![router.talk("read s.run")];
+        for _ in 0..2 {
+            router.talk(&hotconfig(config));
+            said.push(router.talk("read s.run"));
+        }
+        router.talk("write stop");
+        router.end();
+        let different: std::collections::HashSet<_> = said.iter().collect();
+        assert!(different.len() == 3 && said[0].contains("DATA"), "{options:?}: {said:?}");
+        said
+    };
+    let seeded = ["-R", "--seed", "5"];
+    assert_eq!(numbers(&seeded), numbers(&seeded));
+    assert_ne!(numbers(&["-R"]), numbers(&["-R"]));
+}
+
 /// In simulated time a script that writes configurations has each built before it goes on, hears what is wrong with
 /// it, and is replaced at once by one that is right; what was written behind that is built before the new one goes
 /// on.
