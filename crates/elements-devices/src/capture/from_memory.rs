@@ -335,6 +335,46 @@ mod tests {
         );
     }
 
+    /// Queues find those who serve them where elements move to other workers: each frame passes once.
+    #[test]
+    fn other_workers_take_over() {
+        const FRAMES: u64 = 20_000;
+        let interface = looped(3, FRAMES);
+        let folder = tempfile::tempdir().unwrap();
+        let path = |branch: &str| format!("f :: FromMemory(in0) -> u :: Tee -> t :: ToMemory(in0); {branch}");
+        let both = path("u[1] -> Discard");
+        // ToDump is on one worker, and so is what leads there.
+        let one = path(&format!("u[1] -> ToDump({}, SNAPLEN 20)", folder.path().join("dump").display()));
+        let build = |config: &str| build_with(config, 2, 8, resources(&[&interface])).unwrap();
+        let passed = || interface.tx_stats().packets;
+        let mut router = build(&both);
+        for (swap, next) in [&one, &both, &one, &both].into_iter().enumerate() {
+            let (handle, enough) = (router.handle(), (swap as u64 + 1) * FRAMES / 4);
+            std::thread::scope(|scope| {
+                scope.spawn(|| {
+                    while passed() < enough {
+                        std::thread::yield_now();
+                    }
+                    handle.interrupt();
+                });
+                router.run();
+            });
+            router.replace(build(next)).unwrap().finish();
+        }
+        let handle = router.handle();
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                let start = std::time::Instant::now();
+                while passed() < 3 * FRAMES && start.elapsed().as_secs() < 60 {
+                    std::thread::yield_now();
+                }
+                handle.stop();
+            });
+            router.run();
+        });
+        assert_eq!(passed(), 3 * FRAMES);
+    }
+
     #[test]
     fn bad_interfaces_queues_and_workers_are_refused() {
         let interface = looped(2, 1);

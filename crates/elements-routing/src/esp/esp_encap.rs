@@ -173,6 +173,25 @@ mod tests {
     use crate::testing::build;
     use router::Call;
 
+    /// No number comes twice after the element got another worker beside its own: instances without a former self go by the others'
+    /// numbers, too.
+    #[test]
+    fn numbers_go_on_on_more_workers() {
+        const KEY: &str = r"\<00112233 44556677 8899aabb ccddeeff 01020304>";
+        let config = |second: u32| {
+            format!(
+                "s1 :: InfiniteSource(DATA \\<45>, LIMIT 100) -> e :: ESPEncap(300, {KEY}) -> Discard; s2 :: InfiniteSource(DATA \\<45>, LIMIT 100) -> e;
+                 StaticThreadSched(s1 0, s2 {second}); Script(wait 1, stop)"
+            )
+        };
+        let mut old = build(&config(0), 2, 8).expect("a good configuration");
+        old.run();
+        let mut new = build(&config(1), 2, 8).expect("a good configuration");
+        new.take_over(&mut old).expect("taken over");
+        new.run();
+        assert_eq!(new.call(Call::read("e.sequence", "")), Ok("400".into()));
+    }
+
     /// Packets of two workers have numbers that come once, so that all of them get through.
     #[test]
     fn workers_share_numbers() {
