@@ -238,7 +238,7 @@ impl Rx {
     /// Whether frames may come that are longer than this was opened for.
     pub fn is_outgrown(&self, interface: &str) -> bool {
         match self {
-            Rx::Packet(rx, _) => rx.is_outgrown(interface),
+            Rx::Packet(sockets) => sockets.iter().any(|(rx, _)| rx.is_outgrown(interface)),
             Rx::Xdp(_) => false,
         }
     }

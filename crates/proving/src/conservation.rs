@@ -1,5 +1,4 @@
-//! The accounts of a router: before each swap and restart, and at the end of a story. Whatever adds up packets over elements is called
-//! from here; [`Machine::router`] is what to ask.
+//! The accounts of a router: before each swap and restart, and at the end of a story.
 
 use crate::machine::Machine;
 
@@ -9,5 +8,8 @@ pub fn check(machine: &mut Machine) -> Vec<String> {
     if machine.unseen() > 0 {
         wrong.push(format!("'{}' sent {} frames that nobody saw", machine.name, machine.unseen()));
     }
+    wrong.extend(machine.unmoved());
+    let balance = machine.router().balance().check();
+    wrong.extend(balance.err().into_iter().flatten().map(|fault| fault.to_string()));
     wrong
 }

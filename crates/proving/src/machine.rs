@@ -34,6 +34,7 @@ pub struct Machine {
     interfaces: Vec<Arc<Interface>>,
     clock: Clock,
     router: Router,
+    unmoved: Vec<String>,
 }
 
 impl Machine {
@@ -54,7 +55,14 @@ impl Machine {
         };
         let interfaces: Vec<_> = (0..ports).map(interface).collect();
         let router = build(config, &interfaces, drive, clock)?;
-        Ok(Machine { name: name.to_owned(), drive, interfaces, clock: clock.clone(), router })
+        Ok(Machine {
+            name: name.to_owned(),
+            drive,
+            interfaces,
+            clock: clock.clone(),
+            router,
+            unmoved: Vec::new(),
+        })
     }
 
     /// Puts a frame into a receive queue, as a network card would: all packets of a flow into one. False if it is full.
@@ -84,6 +92,11 @@ impl Machine {
         self.interfaces.iter().map(|interface| interface.tx_stats().tap_overflow).sum()
     }
 
+    /// What the balance says of swaps since the last call: packets that were left behind, or that came twice.
+    pub fn unmoved(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.unmoved)
+    }
+
     /// Puts another configuration in the place of the one that runs, as `hotconfig` does.
     ///
     /// # Errors
@@ -92,6 +105,8 @@ impl Machine {
         let new = build(config, &self.interfaces, self.drive, &self.clock)?;
         self.router.handle().interrupt();
         let mut old = self.router.replace(new).map_err(|error| error.to_string())?;
+        let moved = self.router.balance().check_swap(&old.balance());
+        self.unmoved.extend(moved.err().into_iter().flatten().map(|fault| fault.to_string()));
         old.finish();
         Ok(())
     }
@@ -177,6 +192,7 @@ fn build(config: &str, interfaces: &[Arc<Interface>], drive: Drive, clock: &Cloc
         workers: drive.workers,
         vector: drive.vector,
         seed: drive.seed,
+        counted: true,
         clock: clock.clone(),
         log: Log::Memory(Default::default()),
         resources,
