@@ -71,9 +71,16 @@ fn check(
     let text = job::read(input, reporter).ok()?;
     let parsed = load::parse(&text, params, &args.input.clickpath(), Some(known));
     reporter.sources(parsed.sources.clone());
-    if reporter.take(parsed.diagnostics) {
+    if parsed.has_errors() {
+        let mut found = parsed.diagnostics;
+        if load::only_names(&found) {
+            let options = options(&parsed.graph, usize::from(args.threads));
+            load::add_errors(&mut found, parsed.graph, &parsed.sources, &text.text, known, options);
+        }
+        reporter.take(found);
         return None;
     }
+    reporter.take(parsed.diagnostics);
     reporter.take(load::unused_parameters(params, &parsed.sources));
     let (placement, found) =
         place(parsed.graph, &parsed.sources, &text.text, usize::from(args.threads), known);
@@ -91,14 +98,15 @@ pub(crate) fn place(
     known: &Classes,
 ) -> (Option<Placement>, Vec<Diagnostic>) {
     let arguments = Arguments::new(&graph, sources);
-    let interfaces = memory::interfaces(&graph, workers);
-    let layout = match router::layout(graph, known, workers) {
+    let options = options(&graph, workers);
+    let layout = match router::layout(graph.clone(), known, workers) {
         Ok(layout) => layout,
-        Err(errors) => return (None, errors),
+        Err(mut errors) => {
+            load::add_errors(&mut errors, graph, sources, text, known, options);
+            return (None, errors);
+        }
     };
     let mut placement = Placement::new(&layout, workers);
-    let mut options = Options { workers, clock: Clock::simulated(), ..Options::default() };
-    options.resources.insert(interfaces);
     let mut found = match router::check(layout, text.to_owned(), known, options) {
         Ok(checked) => {
             placement.queues = checked.queues;
@@ -109,6 +117,13 @@ pub(crate) fn place(
     arguments.pinpoint(&mut found);
     let is_good = !found.iter().any(Diagnostic::is_error);
     (is_good.then_some(placement), found)
+}
+
+/// How a graph is checked: with the interfaces in memory that it names.
+fn options(graph: &lang::Graph, workers: usize) -> Options {
+    let mut options = Options { workers, clock: Clock::simulated(), ..Options::default() };
+    options.resources.insert(memory::interfaces(graph, workers));
+    options
 }
 
 /// The sentence that sums a check up.
@@ -122,6 +137,9 @@ fn verdict(name: &str, reporter: &Reporter) -> String {
         _ => format!("{name}: {}, {}\n", count(errors, "error"), count(warnings, "warning")),
     }
 }
+
+/// Characters of a column, at most: one long name does not push the others away.
+pub(crate) const COLUMN_MAX: usize = 60;
 
 /// An element, as far as its placement is concerned.
 struct Row {
@@ -194,7 +212,7 @@ impl Placement {
     /// A table for people: the elements of each worker, and which had to come together.
     fn table(&self) -> String {
         let mut text = String::new();
-        let width = |of: fn(&Row) -> usize| self.rows.iter().map(of).max().unwrap_or(0);
+        let width = |of: fn(&Row) -> usize| self.rows.iter().map(of).max().unwrap_or(0).min(COLUMN_MAX);
         let (name, class) = (width(|row| row.name.len()), width(|row| row.class.name.len()));
         let ports = width(|row| row.inputs.len() + 1 + row.outputs.len());
         for worker in 0..self.workers {

@@ -218,9 +218,17 @@ impl Job {
             reconfigurable: self.reconfigure,
             ..Options::default()
         };
-        if reporter.take(parsed.diagnostics) {
+        if parsed.has_errors() {
+            let mut found = parsed.diagnostics;
+            if load::only_names(&found) && !reporter.is_like_click() {
+                options.resources.insert(memory::interfaces(&parsed.graph, options.workers));
+                options.resources.insert(self.ports.clone());
+                load::add_errors(&mut found, parsed.graph, &parsed.sources, &text.text, known, options);
+            }
+            reporter.take(found);
             return Err(Stage::Text);
         }
+        reporter.take(parsed.diagnostics);
         if !replaces && !reporter.is_like_click() {
             reporter.take(load::unused_parameters(&self.params, &parsed.sources));
         }
@@ -228,6 +236,7 @@ impl Job {
         reporter.take(memory::warning(&interfaces).into_iter().collect());
         options.resources.insert(interfaces);
         options.resources.insert(self.ports.clone());
+        let like_click = reporter.is_like_click();
         let tell = |found: Vec<Diagnostic>| {
             if replaces {
                 let said: Vec<_> = found.iter().filter(|said| said.is_message()).cloned().collect();
@@ -235,7 +244,7 @@ impl Job {
             }
             reporter.take(found);
         };
-        load::build(parsed.graph, &parsed.sources, text, known, options, tell).map_err(|errors| {
+        load::build(parsed.graph, &parsed.sources, text, known, options, like_click, tell).map_err(|errors| {
             reporter.take(errors);
             Stage::Router
         })

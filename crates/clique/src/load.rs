@@ -55,7 +55,33 @@ fn uses(text: &str, key: &str) -> bool {
         || text.contains(&format!("${{{key}}}"))
 }
 
-/// Makes a router of a graph without errors. `tell` takes what is odd about the configuration, before elements are initialised.
+/// Whether a text has no errors but names that are unknown: the rest of its graph is what it says, then.
+pub(crate) fn only_names(found: &[Diagnostic]) -> bool {
+    let names = ["undeclared element", "unknown element class"];
+    found
+        .iter()
+        .filter(|error| error.is_error())
+        .all(|e| names.iter().any(|start| e.message.starts_with(start)))
+}
+
+/// Adds to what was found what else is wrong with a graph: no error hides another.
+pub(crate) fn add_errors(
+    found: &mut Vec<Diagnostic>,
+    graph: lang::Graph,
+    sources: &[Source],
+    text: &str,
+    known: &Classes,
+    options: Options,
+) {
+    let arguments = Arguments::new(&graph, sources);
+    let mut more = router::errors(graph, text.to_owned(), known, options);
+    more.retain(|error| !found.contains(error));
+    arguments.pinpoint(&mut more);
+    found.extend(more);
+}
+
+/// Makes a router of a graph without errors. `tell` takes what is odd about the configuration, before elements are initialised. If it is to be `like_click`,
+/// only the first kind of errors is reported.
 ///
 /// # Errors
 /// Everything that is wrong, with what is odd unless that was told.
@@ -65,6 +91,7 @@ pub(crate) fn build(
     text: &Text,
     known: &Classes,
     options: Options,
+    like_click: bool,
     tell: impl FnOnce(Vec<Diagnostic>),
 ) -> Result<Router, Vec<Diagnostic>> {
     let arguments = Arguments::new(&graph, sources);
@@ -72,7 +99,15 @@ pub(crate) fn build(
         arguments.pinpoint(&mut found);
         found
     };
-    let layout = router::layout(graph, known, options.workers)?;
+    let layout = match router::layout(graph.clone(), known, options.workers) {
+        Ok(layout) => layout,
+        Err(mut errors) => {
+            if !like_click {
+                add_errors(&mut errors, graph, sources, &text.text, known, options);
+            }
+            return Err(errors);
+        }
+    };
     let (configured, found) =
         router::configure(layout, text.text.clone(), known, options).map_err(pinpoint)?;
     tell(pinpoint(found));

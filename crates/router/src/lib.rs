@@ -161,7 +161,7 @@ pub use handlers::declaration::{ANY, Declarations, Flags, Handler};
 pub use handlers::metric::Metric;
 pub use handlers::response::{HandlerResult, Merge, Response};
 pub use running::balance::{Balance, Entry, Fault, Imbalance};
-pub use running::build::{Checked, Configured, Options, build, check, configure};
+pub use running::build::{Checked, Configured, Options, build, check, configure, errors};
 pub use running::drive::Standing;
 pub use running::router::Router;
 pub use running::surveyor::{Reading, Survey, Surveyor};

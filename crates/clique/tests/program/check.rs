@@ -37,6 +37,56 @@ fn ports_that_are_not_there() {
     }
 }
 
+/// What a check finds, an error's first line each.
+fn found(config: &str) -> Vec<String> {
+    let output = program(&["check", "--json", "-e", config]).output().unwrap();
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let diagnostics = report["diagnostics"].as_array().unwrap().iter();
+    diagnostics.map(|error| error["message"].as_str().unwrap_or_default().to_owned()).collect()
+}
+
+/// No error hides another: unknown names, unconnected ports and wrong arguments are all reported, and nothing that only follows
+/// from them.
+#[test]
+fn no_error_hides_another() {
+    let config =
+        "Idle -> Counter(FOO 3) -> foo -> Discard; x -> Queue(x) -> Unqueue(BURST q) -> b :: Bar -> Discard";
+    let all = found(config);
+    assert_eq!(all.len(), 6, "{all:#?}");
+    for name in ["'foo'", "'x'", "'Bar'"] {
+        assert!(all.iter().any(|error| error.contains(name)), "{name}: {all:#?}");
+    }
+    let config = "Idle -> Counter(FOO 3) -> Discard; Idle -> Queue(x) -> Unqueue(BURST q) -> Discard; t :: Tee -> Discard";
+    let all = found(config);
+    assert_eq!(all.len(), 4, "{all:#?}");
+    assert!(all.iter().any(|error| error.contains("'t :: Tee' input 0 unused")), "{all:#?}");
+    let config = "InfiniteSource(LIMIT x) -> [1] Discard; Idle -> [7] Counter -> Queue; Strip(q) -> Discard";
+    let all = found(config);
+    assert_eq!(all.len(), 6, "{all:#?}");
+    // A text whose syntax is wrong is not known well enough.
+    let all = found("Idle -> Counter(FOO 3) -> -> Discard");
+    assert!(all.iter().all(|error| !error.contains("FOO")), "{all:#?}");
+    // A run says the same.
+    let output =
+        program(&["run", "-e", "Idle -> Counter(FOO 3) -> foo; t :: Tee -> Discard"]).output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    for error in ["undeclared element 'foo'", "'t :: Tee' input 0 unused", "Counter"] {
+        assert!(said.contains(error), "{error}: {said}");
+    }
+}
+
+/// A name of any length is printed, and does not push the others away.
+#[test]
+fn names_of_any_length() {
+    let long = "a".repeat(70_000);
+    let output = program(&["check", "-e", &format!("{long} :: Idle -> d :: Discard")]).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.contains(&long), "the name is there");
+    let line = text.lines().find(|line| line.contains("Discard")).expect("a line");
+    assert!(line.len() < 200, "{line}");
+}
+
 /// Errors in the text and errors in the graph are found, and so are bad arguments; nothing runs.
 #[test]
 fn errors_of_each_stage() {

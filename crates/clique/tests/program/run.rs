@@ -181,11 +181,11 @@ fn a_missing_file_is_an_error() {
     );
 }
 
-/// Errors name file, line and column, show the line, and say what is similar; all of one stage are reported.
+/// Errors name file, line and column, show the line, and say what is similar; all are reported.
 #[test]
 fn errors_show_the_place() {
     let dir = tempfile::tempdir().unwrap();
-    let config = "// two errors\nInfiniteSource -> Disacrd;\na :: Counter -> b :: Countr;\n";
+    let config = "// three errors\nInfiniteSource -> Disacrd;\na :: Counter -> b :: Countr;\n";
     std::fs::write(dir.path().join("bad.click"), config).unwrap();
     check(
         clique_in(dir.path(), &["run", "bad.click"]),
@@ -205,6 +205,13 @@ fn errors_show_the_place() {
          3 | a :: Counter -> b :: Countr;
            |                      ^^^|^^
            |                         `---- did you mean 'Counter'?
+        ---'
+        Error: 'a :: Counter' input 0 unused
+           ,-[ bad.click:3:1 ]
+           |
+         3 | a :: Counter -> b :: Countr;
+           | |
+           | `-- connect it, or feed it from Idle
         ---'
     "#]],
     );

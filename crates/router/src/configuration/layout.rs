@@ -73,6 +73,21 @@ fn ports(graph: &Graph, classes: &[&'static Described]) -> Result<Vec<[Vec<Port>
     if errors.is_empty() { Ok(ports) } else { Err(errors) }
 }
 
+/// A layout of a graph that may have none, with stand-ins for the classes that are unknown, and what is wrong with its ports.
+pub(crate) fn wrong_layout<C: Any + Send + Sync>(
+    graph: Graph,
+    classes: Vec<&'static Class<C>>,
+    workers: usize,
+) -> (Layout<C>, Vec<Diagnostic>) {
+    let described: Vec<&'static Described> = classes.iter().map(|&class| class as &Described).collect();
+    let mut errors = Vec::new();
+    let mut ports = ports::connect(&graph, &described, &mut errors);
+    ports::resolve(&graph, &described, &mut ports, &mut errors);
+    ports::check_others(&graph, &described, ports.clone(), &mut errors);
+    let placement = place(&described, &ports, &BTreeMap::new(), workers.max(1));
+    (Layout { graph, classes, ports, placement, warnings: Vec::new() }, errors)
+}
+
 /// The pins that information elements ask for. Who is to run on a worker that does not exist runs on the first one.
 fn pins(
     graph: &Graph,

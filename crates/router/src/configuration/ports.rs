@@ -347,6 +347,25 @@ pub(crate) fn check(graph: &Graph, ports: &[[Vec<Port>; 2]], errors: &mut Vec<Di
     }
 }
 
+/// The same, behind errors about ports that are not there: of elements which have such a connection, no port is missed. It may be
+/// the one that was meant.
+pub(crate) fn check_others(
+    graph: &Graph,
+    classes: &[&'static Described],
+    mut ports: Vec<[Vec<Port>; 2]>,
+    errors: &mut Vec<Diagnostic>,
+) {
+    for (class, sides) in classes.iter().zip(&mut ports) {
+        let (ins, outs) = self::sides(class.ports);
+        let (inputs, outputs) = (sides[0].len(), sides[1].len());
+        if inputs > range(ins, 0).1 || outputs > range(outs, inputs).1 {
+            let unused = sides.iter_mut().flatten().filter(|port| port.peers.is_empty());
+            unused.for_each(|port| port.peers.push((0, 0)));
+        }
+    }
+    check(graph, &ports, errors);
+}
+
 /// The sides of an element, and how messages call their ports.
 const SIDES: [(usize, &str); 2] = [(0, "input"), (1, "output")];
 

@@ -2,6 +2,7 @@
 
 use crate::DEFAULT_VECTOR;
 use crate::chance::secret::Secret;
+use crate::configuration::layout::wrong_layout;
 use crate::configuration::plan::{Plan, RunOptions};
 use crate::context::core::Core;
 use crate::element::behaviour::{Element, Queues};
@@ -15,7 +16,7 @@ use crate::shared::clock::Clock;
 use crate::shared::info::Info;
 use crate::shared::log::Log;
 use crate::worker::instances::{Elements, Slot, Worker};
-use lang::{Context, Diagnostic};
+use lang::{Context, Diagnostic, Graph};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -166,6 +167,27 @@ pub fn check(
         queues.extend(elements.iter().enumerate().filter_map(serves));
     }
     Ok(Checked { warnings, queues })
+}
+
+/// What stands for a class that is unknown: any ports, and nothing flows from one to another.
+static UNKNOWN: Class =
+    Class::new("?", |_| Err("its class is unknown".into())).ports("-/-").processing("a/a").flow("x/y");
+
+/// Everything that is wrong with a graph, also behind errors that end a [`layout`](crate::layout): unknown classes hide neither wrong
+/// ports nor wrong arguments of others, nor do wrong ports hide arguments. Unknown classes themselves are not among it. Opens
+/// nothing.
+pub fn errors(graph: Graph, source: String, known: &Classes, options: Options) -> Vec<Diagnostic> {
+    let class = |element: &lang::Element| known.get(&element.class).unwrap_or(&UNKNOWN);
+    let classes = graph.elements.iter().map(class).collect();
+    let (layout, mut found) = wrong_layout(graph, classes, options.workers);
+    let classes = layout.classes.clone();
+    let mut order = order(&classes);
+    order.retain(|&element| !std::ptr::eq(classes[element], &UNKNOWN));
+    let (plan, workers) = plan(layout, source, known, &options);
+    let configuring = Configuring::new(&plan, &classes, workers, &options.resources);
+    let _ = configuring.all(&order, &mut found); // it says what is wrong with each
+    found.retain(Diagnostic::is_error);
+    found
 }
 
 /// Elements in order of configuration.
