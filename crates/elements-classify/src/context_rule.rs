@@ -207,7 +207,12 @@ fn raw(offset: usize, value: &str, mask: Option<&str>) -> Result<Option<Clause>,
         Some(mask) => {
             let (value, mask) = (whole_bytes(value, '0'), whole_bytes(mask, '0'));
             let digits = value.len().max(mask.len());
-            format!("{offset}/{value:0<digits$}%{mask:0<digits$}")
+            // A rule may be longer than the widths that formats take.
+            let [value, mask] = [value, mask].map(|text| {
+                let zeros = "0".repeat(digits - text.len());
+                text + &zeros
+            });
+            format!("{offset}/{value}%{mask}")
         }
         None => format!("{offset}/{}", whole_bytes(value, '?')),
     };
@@ -244,6 +249,14 @@ mod tests {
         same("agg 9/06 thread:ARRAY! 1", "9/06");
         same("ip+9/06 ip9/06 +9/06", "9/06 9/06 9/06");
         same("! 12/0800 !13/00 0", "!12/0800 !13/00");
+    }
+
+    /// A rule that is longer than any format's width is a rule or refused.
+    #[test]
+    fn long_values_and_masks() {
+        let long = "f".repeat(140_000);
+        let _ = Rule::parse(&format!("12/0800/{long}"), &|_| None);
+        let _ = Rule::parse(&format!("12/{long}/ff"), &|_| None);
     }
 
     #[test]

@@ -37,7 +37,7 @@ struct Conversion {
 }
 
 /// No field is wider, and no number longer, than this.
-const WIDTH_MAX: usize = 1 << 16;
+const WIDTH_MAX: usize = u16::MAX as usize;
 
 struct Reader<'a> {
     format: std::iter::Peekable<std::str::Chars<'a>>,
@@ -209,6 +209,16 @@ mod tests {
             ("%", None),
         ] {
             assert_eq!(sprintf(arguments).as_deref(), expected, "{arguments}");
+        }
+    }
+
+    /// However wide a field is to be, there is a bound that formatting takes.
+    #[test]
+    fn the_width_is_bounded() {
+        for format in
+            ["%65536d 7", "%.65536d 7", "%-99999999999d 7", "%*d 1000000 7", "%0*x 65536 7", "%70000s a"]
+        {
+            assert_eq!(sprintf(format).map(|text| text.len()), Some(65_535), "{format}");
         }
     }
 }

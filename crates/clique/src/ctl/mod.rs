@@ -6,6 +6,7 @@ mod editor;
 mod prompt;
 mod shell;
 
+use crate::check::COLUMN_MAX;
 use crate::console::{self, reason};
 use crate::glob;
 use crate::job::start_s;
@@ -225,7 +226,7 @@ impl Session {
         for name in &names {
             classes.push(data(self.client.read(&format!("{name}.class"), ""))?);
         }
-        let width = names.iter().map(String::len).max().unwrap_or(0);
+        let width = names.iter().map(String::len).max().unwrap_or(0).min(COLUMN_MAX);
         let both = || names.iter().zip(&classes);
         let text: String = both().map(|(name, class)| format!("{name:width$}  {class}\n")).collect();
         let list: Vec<Value> = both().map(|(name, class)| json!({ "name": name, "class": class })).collect();

@@ -95,6 +95,8 @@ struct FpmServer {
     hold: Duration,
     table: u32,
     running: Option<Running>,
+    /// It was said that the port is not free.
+    warned: bool,
 }
 
 /// What another configuration can take over.
@@ -116,7 +118,15 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         .keyword("TABLE", &mut table)
         .finish()?;
     let hold = Duration::from_secs(hold.into());
-    Ok(Box::new(FpmServer { address, port: port.0, tables: arguments.tables()?, hold, table, running: None }))
+    Ok(Box::new(FpmServer {
+        address,
+        port: port.0,
+        tables: arguments.tables()?,
+        hold,
+        table,
+        running: None,
+        warned: false,
+    }))
 }
 
 impl FpmServer {
@@ -150,19 +160,22 @@ impl FpmServer {
 
 impl Element for FpmServer {
     fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
-        if let Err(error) = self.listen(cx) {
-            // Perhaps it is handed over in a moment.
-            cx.log(&format!(
-                "{}: warning: {error} (trying again)",
-                cx.info().nodes[cx.index()].declaration()
-            ));
-            cx.timers().after(RETRY, RETRY_AFTER);
+        if self.listen(cx).is_err() {
+            // Perhaps the port is that of a namesake, which hands it over before the router runs.
+            cx.timers().after(RETRY, Duration::ZERO);
         }
         Ok(())
     }
 
     fn timer(&mut self, cx: &mut Cx<'_>, _key: u32) {
-        if self.running.is_none() && self.listen(cx).is_err() {
+        if self.running.is_some() {
+            return;
+        }
+        if let Err(error) = self.listen(cx) {
+            if !std::mem::replace(&mut self.warned, true) {
+                let declaration = cx.info().nodes[cx.index()].declaration();
+                cx.log(&format!("{declaration}: warning: {error} (trying again)"));
+            }
             cx.timers().after(RETRY, RETRY_AFTER);
         }
     }

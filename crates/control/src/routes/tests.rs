@@ -2,7 +2,7 @@
 
 use super::netlink::{Forwarding, Group, NextHop, Prefix, Route, write};
 use crate::testing::{read, until};
-use router::{Call, Class, Classes, Config, ConfigError, Element, Handle, Handlers};
+use router::{Call, Class, Classes, Config, ConfigError, Element, Handle, Handlers, Log, Options, Router};
 use std::io::Write;
 use std::net::TcpStream;
 
@@ -123,6 +123,50 @@ fn a_panic_is_survived() {
             });
         }
     });
+}
+
+/// What a router says while it starts and runs for a moment, perhaps in the place of another.
+fn said(config: &str, mut old: Option<&mut Router>) -> (Router, String) {
+    let known = Classes::new(crate::CLASSES.iter().copied().chain([&NOTES]));
+    let layout = router::layout(lang::parse(config, "config", &[]).graph, &known, 1);
+    let layout = layout.unwrap_or_else(|errors| panic!("{}", lang::render_click(&errors)));
+    let options = Options { log: Log::Memory(Default::default()), ..Options::default() };
+    let built = router::build(layout, config.to_owned(), &known, options);
+    let (mut router, _) = built.unwrap_or_else(|errors| panic!("{}", lang::render_click(&errors)));
+    if let Some(old) = &mut old {
+        router.take_over(old).expect("it takes over");
+    }
+    let handle = router.handle();
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            std::thread::sleep(std::time::Duration::from_millis(300));
+            handle.stop();
+        });
+        router.run();
+    });
+    let text = router.info().log.text();
+    (router, text)
+}
+
+/// A swap in which the port is handed over says nothing; a port that is another program's is said, once.
+#[test]
+fn only_a_port_that_is_taken_is_said() {
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let port = taken.local_addr().expect("an address").port();
+    let config = format!(
+        "rt4 :: Notes; rt6 :: Notes; fpm :: FPMServer(lo 3, IPV4 rt4, IPV6 rt6, PORT {port}, HOLD 1, BLACKHOLE 9);"
+    );
+    let (mut router, text) = said(&config, None);
+    assert_eq!(text.matches(&format!("cannot listen on 127.0.0.1:{port}")).count(), 1, "{text}");
+    router.finish();
+    drop(taken);
+    let (mut old, text) = said(&config, None);
+    assert_eq!(text, "");
+    let (mut new, text) = said(&config, Some(&mut old));
+    assert_eq!(text, "");
+    old.finish();
+    assert!(TcpStream::connect(("127.0.0.1", port)).is_ok(), "it listens still");
+    new.finish();
 }
 
 #[test]
