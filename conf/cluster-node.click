@@ -29,7 +29,11 @@ elementclass To { $node |
   ttl[1] -> [1]output;
 }
 routes :: IPLookup(10.0.0.0/24 0, 10.0.1.0/24 1, 10.0.2.0/24 2, 10.0.3.0/24 3, port:ip 4);
-kind[2] -> Strip(14) -> CheckIPHeader -> routes;
+// From possible senders only (RFC 1812, section 5.3.7).
+kind[2] -> Strip(14)
+  -> CheckIPHeader(BADSRC port:ip 10.0.$NODE.255 0.0.0.0 255.255.255.255)
+  -> IPFilter(deny src net 0.0.0.0/8, deny src net 127.0.0.0/8, deny src net 224.0.0.0/4, allow all)
+  -> routes;
 routes[0] -> t0 :: To(0) -> vlb; routes[1] -> t1 :: To(1) -> vlb;
 routes[2] -> t2 :: To(2) -> vlb; routes[3] -> t3 :: To(3) -> vlb;
 t0[1], t1[1], t2[1], t3[1] -> ICMPError(port:ip, timeexceeded) -> routes;

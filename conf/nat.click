@@ -28,7 +28,11 @@ elementclass Port { $device, $address |
   arp :: ARPQuerier($address) -> out :: ToMemory($device);
   kind[0] -> ARPResponder($address) -> out;
   kind[1] -> [1]arp;
-  kind[2] -> Strip(14) -> CheckIPHeader -> output;
+  // From possible senders (RFC 1812, section 5.3.7).
+  kind[2] -> Strip(14)
+    -> CheckIPHeader(BADSRC inside:ip inside:bcast outside:ip outside:bcast 0.0.0.0 255.255.255.255)
+    -> IPFilter(deny src net 0.0.0.0/8, deny src net 127.0.0.0/8, deny src net 224.0.0.0/4, allow all)
+    -> output;
   kind[3] -> Discard;
   input -> arp;
 }

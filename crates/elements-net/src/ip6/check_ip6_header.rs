@@ -7,7 +7,7 @@
 //! Expects an IPv6 header OFFSET bytes into each packet. Passes packets with a complete header of version 6, all of
 //! the payload that it announces, and an acceptable source address. Marks the header and cuts off link-layer padding
 //! after the packet. Other packets leave by output 1 if it is connected and are dropped otherwise; the first one is
-//! reported. Extension headers are checked only with PROCESS_EH, and the destination annotation is left to
+//! reported. Of extension headers only hop-by-hop options must be there; others are looked at with PROCESS_EH, and the destination annotation is left to
 //! GetIP6Address.
 //!
 //! Ports: 1 input, 1 or 2 outputs. Processing: agnostic; output 1 is push. Workers: replicated; counts add up.
@@ -37,6 +37,7 @@ use router::{
 };
 use std::net::Ipv6Addr;
 use wire::Error;
+use wire::ip_proto;
 use wire::ipv6::{self, HEADER_LEN, Header};
 
 /// The class.
@@ -90,6 +91,13 @@ fn headers_len(bytes: &[u8]) -> usize {
     ipv6::upper_layer(bytes).map_or(HEADER_LEN, |upper| upper.offset)
 }
 
+/// Whether a packet of so many bytes has all of its hop-by-hop options, the only ones that routers look at, if it has some.
+fn hop_by_hop_fits(bytes: &[u8], len: usize) -> bool {
+    let behind = bytes.get(HEADER_LEN..len).unwrap_or_default();
+    let needed = behind.get(1).map_or(8, |&words| 8 + usize::from(words) * 8);
+    bytes.get(6) != Some(&ip_proto::HOP_BY_HOP) || needed <= behind.len()
+}
+
 impl CheckIp6Header {
     #[cold]
     fn bad(&mut self, cx: &mut Cx<'_>, reason: &'static str) -> Verdict {
@@ -125,6 +133,9 @@ impl CheckIp6Header {
         if self.is_bad(header.src()) {
             return self.bad(cx, "bad source address");
         }
+        if !hop_by_hop_fits(bytes, len) {
+            return self.malformed(cx, Error::BadLength);
+        }
         let padding = bytes.len() - len;
         let headers = if self.process_extensions { headers_len(bytes) } else { HEADER_LEN };
         packet.set_network(self.offset as isize, headers);
@@ -148,7 +159,10 @@ impl Simple for CheckIp6Header {
         let Some((header, there)) = packet.data_from(self.offset) else { return self.unusual(cx, packet) };
         let header = Header::new(header);
         let total = HEADER_LEN + usize::from(header.payload_len());
-        let right = header.version() == 6 && total <= there && !self.is_bad(header.src());
+        let right = header.version() == 6
+            && total <= there
+            && header.next_header() != ip_proto::HOP_BY_HOP
+            && !self.is_bad(header.src());
         if !right || self.process_extensions || !packet.set_near_network(self.offset as isize, HEADER_LEN) {
             return self.unusual(cx, packet);
         }
@@ -170,7 +184,7 @@ mod tests {
     use super::*;
     use crate::testing::errors;
     use crate::testing::{send, send_one};
-    use elements_testing::ip6_samples::{hostile, udp, with_addresses};
+    use elements_testing::ip6_samples::{hostile, udp, with_addresses, with_body};
     use proptest::prelude::*;
 
     const BOTH: &str =
@@ -186,6 +200,24 @@ mod tests {
             assert_eq!(packet.data(), framed(0));
             assert_eq!((packet.network_offset(), packet.transport_offset()), (Some(14), Some(54)));
         }
+    }
+
+    /// Options for each hop end within the packet (RFC 8200, section 4.3).
+    #[test]
+    fn hop_by_hop_options_are_whole() {
+        for (body, passes) in [
+            (&[17, 0, 1, 4, 0, 0, 0, 0][..], true),
+            (&[17, 0, 1, 4, 0, 0, 0], false),
+            (&[17, 1, 1, 4, 0, 0, 0, 0], false),
+            (&[17], false),
+            (&[], false),
+        ] {
+            // What follows the packet is padding, not options.
+            let frame = [&with_body(0, body)[..], &[0; 9]].concat();
+            let flow = send("Inject -> CheckIP6Header -> Collect(0)", [frame]);
+            assert_eq!(flow.seen.len(), usize::from(passes), "{body:?}");
+        }
+        assert_eq!(send("Inject -> CheckIP6Header -> Collect(0)", [with_body(60, &[17])]).seen.len(), 1);
     }
 
     #[test]
@@ -223,7 +255,9 @@ mod tests {
             let flow = send(BOTH, packets);
             prop_assert_eq!(flow.seen.len(), n);
             prop_assert!(flow.data(0).iter().all(|data| ipv6::check(data) == Ok(data.len())));
-            prop_assert!(flow.data(1).iter().all(|data| ipv6::check(data).is_err()));
+            let wrong = |data: &Vec<u8>| ipv6::check(data).map_or(true, |len| !hop_by_hop_fits(data, len));
+            prop_assert!(flow.data(1).iter().all(wrong));
+            prop_assert!(!flow.data(0).iter().any(wrong));
         }
     }
 }
