@@ -30,6 +30,7 @@ pub mod memory;
 pub mod offload;
 #[allow(unsafe_code)]
 pub mod packet_socket;
+pub mod pipe;
 pub mod port;
 #[allow(unsafe_code)]
 mod sys;

@@ -57,6 +57,11 @@ const LINK_LEN: usize = 14 + 2 * 4;
 const SNAPLEN_LEAST: usize = 2046;
 const SNAPLEN_MOST: usize = 65_535;
 
+/// The number of the interface that a socket is bound to: that of none once its interface has gone.
+fn bound_to(fd: &OwnedFd) -> Option<i32> {
+    sys::packet_address(fd).ok().map(|address| address.sll_ifindex)
+}
+
 fn bind(fd: &OwnedFd, index: i32, protocol: u16) -> io::Result<()> {
     // SAFETY: a structure of integers.
     let mut address: libc::sockaddr_ll = unsafe { std::mem::zeroed() };
@@ -211,7 +216,8 @@ impl PacketRx {
 
     /// Whether the interface of this name is another one now, or none: the socket has to be opened again.
     pub fn is_stale(&self, interface: &str) -> bool {
-        sys::index_of(interface).ok() != Some(self.index)
+        // One that left and came back under its number, from another namespace for instance, has lost the socket all the same.
+        sys::index_of(interface).ok() != Some(self.index) || bound_to(&self.fd) != Some(self.index)
     }
 }
 
@@ -256,7 +262,8 @@ impl PacketTx {
 
     /// Whether the interface of this name is another one now, or none: the socket has to be opened again.
     pub fn is_stale(&self, interface: &str) -> bool {
-        sys::index_of(interface).ok() != Some(self.index)
+        // One that left and came back under its number, from another namespace for instance, has lost the socket all the same.
+        sys::index_of(interface).ok() != Some(self.index) || bound_to(&self.fd) != Some(self.index)
     }
 
     /// Sends frames, up to 64 of them.

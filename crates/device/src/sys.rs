@@ -80,6 +80,16 @@ pub(crate) unsafe fn bind<A>(fd: &OwnedFd, address: &A) -> io::Result<()> {
     Ok(())
 }
 
+/// The address that a packet socket is bound to.
+pub(crate) fn packet_address(fd: &OwnedFd) -> io::Result<libc::sockaddr_ll> {
+    // SAFETY: a structure of integers.
+    let mut address: libc::sockaddr_ll = unsafe { std::mem::zeroed() };
+    let mut len = size_of::<libc::sockaddr_ll>() as libc::socklen_t;
+    // SAFETY: the kernel writes at most `len` bytes to the address.
+    check(unsafe { libc::getsockname(fd.as_raw_fd(), std::ptr::from_mut(&mut address).cast(), &mut len) })?;
+    Ok(address)
+}
+
 /// Sends a datagram to the peer that a socket has by itself: of a netlink socket, the kernel.
 pub(crate) fn send(fd: &OwnedFd, bytes: &[u8]) -> io::Result<()> {
     // SAFETY: the kernel reads as many bytes as there are.

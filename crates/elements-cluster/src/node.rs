@@ -475,7 +475,9 @@ impl Element for Node {
         });
         h.read("roster", |e: &mut E, _| e.roster.current().render());
         h.write("roster", |e: &mut E, cx, text| {
-            e.roster.offer(text).map_err(|errors| errors.join("\n"))?;
+            let nodes = e.settings.topology.nodes();
+            let known = Roster::parse(text).and_then(|roster| roster.within(nodes));
+            known.and_then(|_| e.roster.offer(text)).map_err(|errors| errors.join("\n"))?;
             let at = now(cx);
             if let Some(running) = &mut e.running {
                 running.member.set_roster(e.roster.current(), at);

@@ -105,7 +105,10 @@ impl Settings {
         (timing.listen_ns, timing.quiet_ns) = (3 * ns(hold), ns(hold).max(ns(flowlet)) + ns(hold));
         let key = match (key, key_file) {
             (Some(key), None) => Secret::Bytes(key.0),
-            (None, Some(file)) => Secret::File(file.0),
+            (None, Some(file)) => {
+                elements_shared::key_file::warn_if_open(config, &file.0);
+                Secret::File(file.0)
+            }
             _ => return Err(error("either KEY or KEYFILE is needed")),
         };
         let roster = match roster_file {
@@ -115,7 +118,7 @@ impl Settings {
                     .map_err(|why| error(&format!("ROSTER: {}: {why}", file.0)))?;
                 let wrong =
                     |errors: Vec<String>| error(&format!("ROSTER: {}: {}", file.0, errors.join("; ")));
-                Roster::parse(&text).map_err(wrong)?
+                Roster::parse(&text).and_then(|roster| roster.within(topology.nodes())).map_err(wrong)?
             }
         };
         Ok((Settings { node, topology, key, timing, choice, resequence }, roster))

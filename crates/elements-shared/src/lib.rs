@@ -22,6 +22,7 @@ pub mod hexadecimal;
 pub mod instant;
 pub mod ip_header;
 pub mod ip_numbers;
+pub mod key_file;
 pub mod keyed_hash;
 pub mod label;
 pub mod membership;

@@ -38,6 +38,18 @@ impl Roster {
         Roster { version: 1, nodes: (0..nodes).map(entry).collect() }
     }
 
+    /// The roster, if the nodes that it names are among the `nodes` of the cluster, whose numbers are below that.
+    ///
+    /// # Errors
+    /// Every node that is not.
+    pub fn within(self, nodes: usize) -> Result<Roster, Vec<String>> {
+        let strange = self.nodes.keys().filter(|&&node| usize::from(node) >= nodes);
+        let errors: Vec<String> = strange
+            .map(|node| format!("node {node}: the cluster has nodes 0 to {} only", nodes.max(1) - 1))
+            .collect();
+        if errors.is_empty() { Ok(self) } else { Err(errors) }
+    }
+
     /// Reads a roster.
     ///
     /// # Errors
@@ -160,6 +172,9 @@ mod tests {
         );
         assert_eq!(errors.len(), 4);
         assert_eq!(Roster::parse("").unwrap_err(), ["no 'version' line"]);
+        let nine = Roster::parse("version 1\nnode 9 a ports 1").expect("a roster, of a large cluster");
+        assert_eq!(nine.clone().within(4), Err(vec!["node 9: the cluster has nodes 0 to 3 only".to_owned()]));
+        assert_eq!(nine.clone().within(10), Ok(nine));
         assert!(Roster::parse("version 1\nnode 65535 a ports 1").is_ok());
     }
 

@@ -17,7 +17,7 @@
 //! Ports: 1 input, at most 1 output. Processing: agnostic. Workers: exclusive.
 //!
 //! # Arguments
-//! - `FILENAME`: the file.
+//! - `FILENAME`: the file. A named pipe must have a reader, for which the router waits five seconds when it starts.
 //! - `SNAPLEN` (integer, default 2000): the maximum number of bytes written of each packet; 0 for no limit.
 //! - `ENCAP` (name, default `ETHER`): the link type, that is, what the packets start with: `IP`, `ETHER`, `NULL`,
 //!   `SLL`, `802_11`, ..., or `#` and the number of a link type.
@@ -59,6 +59,7 @@ use router::{
 use std::any::Any;
 use std::fs::File;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// The class.
 pub(crate) const CLASS: Class = Class::new("ToDump", create)
@@ -72,6 +73,8 @@ pub(crate) const CLASS: Class = Class::new("ToDump", create)
 const UNWRITABLE: &str = "the capture cannot be written";
 /// Packets asked for at a time.
 const BURST: usize = 32;
+/// How long a program is waited for that reads a named pipe.
+const LONGEST_WAIT: Duration = Duration::from_secs(5);
 
 enum Output {
     /// Not opened yet.
@@ -83,6 +86,8 @@ enum Output {
 
 struct ToDump {
     filename: String,
+    /// A named pipe, until it is written to.
+    pipe: Option<File>,
     options: Options,
     encap_from: Vec<String>,
     /// The elements of these names.
@@ -147,6 +152,7 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         force_time,
         intake: Intake::of(config),
         output: Output::Waiting,
+        pipe: None,
         count: 0,
         missed: 0,
         said: Said::default(),
@@ -180,8 +186,8 @@ impl ToDump {
         Ok(())
     }
 
-    /// Checks that the file can be written, and leaves its contents alone.
-    fn check_file(&self) -> Result<(), ConfigError> {
+    /// Checks that the file can be written, and leaves its contents alone. A pipe is opened for good.
+    fn check_file(&mut self) -> Result<(), ConfigError> {
         let name = &self.filename;
         if name == "<stdout>" {
             return Ok(());
@@ -190,6 +196,11 @@ impl ToDump {
             if name.ends_with(suffix) {
                 return Err(format!("{name}: cannot write {suffix} files; write .gz or .bz2 instead").into());
             }
+        }
+        if device::pipe::is_pipe(name) {
+            let opened = device::pipe::open(name, LONGEST_WAIT);
+            self.pipe = Some(opened.map_err(|error| format!("{name}: {}", device::plain(&error)))?);
+            return Ok(());
         }
         match File::options().write(true).create(true).truncate(false).open(name) {
             Ok(_) => Ok(()),
@@ -201,7 +212,11 @@ impl ToDump {
     fn writer(&mut self, cx: &Cx<'_>) -> Option<&mut Writer> {
         if matches!(self.output, Output::Waiting) {
             let path = if self.filename == "<stdout>" { "-" } else { &self.filename };
-            self.output = match Writer::create(path, self.options) {
+            let writer = match self.pipe.take() {
+                Some(pipe) => Writer::from_write(Box::new(pipe), path, self.options),
+                None => Writer::create(path, self.options),
+            };
+            self.output = match writer {
                 Ok(writer) => Output::Open(Box::new(writer)),
                 Err(error) => {
                     cx.log(&format!("{} :: ToDump: {error}", cx.name()));

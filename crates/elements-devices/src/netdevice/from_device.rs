@@ -612,6 +612,7 @@ impl FromDevice {
             return; // it was down; the socket goes on by itself
         }
         let waited = self.waits != Waits::No;
+        cx.tasks().stop_waiting();
         self.rx = None;
         match self.open(cx) {
             Ok(()) if waited || self.waits != Waits::No => {}

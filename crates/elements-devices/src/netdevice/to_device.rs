@@ -197,6 +197,7 @@ impl ToDevice {
                 cx.log(&format!("{} :: ToDevice: {trouble}", cx.name()));
             }
             if tx.is_stale(&self.interface) {
+                cx.tasks().stop_waiting();
                 self.tx = None;
                 self.retry_ns = 0;
                 continue;

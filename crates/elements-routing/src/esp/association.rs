@@ -29,7 +29,7 @@ enum Secret {
 
 impl Settings {
     /// Reads the arguments SPI, KEY, KEYFILE and ESN, and WINDOW where there is one.
-    pub(super) fn read(config: &Config<'_>, window: Option<&mut u32>) -> Result<Settings, ConfigError> {
+    pub(super) fn read(config: &mut Config<'_>, window: Option<&mut u32>) -> Result<Settings, ConfigError> {
         let (mut spi, mut extended) = (0, false);
         let (mut key, mut key_file) = (None::<Bytes>, None::<FileName>);
         let mut args = config
@@ -50,7 +50,10 @@ impl Settings {
                 Cipher::of(&bytes)?;
                 Secret::Bytes(bytes)
             }
-            (None, Some(FileName(name))) => Secret::File(name),
+            (None, Some(FileName(name))) => {
+                elements_shared::key_file::warn_if_open(config, &name);
+                Secret::File(name)
+            }
             _ => return Err("either KEY or KEYFILE is needed".into()),
         };
         Ok(Settings { spi, extended, secret })

@@ -45,6 +45,12 @@ impl Tasks<'_> {
         }
     }
 
+    /// Waits for none of this element's descriptors any more, so that those that it closes are closed.
+    pub fn stop_waiting(&mut self) {
+        let element = self.core.here;
+        self.core.awaited.retain(|awaited| awaited.element != element);
+    }
+
     /// Stops this element's task until it is scheduled again.
     #[inline]
     pub fn unschedule(&mut self) {
