@@ -171,7 +171,9 @@ fn meant(args: &Args) -> Result<(Input, Vec<Parameter>, Option<Takeover>), Strin
     let interfaces = takeover::find(names)?;
     let input = Input::Expression(takeover::configuration(&interfaces));
     let say = |message: &str| console::complain(&format!("clique run: {message}\n"));
+    let left = if args.quit { None } else { takeover::left_to_kernel(&interfaces)? };
     let taken = if args.quit { None } else { Some(Takeover::of(&interfaces, say)?) };
+    left.inspect(|warning| say(warning));
     Ok((input, Vec::new(), taken))
 }
 

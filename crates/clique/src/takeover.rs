@@ -9,6 +9,7 @@ use crate::console::complain;
 use device::ethtool;
 use rustix::io::Errno;
 use serde_json::{Value, json};
+use std::collections::HashSet;
 use std::fmt::Write;
 use std::net::{Ipv4Addr, Ipv6Addr};
 use std::path::{Path, PathBuf};
@@ -21,6 +22,8 @@ const PORT: &str = include_str!("takeover.click");
 const NOBODY: Ipv6Addr = Ipv6Addr::new(0x100, 0, 0, 0, 0, 0, 0, 0);
 /// Where what was changed is written down.
 const FOLDER: &str = "/run/clique";
+/// Whether the kernel forwards IPv6 packets, whatever their interface.
+const IPV6_FORWARDING: &str = "/proc/sys/net/ipv6/conf/all/forwarding";
 
 /// An interface of this machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,15 +39,52 @@ pub(crate) struct Interface {
 /// # Errors
 /// A sentence for the user.
 pub(crate) fn find(names: &[String]) -> Result<Vec<Interface>, String> {
-    let mut found = interfaces(&addresses()?);
+    let all = addresses()?;
+    let mut found = interfaces(&all);
     if let Some(missing) = names.iter().find(|name| !found.iter().any(|i| i.name == **name)) {
-        return Err(format!("{missing} is no Ethernet interface that is up and has an address"));
+        return Err(why_not(missing, &all));
     }
     found.retain(|interface| names.is_empty() || names.contains(&interface.name));
     match found.len() {
         0 => Err("no Ethernet interface is up and has an address".to_owned()),
         _ => Ok(found),
     }
+}
+
+/// Why an interface is not taken over.
+fn why_not(name: &str, all: &Value) -> String {
+    let link = all.as_array().into_iter().flatten().find(|link| link["ifname"] == name);
+    match link.and_then(|link| link["master"].as_str()) {
+        Some(master) => {
+            format!("{name} belongs to {master}: no member of a bridge, bond or VRF is taken over")
+        }
+        None => format!("{name} is no Ethernet interface that is up and has an address"),
+    }
+}
+
+/// What the operator should know of interfaces that stay the kernel's: it forwards IPv6 between all of them or none.
+///
+/// # Errors
+/// A sentence for the user.
+pub(crate) fn left_to_kernel(taken: &[Interface]) -> Result<Option<String>, String> {
+    let forwards = std::fs::read_to_string(IPV6_FORWARDING).is_ok_and(|value| value.trim() != "0");
+    let rest = if forwards { others(taken, &addresses()?) } else { Vec::new() };
+    let warn =
+        |names: String| format!("{names}: not taken over, and the kernel forwards no IPv6 there meanwhile");
+    Ok((!rest.is_empty()).then(|| warn(rest.join(", "))))
+}
+
+/// Names of the interfaces that are up, have an address that the world knows, and are not taken over.
+fn others(taken: &[Interface], all: &Value) -> Vec<String> {
+    let up = |link: &&Value| {
+        link["flags"].as_array().into_iter().flatten().any(|flag| flag == "UP")
+            && link["link_type"] != "loopback"
+    };
+    // Those first in the list are such.
+    let known =
+        |interface: &Interface| interface.v6.first().is_some_and(|v6| v6.segments()[0] & 0xffc0 != 0xfe80);
+    let up = all.as_array().into_iter().flatten().filter(up).filter_map(interface).filter(known);
+    up.map(|i| i.name).filter(|name| taken.iter().all(|taken| taken.name != *name)).collect()
 }
 
 /// The output of `ip -json address`.
@@ -156,10 +196,11 @@ pub(crate) fn configuration(interfaces: &[Interface]) -> String {
     here4.extend(
         ["255.255.255.255/32", "224.0.0.0/4", "0.0.0.0/8", "127.0.0.0/8"].map(|net| format!("{net} 0")),
     );
-    here4.dedup();
+    once(&mut here4);
     let mut here6: Vec<String> =
         interfaces.iter().flat_map(|i| &i.v6).map(|address| format!("{address}/128 0")).collect();
     here6.extend(["fe80::/10", "ff00::/8", "::1/128"].map(|net| format!("{net} 0")));
+    once(&mut here6);
     // Output 0 is this machine, whose kernel has got its packets already.
     let end = interfaces.len() + 1;
     let _ = writeln!(text, "routes :: IPLookup({}, NOROUTE {});", here4.join(", "), end + 3);
@@ -204,6 +245,12 @@ pub(crate) fn configuration(interfaces: &[Interface]) -> String {
         );
     }
     text
+}
+
+/// Keeps the first of several equal routes: VLAN devices have the link-local address of the interface below them.
+fn once(routes: &mut Vec<String>) {
+    let mut seen = HashSet::new();
+    routes.retain(|route| seen.insert(route.clone()));
 }
 
 /// A setting of the kernel, and what it was.
@@ -289,7 +336,7 @@ impl Takeover {
             settings.extend(saved(format!("/proc/sys/net/ipv4/conf/{name}/forwarding")));
         }
         // What all interfaces do decides for IPv6; setting it sets each, so these are put back after it.
-        settings.extend(saved("/proc/sys/net/ipv6/conf/all/forwarding".to_owned()));
+        settings.extend(saved(IPV6_FORWARDING.to_owned()));
         let each = std::fs::read_dir("/proc/sys/net/ipv6/conf").into_iter().flatten().flatten();
         let each = each.map(|entry| entry.path()).filter(|path| !path.ends_with("all"));
         settings.extend(each.filter_map(|path| saved(path.join("forwarding").display().to_string())));
@@ -366,6 +413,40 @@ mod tests {
         let found = machine();
         assert_eq!(found.iter().map(|i| i.name.as_str()).collect::<Vec<_>>(), ["eth0", "br0"]);
         assert_eq!(found[0].v6[0], "2001:db8::1".parse::<Ipv6Addr>().unwrap(), "global addresses come first");
+    }
+
+    /// A member of a VRF stays the kernel's; the program says so instead of denying that it is there.
+    #[test]
+    fn interfaces_that_stay_the_kernels() {
+        let all = json!([
+            { "ifname": "lo", "link_type": "loopback", "flags": ["UP"], "mtu": 65536,
+              "addr_info": [{ "local": "::1", "prefixlen": 128 }] },
+            { "ifname": "eth0", "link_type": "ether", "flags": ["UP"], "mtu": 1500,
+              "addr_info": [{ "local": "2001:db8::1", "prefixlen": 64 }] },
+            { "ifname": "eth1", "link_type": "ether", "flags": ["UP"], "mtu": 1500, "master": "red",
+              "addr_info": [{ "local": "2001:db8:1::1", "prefixlen": 64 }] },
+            { "ifname": "eth2", "link_type": "ether", "flags": ["UP"], "mtu": 1500,
+              "addr_info": [{ "local": "fe80::1", "prefixlen": 64 }] },
+        ]);
+        let mut taken = interfaces(&all);
+        taken.retain(|interface| interface.name == "eth0");
+        assert_eq!(others(&taken, &all), ["eth1"]);
+        assert_eq!(
+            why_not("eth1", &all),
+            "eth1 belongs to red: no member of a bridge, bond or VRF is taken over"
+        );
+        assert_eq!(why_not("eth7", &all), "eth7 is no Ethernet interface that is up and has an address");
+    }
+
+    /// A VLAN device has the link-local address of the interface below it, for which one route is enough.
+    #[test]
+    fn an_address_of_two_interfaces() {
+        let mut both = machine();
+        both.truncate(1);
+        both.push(Interface { name: "eth0.10".to_owned(), ..both[0].clone() });
+        let text = configuration(&both);
+        assert_eq!(text.matches("fe80::1/128 0").count(), 1, "{text}");
+        assert_eq!(text.matches("10.0.1.1/32 0").count(), 1, "{text}");
     }
 
     /// An interface keeps what it had while it is not there; one that has lost its addresses has none.
