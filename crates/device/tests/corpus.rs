@@ -1,5 +1,8 @@
 //! Replays the corpus of the fuzz target `capture_read`.
 
+#[path = "../../../fuzz/mutations.rs"]
+mod mutations;
+
 use clique_device::capture::Reader;
 use std::path::Path;
 
@@ -24,4 +27,11 @@ fn damaged_captures_end() {
         count += 1;
     }
     assert!(count >= 5 && good >= 1, "{count} files, {good} records");
+}
+
+#[test]
+fn captures_that_are_nearly_right() {
+    mutations::each("capture_read", |data| {
+        records(data);
+    });
 }

@@ -2,6 +2,8 @@
 
 #[path = "packet_texts/formats.rs"]
 mod formats;
+#[path = "../../../fuzz/mutations.rs"]
+mod mutations;
 
 use elements_testing::run_to_end;
 use proptest::prelude::*;
@@ -66,4 +68,11 @@ proptest! {
     fn whatever_they_say(text in changed()) {
         read(&text);
     }
+}
+
+#[test]
+fn texts_that_are_nearly_right() {
+    mutations::each("packet_texts", |data| {
+        read(data);
+    });
 }

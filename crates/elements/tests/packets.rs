@@ -1,5 +1,8 @@
 //! Arbitrary frames through every element of the IP router: nothing panics, and the router goes on forwarding.
 
+#[path = "../../../fuzz/mutations.rs"]
+mod mutations;
+
 use device::memory::{Config, Interface, Interfaces};
 use proptest::prelude::*;
 use router::{Clock, Log, Options, Resources};
@@ -86,4 +89,17 @@ proptest! {
     ) {
         prop_assert_eq!(forward(&frames), frames.len() as u64);
     }
+}
+
+/// Many in one router: making one takes longer than a frame.
+#[test]
+fn frames_that_are_nearly_right() {
+    let mut frames = Vec::new();
+    mutations::each("router_packets", |data| {
+        frames.extend((!data.is_empty()).then(|| data[..data.len().min(1500)].to_vec()));
+        if frames.len() == 100 {
+            assert_eq!(forward(&frames), frames.len() as u64);
+            frames.clear();
+        }
+    });
 }

@@ -4,6 +4,8 @@
 //! (`fuzz/fuzz_targets/element_pairs.rs`) is in a corpus, which is replayed here.
 
 mod headers;
+#[path = "../../../fuzz/mutations.rs"]
+mod mutations;
 mod stages;
 
 use packet::Anno;
@@ -191,4 +193,14 @@ fn corpus_is_replayed() {
         replayed += 1;
     }
     assert!(replayed >= 20);
+}
+
+#[test]
+fn stories_that_are_nearly_right() {
+    let known = stages::known(&elements::classes(), None);
+    mutations::each("element_pairs", |data| {
+        if let Some((config, vector)) = story(data) {
+            stages::run(&config, vector, &known);
+        }
+    });
 }

@@ -1,5 +1,8 @@
 //! Replays the corpus of the fuzz target `lang_parse`.
 
+#[path = "../../../fuzz/mutations.rs"]
+mod mutations;
+
 use clique_lang as lang;
 use std::fs;
 use std::path::Path;
@@ -30,4 +33,21 @@ fn every_text_of_the_corpus_is_parsed_and_printed() {
         count += 1;
     }
     assert!(count > 0);
+}
+
+/// As the fuzz target has it: a few bytes can ask for as much work as the limits allow.
+#[test]
+fn texts_that_are_nearly_right() {
+    let usual = lang::Limits::default();
+    let limits = lang::Limits { elements: 1 << 9, connections: 1 << 10, expansion: 1 << 17, ..usual };
+    mutations::each("lang_parse", |data| {
+        let text = String::from_utf8_lossy(data);
+        let options = lang::Options { limits: limits.clone(), ..lang::Options::default() };
+        let parsed = lang::parse_with(&text, "fuzz", &options);
+        parsed.render_click();
+        parsed.render_fancy(false);
+        lang::flatten(&parsed.graph);
+        lang::graph::svg(&parsed.graph);
+        lang::pretty(&text);
+    });
 }

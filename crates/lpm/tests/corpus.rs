@@ -1,5 +1,7 @@
 //! Replays the corpora of the fuzz targets `route_list`, `mrt_read` and `route_tables`.
 
+#[path = "../../../fuzz/mutations.rs"]
+mod mutations;
 mod operations;
 
 use lpm::import::{self, mrt};
@@ -42,4 +44,24 @@ fn every_mrt_file_of_the_corpus_is_read_or_refused() {
 fn operations_of_the_corpus_agree() {
     let steps: usize = corpus("route_tables").into_iter().map(|(_, data)| operations::run(&data)).sum();
     assert!(steps > 1000, "{steps}");
+}
+
+#[test]
+fn route_lists_that_are_nearly_right() {
+    mutations::each("route_list", |data| drop(import::read(data, import::Options::default())));
+}
+
+#[test]
+fn mrt_files_that_are_nearly_right() {
+    mutations::each("mrt_read", |data| drop(mrt::list(data)));
+}
+
+/// Bytes that are looked at: the table, and 64 operations, as the fuzz target has it.
+const BYTES: usize = 1 + 64 * 8;
+
+#[test]
+fn operations_that_are_nearly_right() {
+    mutations::each("route_tables", |data| {
+        operations::run(&data[..data.len().min(BYTES)]);
+    });
 }

@@ -1,6 +1,10 @@
 //! Zebra and the kernel, played or real, and a table that notes what it is told.
 
-use super::netlink::{Forwarding, Group, NextHop, Prefix, Route, write};
+#[path = "../../../../fuzz/mutations.rs"]
+mod mutations;
+
+use super::fib::{Fib, Ports};
+use super::netlink::{Forwarding, Group, NextHop, Prefix, Route, messages, write};
 use crate::testing::{read, until};
 use router::{Call, Class, Classes, Config, ConfigError, Element, Handle, Handlers, Log, Options, Router};
 use std::io::Write;
@@ -194,5 +198,31 @@ fn the_kernel_is_read() {
         until(handle, "k.stats", |stats| stats.starts_with("connected 1\n"));
         handle.call(Call::write("k.panic", "")).expect("a handler");
         until(handle, "k.stats", |stats| stats.contains("connections 2\n") && stats.contains("restarts 1\n"));
+    });
+}
+
+/// What the kernel tells, nearly: a table takes it in, gives out what follows from it, and is empty once all is swept.
+#[test]
+fn messages_that_are_nearly_right() {
+    let ports = Ports { interfaces: vec![("lo".to_owned(), 1)], blackhole: Some(2), ..Ports::default() };
+    let name_of = |interface| (interface == LO).then(|| "lo".to_owned());
+    let give_out = |fib: &mut Fib| {
+        while fib.changed() > 0 {
+            let (_, _, changes) = fib.changes(64, &ports, &name_of);
+            fib.done(changes);
+        }
+    };
+    mutations::each("netlink", |data| {
+        let (found, taken) = messages(data);
+        assert!(taken <= data.len());
+        for by_metric in [false, true] {
+            let mut fib = Fib::new(by_metric);
+            found.iter().cloned().for_each(|message| fib.take(message));
+            give_out(&mut fib);
+            fib.begin_round();
+            fib.sweep();
+            give_out(&mut fib);
+            assert_eq!((fib.len(), fib.unused()), (0, 0));
+        }
     });
 }
