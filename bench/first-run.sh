@@ -2,19 +2,20 @@
 # How long a newcomer waits: from a fresh clone to the first line of `cargo run --release -- demo`, how large the program is
 # then, and how long an edit of one element's file takes to that element's test result.
 #
-# usage: bench/first-run.sh [--json] [--first-only] [--limit SECONDS]
+# usage: bench/first-run.sh [--json] [--first-only] [--limit SECONDS] [--keep FILE]
 #
-# Crates are downloaded before the clock starts (`cargo fetch`). With --limit it fails if the first line takes longer.
+# Crates are downloaded before the clock starts (`cargo fetch`). With --limit it fails if the first line takes longer. --keep stores the program.
 # It needs git, cargo and strip, and about 3 GB under $TMPDIR.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-json=false first_only=false limit=
+json=false first_only=false limit= keep=
 while [ $# -gt 0 ]; do
     case $1 in
     --json) json=true ;;
     --first-only) first_only=true ;;
     --limit) limit=$2; shift ;;
+    --keep) keep=$(realpath -m "$2"); shift ;;
     *) sed -n '2,9s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
     esac
     shift
@@ -39,6 +40,7 @@ first_s=$(since "$start")
 [ -n "$first_line" ] || { echo "the demo printed nothing" >&2; exit 1; }
 say "first line of 'cargo run --release -- demo' (commit $commit)" "$first_s s"
 
+[ -z "$keep" ] || { mkdir -p "$(dirname "$keep")"; cp target/release/clique "$keep"; }
 size() { stat -c %s "$1"; }
 installed=$(size target/release/clique)
 strip -o "$folder/stripped" target/release/clique
