@@ -11,7 +11,7 @@
 #   -n tap:NAME[:Q] a network card on the TAP interface NAME of this machine, with Q queues (default 1)
 #   -c N            processors (default 1)
 #   -m MIB          memory (default 512)
-#   -t SECONDS      the guest is ended after that (default 300)
+#   -t SECONDS      the guest is ended after that (default 600)
 #   -l FILE         what its kernel says (default: shown if the guest ends without the command's status)
 #   -k              runs nothing: says whether this machine can run a guest, and fetches the kernel
 #
@@ -25,7 +25,7 @@ set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 cache=${VM_CACHE:-$root/target/vm}
-writable= cards=() processors=1 memory=512 limit=300 log= only_check=
+writable= cards=() processors=1 memory=512 limit=600 log= only_check=
 
 cannot() { echo "no guest: $*" >&2; exit 77; }
 

@@ -97,10 +97,22 @@ take() {
     interface=$(ctl read "p$number/to.config" 2>/dev/null) || break
     interface=${interface%%,*}
     ports+=("$interface $number")
-    echo "$(($(received "$interface") - $(ctl read "p$number/FromDevice@2.count")))" >"$work/base.$interface"
+    base "$interface" "p$number/FromDevice@2" >"$work/base.$interface"
   done
   by_kernel=$(forwarded_by_kernel)
 }
+# base INTERFACE ELEMENT: what the kernel had counted before the element began. Nothing may come between the two readings.
+base() {
+  local before counted
+  for _ in $(seq 100); do
+    before=$(received "$1")
+    sleep 0.5
+    counted=$(counted "$2")
+    [ "$(received "$1")" != "$before" ] || { echo $((before - counted)); return; }
+  done
+  fail "$1: packets come all the time"
+}
+counted() { echo $(($(ctl read "$1.count") + $(ctl read "$1.kernel_drops"))); }
 received() { in_r cat "/sys/class/net/$1/statistics/rx_packets"; }
 # IPv4 and IPv6 packets that the router's kernel has forwarded.
 forwarded_by_kernel() {
@@ -134,11 +146,11 @@ counts_agree() {
   local port interface
   for port in "${ports[@]}"; do
     interface=${port% *}
-    WAIT=20 wait_for "$1: $interface: the kernel's count" count_agrees "$interface" "p${port#* }/FromDevice@2"
+    WAIT=60 wait_for "$1: $interface: the kernel's count" count_agrees "$interface" "p${port#* }/FromDevice@2"
   done
   [ "$(forwarded_by_kernel)" = "$by_kernel" ] || fail "$1: the kernel has forwarded $(($(forwarded_by_kernel) - by_kernel)) packets"
   echo "ok: $1: nothing was forwarded by the kernel"
 }
 count_agrees() {
-  [ "$(($(received "$1") - $(cat "$work/base.$1")))" = "$(($(ctl read "$2.count") + $(ctl read "$2.kernel_drops")))" ]
+  [ "$(($(received "$1") - $(cat "$work/base.$1")))" = "$(counted "$2")" ]
 }
