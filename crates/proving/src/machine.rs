@@ -34,6 +34,8 @@ pub struct Machine {
     interfaces: Vec<Arc<Interface>>,
     clock: Clock,
     router: Router,
+    /// How many configurations the seed was for before this one.
+    generation: u64,
     unmoved: Vec<String>,
 }
 
@@ -54,13 +56,14 @@ impl Machine {
             Interface::new(&format!("eth{number}"), Config { tap, ..Config::rings(QUEUES, RECEIVE) })
         };
         let interfaces: Vec<_> = (0..ports).map(interface).collect();
-        let router = build(config, &interfaces, drive, clock)?;
+        let router = build(config, &interfaces, drive, 0, clock)?;
         Ok(Machine {
             name: name.to_owned(),
             drive,
             interfaces,
             clock: clock.clone(),
             router,
+            generation: 0,
             unmoved: Vec::new(),
         })
     }
@@ -102,7 +105,8 @@ impl Machine {
     /// # Errors
     /// Why it was refused; the router goes on then.
     pub fn swap(&mut self, config: &str) -> Result<(), String> {
-        let new = build(config, &self.interfaces, self.drive, &self.clock)?;
+        self.generation += 1;
+        let new = build(config, &self.interfaces, self.drive, self.generation, &self.clock)?;
         self.router.handle().interrupt();
         let mut old = self.router.replace(new).map_err(|error| error.to_string())?;
         let moved = self.router.balance().check_swap(&old.balance());
@@ -117,9 +121,9 @@ impl Machine {
     /// What is wrong with the configuration.
     pub fn restart(&mut self, config: &str, workers: usize) -> Result<(), String> {
         let drive = Drive { workers, seed: self.drive.seed.wrapping_add(1), ..self.drive };
-        let new = build(config, &self.interfaces, drive, &self.clock)?;
+        let new = build(config, &self.interfaces, drive, 0, &self.clock)?;
         self.router.finish();
-        (self.router, self.drive) = (new, drive);
+        (self.router, self.drive, self.generation) = (new, drive, 0);
         Ok(())
     }
 
@@ -175,7 +179,14 @@ impl Machine {
     }
 }
 
-fn build(config: &str, interfaces: &[Arc<Interface>], drive: Drive, clock: &Clock) -> Result<Router, String> {
+/// Builds a router; `generation` says how many configurations its seed was for before.
+fn build(
+    config: &str,
+    interfaces: &[Arc<Interface>],
+    drive: Drive,
+    generation: u64,
+    clock: &Clock,
+) -> Result<Router, String> {
     let parsed = lang::parse(config, "config", &[]);
     if parsed.has_errors() {
         return Err(parsed.render_click());
@@ -192,6 +203,7 @@ fn build(config: &str, interfaces: &[Arc<Interface>], drive: Drive, clock: &Cloc
         workers: drive.workers,
         vector: drive.vector,
         seed: drive.seed,
+        generation,
         counted: true,
         clock: clock.clone(),
         log: Log::Memory(Default::default()),
