@@ -126,7 +126,7 @@ impl Reader {
 
     /// Reads the next good record; its captured bytes replace the contents of `buf`. `None` at the end.
     ///
-    /// Bad records are skipped, also those that are longer than [`RECORD_LEN_MAX`]: see [`Reader::skipped`].
+    /// Bad records are skipped, also those that are longer than 256 KiB: see [`Reader::skipped`].
     ///
     /// Allocates only when a record is longer than any before it in `buf`. After an error there is nothing
     /// more to read: every further call returns `None`.
