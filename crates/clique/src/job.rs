@@ -44,7 +44,7 @@ pub(crate) struct Chance {
 }
 
 impl Chance {
-    /// With a seed the same numbers come in each run; otherwise nobody can guess them.
+    /// With a seed the same numbers come in each run; otherwise they cannot be guessed.
     pub(crate) fn new(seed: Option<u64>) -> Chance {
         let secret = if seed.is_some() { None } else { Some(Secret::from_system()) };
         let secret = secret.and_then(|secret| {

@@ -421,7 +421,7 @@ impl Segment {
         }
     }
 
-    /// What it carries for whoever uses it; empty for other ICMP messages.
+    /// What it carries for the layer above; empty for other ICMP messages.
     pub fn data(&self) -> &[u8] {
         match self {
             Segment::Udp { data, .. } | Segment::Tcp { data, .. } | Segment::Echo { data, .. } => data,

@@ -90,7 +90,7 @@ impl Machine {
         }
     }
 
-    /// Frames that were sent and that nobody saw, because there were too many at once.
+    /// Frames that were sent and are in no record, because there were too many at once.
     pub fn unseen(&self) -> u64 {
         self.interfaces.iter().map(|interface| interface.tx_stats().tap_overflow).sum()
     }

@@ -150,7 +150,7 @@ impl World {
             }
             quiet = if before == self.count && self.flights.is_empty() { quiet + 1 } else { 0 };
             stride_ns = if quiet > QUIET { (stride_ns * 2).clamp(LATER_NS, STRIDE_MAX_NS) } else { 0 };
-            // Nobody sleeps past what hosts are about to do.
+            // No router sleeps past what hosts are about to do.
             let at_ns = (self.now_ns() + stride_ns).min(self.due_ns().unwrap_or(i64::MAX)).max(next_ns);
             if at_ns > until_ns {
                 self.clock.jump(until_ns);
@@ -160,7 +160,7 @@ impl World {
         }
     }
 
-    /// The clock leaps while nobody looks, as when a machine was suspended.
+    /// The clock leaps while all routers sleep, as when a machine was suspended.
     pub fn leap(&mut self, by_ns: i64) {
         self.clock.jump(self.now_ns() + by_ns);
     }

@@ -4,7 +4,7 @@
 pub const KINDS: [&str; 9] =
     ["syntax", "class", "argument", "port", "unconnected", "twice", "interface", "state", "state"];
 
-/// What all configurations have at their end, on no packet's way: a node of a cluster, which is nobody else's namesake. It refuses the state
+/// What all configurations have at their end, on no packet's way: a node of a cluster, which has no namesake. It refuses the state
 /// of a node with another number, when all elements before it have been asked.
 const STUBBORN: &str =
     "Idle -> stubborn :: VLBNode(NODE 0, NODES 2, KEY secret, HELLO 1s, HOLD 5s) -> Discard;

@@ -373,7 +373,7 @@ impl Element for ControlSocket {
             chatter.follow(hearing);
         }
         server.retarget(self.aim(cx));
-        // Of several ports to choose from, a new server has the next one: nobody knows of it.
+        // Of several ports to choose from, a new server has the next one, which no client knows.
         self.server = Some(*server);
         cx.timers().cancel(RETRY);
     }

@@ -67,7 +67,7 @@ impl Shares {
         self.handed.iter_mut().flatten().try_for_each(|rx| rx.share(interface, &mut self.group))
     }
 
-    /// An instance has taken its share. After the last of so many, what nobody took is closed.
+    /// An instance has taken its share. After the last of so many, what no instance took is closed.
     pub(super) fn settle(&mut self, instances: usize) {
         self.settled += 1;
         if self.settled >= instances {

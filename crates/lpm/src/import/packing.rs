@@ -84,70 +84,32 @@ mod tests {
         packer.finish().unwrap()
     }
 
-    fn xz(text: &[u8]) -> Vec<u8> {
-        let options = lzma_rust2::XzOptions::with_preset(0);
-        let mut packer = lzma_rust2::XzWriter::new(Vec::new(), options).unwrap();
-        packer.write_all(text).unwrap();
-        packer.finish().unwrap()
-    }
-
-    fn bzip2(text: &[u8]) -> Vec<u8> {
-        let mut packer = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::fast());
-        packer.write_all(text).unwrap();
-        packer.finish().unwrap()
-    }
-
-    fn zstd(text: &[u8]) -> Vec<u8> {
-        ruzstd::encoding::compress_to_vec(text, ruzstd::encoding::CompressionLevel::Fastest)
-    }
-
     fn read(packed: &[u8]) -> Result<Vec<u8>, ImportError> {
         unpack(packed, &mut Options::default())
     }
 
     #[test]
-    fn every_packing_reads_the_same() {
-        for pack in [<[u8]>::to_vec, gzip, xz, bzip2, zstd] {
-            let packed = pack(TEXT);
+    fn progress_counts_what_is_read() {
+        for packed in [TEXT.to_vec(), gzip(TEXT)] {
             let mut seen = 0;
             let mut progress = |bytes| seen = bytes;
             let mut options = Options { progress: Some(&mut progress), ..Options::default() };
             assert_eq!(unpack(&packed[..], &mut options).unwrap(), TEXT);
             assert_eq!(seen, packed.len() as u64);
-            // Files that were put together by `cat`.
-            let twice = [packed.clone(), packed].concat();
-            assert_eq!(read(&twice).unwrap(), [TEXT, TEXT].concat());
-            // Padding, as tapes and block devices add it.
-            let padded = [pack(TEXT), vec![0; if pack(TEXT) == TEXT { 0 } else { 512 }]].concat();
-            assert_eq!(read(&padded).unwrap(), TEXT);
         }
     }
 
     #[test]
-    fn truncated_files_are_errors() {
-        for packed in [gzip(TEXT), xz(TEXT), bzip2(TEXT), zstd(TEXT)] {
-            for cut in 6..packed.len() {
-                assert!(matches!(read(&packed[..cut]), Err(ImportError::Io(_))), "{cut}: {packed:x?}");
-            }
-        }
-    }
-
-    #[test]
-    fn damaged_files_are_errors() {
-        for mut packed in [gzip(TEXT), xz(TEXT), bzip2(TEXT), zstd(TEXT)] {
-            let middle = packed.len() / 2;
-            packed[middle] ^= 0x10;
-            assert!(read(&packed).is_err(), "{packed:x?}");
-        }
+    fn a_truncated_file_is_an_error_of_reading() {
+        let packed = gzip(TEXT);
+        assert!(matches!(read(&packed[..packed.len() - 1]), Err(ImportError::Io(_))));
     }
 
     #[test]
     fn the_size_bound_stops_a_bomb() {
-        for pack in [gzip, bzip2, zstd] {
-            let bomb = pack(&vec![b'\n'; 1 << 20]);
-            let error = unpack(&bomb[..], &mut Options { max_bytes: 1000, progress: None }).unwrap_err();
-            assert!(matches!(error, ImportError::TooLarge { limit: 1000 }));
-            assert!(unpack(&bomb[..], &mut Options { max_bytes: 1 << 20, progress: None }).is_ok());
-        }
+        let bomb = gzip(&vec![b'\n'; 1 << 20]);
+        let error = unpack(&bomb[..], &mut Options { max_bytes: 1000, progress: None }).unwrap_err();
+        assert!(matches!(error, ImportError::TooLarge { limit: 1000 }));
+        assert!(unpack(&bomb[..], &mut Options { max_bytes: 1 << 20, progress: None }).is_ok());
     }
 }

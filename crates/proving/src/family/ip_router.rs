@@ -146,7 +146,7 @@ impl Family for IpRouter {
         let lan = if rng.bool() { 0 } else { routers };
         let to = match rng.u32(..13) {
             0..6 => ip(six, lan, rng.u8(10..12)),
-            6..8 => ip(six, lan, 99), // nobody
+            6..8 => ip(six, lan, 99), // no host has it
             8..11 => own(rng.usize(..routers), rng.usize(..2), six),
             // Who has the service's address does not ask for it.
             _ if from.starts_with('a') => SERVICES[usize::from(six)],
@@ -352,7 +352,7 @@ impl Row {
                 (0..self.routers).find(|&other| (0..2).any(|port| own(other, port, six) == next_hops[0]));
             match next {
                 Some(next) => machine = next,
-                // Nobody answers there. The news takes seconds.
+                // No host answers there. The news takes seconds.
                 None => return Fate::Open,
             }
         }
@@ -382,7 +382,7 @@ impl Model for Row {
                 .find(|&(machine, port)| own(machine, port, sent.look.dst.is_ipv6()) == sent.look.dst)
             {
                 Some((machine, _)) => self.follow(machine, sent),
-                None => Fate::Open, // the host finds nobody
+                None => Fate::Open, // the neighbour does not answer
             };
         }
         self.follow(if lan == 0 { 0 } else { self.routers - 1 }, sent)

@@ -171,7 +171,7 @@ impl Gateway {
     fn inward(&self, sent: &Sent) -> Fate {
         let look = &sent.look;
         if look.protocol == protocol::ICMP && !sent.message.answer {
-            return Fate::Refused(None); // the gateway lets nobody outside ping
+            return Fate::Refused(None); // the gateway answers no ping from outside
         }
         let target = match self.mapped(sent) {
             Some((ip, _)) => Gateway::inside_host(ip),

@@ -38,7 +38,7 @@ pub enum Step {
     Flow(FlowStep),
     /// So many nanoseconds pass.
     Wait(i64),
-    /// The clock leaps by so many nanoseconds while nobody looks.
+    /// The clock leaps by so many nanoseconds while all routers sleep.
     Leap(i64),
     /// A handler of a router is written.
     Write {

@@ -159,7 +159,7 @@ impl<'t> Cx<'t> {
         Unguessable { secret: self.core.secret.as_mut(), seeded: &mut self.core.rng }
     }
 
-    /// The worker's random numbers for what is left to chance. They are fast, and whoever sees some can tell the others:
+    /// The worker's random numbers for what is left to chance. They are fast, and an observer of some can tell the others:
     /// [`Cx::unguessable`] has those for identifiers and keys.
     #[inline]
     pub fn rng(&mut self) -> &mut fastrand::Rng {
