@@ -34,6 +34,7 @@ pub mod rate_average;
 pub mod rate_limit;
 pub mod reading;
 pub mod replay_window;
+pub mod route_port;
 pub mod route_text;
 pub mod sprintf;
 pub mod verdict;
