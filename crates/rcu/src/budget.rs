@@ -47,6 +47,12 @@ impl Budget {
         self.bytes.fetch_update(Ordering::Relaxed, Ordering::Relaxed, fits).is_ok()
     }
 
+    /// Whether [`take`](Self::take) or [`take_alone`](Self::take_alone) would succeed at this moment.
+    pub(crate) fn has_room(&self, charge: usize, in_advance: usize) -> bool {
+        let now = self.bytes.load(Ordering::Relaxed);
+        now <= in_advance || now.saturating_add(charge) <= self.limit.load(Ordering::Relaxed)
+    }
+
     /// Gives bytes back.
     pub(crate) fn refund(&self, bytes: usize) {
         if bytes > 0 {

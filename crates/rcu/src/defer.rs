@@ -13,7 +13,7 @@ use crate::{
 /// Too much memory waits to be reclaimed; `T` is what could not be accepted.
 ///
 /// A worker on the packet path drops its update and counts; a control thread calls
-/// [`Domain::barrier`](crate::Domain::barrier) and tries again.
+/// [`Domain::wait_for_room`](crate::Domain::wait_for_room) and tries again.
 pub struct Backpressure<T> {
     refused: T,
 }

@@ -183,6 +183,30 @@ impl Domain {
         self.shared.barrier();
     }
 
+    /// Waits until an update that frees `bytes` would be accepted, for at most `timeout` by the domain's clock. Says
+    /// whether it would; another updater may be quicker then, so the caller tries, and waits again if it is refused.
+    ///
+    /// For control threads without a reader online. Meanwhile callbacks that are ready run on this thread, too.
+    ///
+    /// ```
+    /// # let domain = rcu::Domain::global();
+    /// # let (cell, updater) = (rcu::Cell::new(0), domain.updater());
+    /// let mut new = Box::new(1);
+    /// while let Err(refused) = cell.replace(new, &updater) {
+    ///     new = refused.into_inner();
+    ///     assert!(domain.wait_for_room(size_of::<i32>(), std::time::Duration::from_secs(5)), "a reader is stuck");
+    /// }
+    /// ```
+    ///
+    /// # Panics
+    /// As [`synchronize`](Self::synchronize); and within a callback of this domain.
+    pub fn wait_for_room(&self, bytes: usize, timeout: Duration) -> bool {
+        let room = self.shared.wait_for_room(bytes, timeout);
+        #[cfg(not(loom))]
+        crate::blocking::staff(&self.shared);
+        room
+    }
+
     /// Runs the callbacks whose grace period is over and starts a grace period for the others, without waiting.
     /// Callbacks that may block go to the pool. True if anything still waits for a grace period. For control threads
     /// that drive a domain by hand.

@@ -47,6 +47,7 @@
 //! | updater | the same, if freeing may block | [`Updater::call_blocking`] |
 //! | updater | reuse something itself, without waiting | [`Domain::start`], later [`Domain::poll`] |
 //! | updater | wait | [`Domain::synchronize`]; if it reads, too, [`Reader::synchronize`] |
+//! | updater | wait because it was refused | [`Domain::wait_for_room`] |
 //! | updater | wait, at little cost for the readers | [`Domain::synchronize_shared`] |
 //! | thread that shuts down | everything reclaimed | [`Domain::barrier`] |
 //!

@@ -5,13 +5,17 @@
 //! next batch collects. So there are at most two groups of callbacks at any time: one that waits for a grace
 //! period, and one that will wait for the next.
 
-use std::sync::{TryLockError, atomic as unordered};
+use std::{
+    sync::{TryLockError, atomic as unordered},
+    time::Duration,
+};
 
 use crate::{
     callbacks::{Inside, Tally},
+    defer::charge_for,
     period::Period,
     queue::Queue,
-    shared::{Reclaimer, Shared},
+    shared::{Reclaimer, Shared, nanos},
     sync::{Backoff, MutexGuard, Ordering, protect},
 };
 
@@ -144,6 +148,24 @@ impl Shared {
             }
         }
         self.gather(&mut reclaimer).is_some()
+    }
+
+    /// Waits until an update that frees `bytes` would be accepted, for as long as `timeout` at most; says whether it would.
+    pub(crate) fn wait_for_room(&self, bytes: usize, timeout: Duration) -> bool {
+        assert!(!Inside::is_in(self), "a wait for room within a callback of the same domain would wait for itself");
+        let (charge, timeout) = (charge_for(bytes), nanos(timeout));
+        let since = self.now();
+        let mut backoff = Backoff::default();
+        while !self.budget.has_room(charge, self.taken_in_advance()) {
+            // Runs what is ready, and has late readers hurry.
+            self.reclaim();
+            self.check_not_waiting_for_myself(Period { since, ..self.latest() });
+            if self.now().saturating_sub(since) >= timeout {
+                return self.budget.has_room(charge, self.taken_in_advance());
+            }
+            backoff.snooze();
+        }
+        true
     }
 
     /// Runs everything that is queued. For the last owner of the domain, when there are no readers left.

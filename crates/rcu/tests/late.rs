@@ -159,3 +159,48 @@ fn company_that_somebody_else_starts_is_enough() {
         }
     });
 }
+
+#[test]
+fn a_refused_updater_waits_for_room_as_long_as_it_likes() {
+    let hand = Hand::default();
+    let (domain, _) = domain(&hand);
+    domain.set_limit_bytes(1000);
+    let domain = &domain;
+    assert!(domain.wait_for_room(5000, Duration::ZERO), "alone, anything goes");
+    let mut reader = domain.register("reader");
+    reader.turn();
+    domain.call(900, || ()).unwrap();
+    assert!(domain.wait_for_room(10, Duration::ZERO), "there is room for a small one");
+    thread::scope(|scope| {
+        let waiter = |ms| scope.spawn(move || domain.wait_for_room(500, Duration::from_millis(ms)));
+        // The one's patience ends with the clock's first move, the other's never.
+        let (short, long) = (waiter(1), waiter(1000));
+        while !short.is_finished() {
+            thread::sleep(Duration::from_millis(1));
+            hand.advance(u64::from(hand.0.load(Relaxed) < 500));
+        }
+        assert!(!short.join().unwrap(), "the reader holds what waits");
+        reader.quiescent();
+        assert!(long.join().unwrap(), "the wait itself reclaims, there being no other thread that does");
+    });
+    domain.call(500, || ()).unwrap();
+}
+
+#[test]
+#[should_panic(expected = "its own reader \"mine\"")]
+fn a_wait_for_room_recognises_its_own_reader() {
+    let hand = Hand::default();
+    let (domain, _) = domain(&hand);
+    domain.set_limit_bytes(1000);
+    let reader = domain.register("mine");
+    reader.turn();
+    domain.call(900, || ()).unwrap();
+    let theirs = hand.clone();
+    thread::spawn(move || {
+        for _ in 0..1000 {
+            theirs.advance(10);
+            thread::sleep(Duration::from_millis(1));
+        }
+    });
+    domain.wait_for_room(500, Duration::from_secs(3600));
+}
