@@ -21,7 +21,9 @@ errors :: ICMPRewriter(rw);
 elementclass Port { $device, $address, $answers |
   FromMemory($device) -> kind :: Classifier(12/0806 20/0001, 12/0806 20/0002, 12/0800, -);
   arp :: ARPQuerier($address) -> out :: ToMemory($device);
-  kind[0] -> ARPResponder($answers) -> out;
+  // Who asks, or announces itself, says where it is.
+  kind[0] -> asked :: Tee -> ARPResponder($answers) -> out;
+  asked[1] -> [1]arp;
   kind[1] -> [1]arp;
   // From possible senders (RFC 1812, section 5.3.7).
   kind[2] -> Strip(14)

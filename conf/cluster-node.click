@@ -19,7 +19,9 @@ FromDevice($EXT, METHOD $METHOD)
   -> HostEtherFilter(port, DROP_OTHER true)
   -> kind :: Classifier(12/0806 20/0001, 12/0806 20/0002, 12/0800, -);
 arp :: ARPQuerier(port:ip, port:eth) -> out;
-kind[0] -> ARPResponder(port:ip port:eth) -> out;
+// Who asks, or announces itself, says where it is.
+kind[0] -> asked :: Tee -> ARPResponder(port:ip port:eth) -> out;
+asked[1] -> [1]arp;
 kind[1] -> [1]arp;
 kind[3] -> Discard;
 

@@ -34,7 +34,9 @@ errors :: ICMPRewriter(rw:0);
 elementclass Port { $device, $address |
   FromMemory($device) -> kind :: Classifier(12/0806 20/0001, 12/0806 20/0002, 12/0800, -);
   arp :: ARPQuerier($address) -> out :: ToMemory($device);
-  kind[0] -> ARPResponder($address) -> out;
+  // Who asks, or announces itself, says where it is.
+  kind[0] -> asked :: Tee -> ARPResponder($address) -> out;
+  asked[1] -> [1]arp;
   kind[1] -> [1]arp;
   // From possible senders (RFC 1812, section 5.3.7).
   kind[2] -> Strip(14)

@@ -332,6 +332,8 @@ impl World {
             let about = quoted.and_then(|packet| {
                 let segment = Segment::parse_quoted(&packet).ok()?;
                 let message = Message::quoted(segment.data())?;
+                let replies = matches!(segment, Segment::Echo { reply: true, .. });
+                let message = if replies { message.answered() } else { message };
                 Some((message, (packet.src, packet.dst, segment.ports())))
             });
             if let Some((message, quoted)) = about {

@@ -265,6 +265,33 @@ mod tests {
         assert_eq!(read(&mut new, "a.length"), "0");
     }
 
+    /// A namesake goes on looking after an address that no packet waits for: the neighbour that is asked whether it is still there has
+    /// failed when it does not answer, and stays in the table as that.
+    #[test]
+    fn the_agenda_is_taken_over() {
+        let config = |rest: &str| {
+            format!(
+                "{QUERIER}, PROBES 3, DELAY 1, POLL_TIMEOUT 1); {} InfiniteSource(ACTIVE false) -> [1]a;
+                 a[0] -> Discard; a[1] -> Discard; {rest}",
+                source("s", 2, "LIMIT 1, ACTIVE false")
+            )
+        };
+        let read = |router: &mut router::Router, path: &str| router.call(Call::read(path, "")).unwrap();
+        let first =
+            "Script(write a.insert 10.0.0.2 2:2:2:2:2:2, wait 2, write s.active true, wait 0.1, stop);";
+        let mut old = build(&config(first), 1, 1).unwrap();
+        old.run();
+        assert!(read(&mut old, "a.neighbours").contains(" delay "));
+        let mut new = build(&config("Script(wait 9, stop);"), 1, 1).unwrap();
+        new.take_over(&mut old).unwrap();
+        assert!(read(&mut new, "a.neighbours").contains(" delay "));
+        new.run();
+        assert!(read(&mut new, "a.neighbours").contains(" failed "));
+        let mut last = build(&config(""), 1, 1).unwrap();
+        last.take_over(&mut new).unwrap();
+        assert_eq!(read(&mut last, "a.count"), "1");
+    }
+
     /// Where PROBES is given, queries are repeated once a second; the neighbour that does not answer three has failed, and what waited
     /// leaves by the third output.
     #[test]

@@ -433,6 +433,8 @@ struct Handover<L: Link> {
     link: L,
     shared: Arc<Shared<L::Address>>,
     waiting: Waiting<L::Address>,
+    /// When the old one had to look after addresses: also those that no packet waits for.
+    agenda: HashMap<L::Address, i64>,
 }
 
 impl<L: Link, const HOP: bool> Querier<L, HOP> {
@@ -537,6 +539,7 @@ impl<L: Link, const HOP: bool> Element for Querier<L, HOP> {
             link: self.link.clone(),
             shared: self.shared.clone(),
             waiting: std::mem::take(&mut self.waiting),
+            agenda: std::mem::take(&mut self.agenda.times),
         }))
     }
 
@@ -560,6 +563,10 @@ impl<L: Link, const HOP: bool> Element for Querier<L, HOP> {
         for (new, old) in counts {
             new.fetch_max(old.load(Relaxed), Relaxed); // the same for every instance
         }
+        for (ip, at_ns) in handover.agenda {
+            self.agenda.set(ip, Some(at_ns));
+        }
+        self.set_timer(cx);
         for ip in handover.waiting.addresses() {
             for packet in handover.waiting.take(ip) {
                 if let Some(packet) = self.consult(cx, packet, ip) {

@@ -292,19 +292,26 @@ impl<A: Address> Neighbours<A> {
         Ok(effects)
     }
 
-    /// Takes over what another table knows and this one does not.
+    /// Takes over what another table has and this one does not: addresses that are known first, then, as far as there is room, those that
+    /// are asked for or did not answer.
     pub(crate) fn adopt(&self, other: &Neighbours<A>, turn: Turn<'_>, now_ns: i64) -> Effects<A> {
-        let theirs: Vec<(A, Entry)> = {
+        let (Limits { entries, unknown, .. }, timing) = (self.limits(), &self.timing());
+        let mut theirs: Vec<(A, Entry, (i64, u64))> = {
             let theirs = other.lock();
-            theirs.records.iter().map(|(ip, record)| (*ip, record.entry)).collect()
+            theirs.records.iter().map(|(ip, record)| (*ip, record.entry, record.place)).collect()
         };
+        let is_unknown = |entry: &Entry| entry.mac(timing, now_ns).is_none();
+        theirs.sort_unstable_by_key(|(_, entry, place)| (is_unknown(entry), *place));
         let mut directory = self.lock();
         let mut effects = Effects::default();
-        for (ip, entry) in theirs {
-            let timing = &self.timing();
-            let entries = self.limits().entries;
-            let room = entries == 0 || directory.records.len() < entries;
-            if room && entry.mac(timing, now_ns).is_some() && self.slot(turn, ip).is_none() {
+        let has_room = |limit: usize, used: usize| limit == 0 || used < limit;
+        for (ip, entry, _) in theirs {
+            let room = has_room(entries, directory.records.len());
+            let wanted = match is_unknown(&entry) {
+                true => !directory.records.contains_key(&ip) && has_room(unknown, directory.unknown.len()),
+                false => self.slot(turn, ip).is_none(),
+            };
+            if room && wanted {
                 // Under back-pressure it will be asked for anew.
                 let _ = self.enter(turn, &mut directory, &mut effects, (ip, entry), now_ns);
             }

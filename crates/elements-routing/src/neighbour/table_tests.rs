@@ -303,6 +303,26 @@ fn at_the_limit_the_oldest_address_goes() {
     assert_eq!((news.err(), table.resolution(ip(4), 7)), (Some(Refusal::Full), Resolution::Known(mac(4))));
 }
 
+/// Another table takes over all addresses, known or not, those that are too old to be used, too; known ones first where there is no room.
+#[test]
+fn what_is_not_known_is_taken_over_too() {
+    let reader = Domain::global().register("test");
+    let turn = reader.turn();
+    let table = Neighbours::new(limits(timing(TIMES)), 7);
+    let _ = table.want(turn, ip(1), 1, WAITER).expect("room");
+    let _ = table.insert(turn, ip(2), mac(2), false, 2).expect("room");
+    let _ = table.insert(turn, ip(3), mac(3), false, SECOND).expect("room");
+    for (entries, len) in [(0, 3), (2, 2), (1, 1)] {
+        let heir = Neighbours::new(Limits { entries, ..limits(timing(TIMES)) }, 8);
+        // The second answered too long ago by now.
+        let now_ns = 5 * SECOND + 3;
+        let _ = heir.adopt(&table, turn, now_ns);
+        assert_eq!((heir.len(), heir.resolution(ip(3), now_ns)), (len, Resolution::Known(mac(3))));
+        let again = heir.adopt(&table, turn, now_ns);
+        assert_eq!((heir.len(), again.changes.len()), (len, 0), "the same from another instance");
+    }
+}
+
 /// More neighbours than the table has room for are all found, one after the other.
 #[test]
 fn a_full_table_makes_room_for_a_packet() {

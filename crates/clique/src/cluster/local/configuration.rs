@@ -36,8 +36,8 @@ fn add_external(text: &mut String, node: u16, nodes: u16) {
     line(format_args!("FromDevice({EXTERNAL}) -> HostEtherFilter(port, DROP_OTHER true)"));
     line(format_args!("  -> kind :: Classifier(12/0806 20/0001, 12/0806 20/0002, 12/0800, -);"));
     line(format_args!("arp :: ARPQuerier(port:ip, port:eth) -> out;"));
-    line(format_args!("kind[0] -> ARPResponder(port:ip port:eth) -> out;"));
-    line(format_args!("kind[1] -> [1]arp; kind[3] -> Discard;"));
+    line(format_args!("kind[0] -> asked :: Tee -> ARPResponder(port:ip port:eth) -> out;"));
+    line(format_args!("asked[1] -> [1]arp; kind[1] -> [1]arp; kind[3] -> Discard;"));
     let networks: Vec<_> = (0..nodes).map(|to| format!("{}/24 {to}", address(to, 0))).collect();
     line(format_args!("routes :: IPLookup({}, port:ip {nodes});", networks.join(", ")));
     line(format_args!("kind[2] -> Strip(14) -> CheckIPHeader -> routes;"));
