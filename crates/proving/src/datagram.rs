@@ -11,6 +11,9 @@ pub type Mac = [u8; 6];
 /// The Ethernet address of everyone.
 pub const BROADCAST: Mac = [0xff; 6];
 
+/// The mark of a packet that met congestion (RFC 3168, section 5).
+pub const CE: u8 = 3;
+
 /// Ethernet types (IEEE 802).
 pub mod ether_type {
     /// IPv4.
@@ -103,6 +106,8 @@ pub struct Datagram {
     pub dst: IpAddr,
     /// TTL, or hop limit.
     pub ttl: u8,
+    /// The two bits of explicit congestion notification (RFC 3168, section 5).
+    pub ecn: u8,
     /// What is in it, see [`protocol`].
     pub protocol: u8,
     /// The identification of an IPv4 packet that is no fragment yet (RFC 6864: routers may still cut it); 0 in IPv6.
@@ -126,7 +131,7 @@ impl Datagram {
     }
 
     fn to_bytes_v4(&self, src: Ipv4Addr, dst: Ipv4Addr) -> Vec<u8> {
-        let mut bytes = vec![0x45, 0];
+        let mut bytes = vec![0x45, self.ecn];
         bytes.extend((20 + self.payload.len() as u16).to_be_bytes());
         let (id, field) = match self.fragment {
             Some(part) => (part.id as u16, (part.offset / 8) as u16 | u16::from(part.more) << 13),
@@ -152,7 +157,7 @@ impl Datagram {
         }
         rest.extend(&self.payload);
         let next = if self.fragment.is_some() { protocol::FRAGMENT } else { self.protocol };
-        let mut bytes = vec![0x60, 0, 0, 0];
+        let mut bytes = vec![0x60, self.ecn << 4, 0, 0];
         bytes.extend((rest.len() as u16).to_be_bytes());
         bytes.extend([next, self.ttl]);
         bytes.extend(src.octets());
@@ -202,6 +207,7 @@ impl Datagram {
             src: address(12),
             dst: address(16),
             ttl: header[8],
+            ecn: header[1] & 3,
             protocol: header[9],
             id: if part.offset > 0 || part.more { 0 } else { part.id as u16 },
             fragment: (part.offset > 0 || part.more).then_some(part),
@@ -232,6 +238,7 @@ impl Datagram {
             src: address(8),
             dst: address(24),
             ttl: header[7],
+            ecn: header[1] >> 4 & 3,
             protocol,
             id: 0,
             fragment,
@@ -511,7 +518,17 @@ mod tests {
         ];
         let packet = |[src, dst]: [IpAddr; 2], segment: &Segment| {
             let (protocol, payload) = (segment.protocol(src), segment.to_bytes(src, dst));
-            Datagram { src, dst, ttl: 9, protocol, id: 0, fragment: None, whole: src.is_ipv6(), payload }
+            Datagram {
+                src,
+                dst,
+                ttl: 9,
+                ecn: 2,
+                protocol,
+                id: 0,
+                fragment: None,
+                whole: src.is_ipv6(),
+                payload,
+            }
         };
         pairs.iter().flat_map(|&pair| segments.iter().map(move |segment| packet(pair, segment))).collect()
     }

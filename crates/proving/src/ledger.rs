@@ -18,6 +18,8 @@ pub struct Look {
     pub ports: [u16; 2],
     /// TTL, or hop limit.
     pub ttl: u8,
+    /// Its mark of explicit congestion notification.
+    pub ecn: u8,
     /// Bytes of the whole IP packet.
     pub len: usize,
     /// Whether routers may not cut it.
@@ -36,6 +38,7 @@ impl Look {
             protocol: packet.protocol,
             ports: segment.ports(),
             ttl: packet.ttl,
+            ecn: packet.ecn,
             len: header + packet.payload.len(),
             whole: packet.whole,
             flags: if let Segment::Tcp { flags, .. } = segment { *flags } else { 0 },

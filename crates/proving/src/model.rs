@@ -15,6 +15,8 @@ pub enum Fate {
         hops: u8,
         /// With the addresses and ports that it was sent with. Otherwise the model looks itself, see [`Model::observe`].
         as_sent: bool,
+        /// With this mark of explicit congestion notification; without one, with the one that it was sent with.
+        ecn: Option<u8>,
     },
     /// A router answers it.
     Answered,
@@ -27,7 +29,7 @@ pub enum Fate {
 impl Fate {
     /// The fate to arrive at a host.
     pub fn arrives(host: usize, hops: u8, as_sent: bool) -> Fate {
-        Fate::Arrives { hosts: vec![host], hops, as_sent }
+        Fate::Arrives { hosts: vec![host], hops, as_sent, ecn: None }
     }
 }
 

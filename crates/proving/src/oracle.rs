@@ -201,11 +201,12 @@ fn fits(fate: &Fate, sent: &Sent, arrived: &Arrived) -> bool {
     let (look, seen) = (&sent.look, &arrived.look);
     match fate {
         Fate::Open => true,
-        Fate::Arrives { hosts, hops, as_sent } => {
+        Fate::Arrives { hosts, hops, as_sent, ecn } => {
             let same = (look.src, look.dst, look.ports) == (seen.src, seen.dst, seen.ports);
             hosts.contains(&arrived.host)
                 && look.ttl.checked_sub(*hops) == Some(seen.ttl)
                 && (same || !as_sent)
+                && ecn.unwrap_or(look.ecn) == seen.ecn
         }
         _ => false,
     }

@@ -64,10 +64,19 @@ pub struct Flow {
     pub gap_ns: i64,
     /// TTL, or hop limit.
     pub ttl: u8,
+    /// The mark of explicit congestion notification.
+    pub ecn: u8,
     /// Source and destination port; of pings, the first is the identifier.
     pub ports: [u16; 2],
     /// Whether routers may not cut the packets.
     pub whole: bool,
+}
+
+/// What a host says of a packet in its header.
+struct Manner {
+    ttl: u8,
+    ecn: u8,
+    whole: bool,
 }
 
 /// Hosts, links and routers.
@@ -254,7 +263,8 @@ impl World {
                 Segment::Tcp { ports: flow.ports, sequence, acknowledges, flags, data }
             }
         };
-        self.send(flow.from, id, [from.ip, flow.to], flow.ttl, flow.whole, &segment);
+        let manner = Manner { ttl: flow.ttl, ecn: flow.ecn, whole: flow.whole };
+        self.send(flow.from, id, [from.ip, flow.to], manner, &segment);
     }
 
     fn send(
@@ -262,15 +272,16 @@ impl World {
         host: usize,
         message: Message,
         [src, dst]: [IpAddr; 2],
-        ttl: u8,
-        whole: bool,
+        manner: Manner,
         segment: &Segment,
     ) {
+        let Manner { ttl, ecn, whole } = manner;
         let (payload, whole) = (segment.to_bytes(src, dst), whole || src.is_ipv6());
         let packet = Datagram {
             src,
             dst,
             ttl,
+            ecn,
             protocol: segment.protocol(src),
             id: 0,
             fragment: None,
@@ -382,6 +393,7 @@ impl World {
             _ => return,
         };
         debug_assert!(packet.protocol != protocol::FRAGMENT);
-        self.send(host, answer, [packet.dst, packet.src], 64, false, &reply);
+        let manner = Manner { ttl: 64, ecn: 0, whole: false };
+        self.send(host, answer, [packet.dst, packet.src], manner, &reply);
     }
 }

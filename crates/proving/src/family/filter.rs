@@ -124,6 +124,7 @@ impl Family for Filter {
             size: [16, 64, 1400, 3000][rng.usize(..4)],
             gap_ns: [0, 1_000, 50_000, 1_000_000][rng.usize(..4)],
             ttl: rng.u8(1..=64),
+            ecn: 0,
             ports: [PORTS[rng.usize(..5)], PORTS[rng.usize(..5)]],
             whole: rng.bool(),
         })

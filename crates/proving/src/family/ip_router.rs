@@ -162,6 +162,7 @@ impl Family for IpRouter {
             size,
             gap_ns: [0, 1_000, 50_000, 1_000_000][rng.usize(..4)],
             ttl: if rng.u32(..3) == 0 { rng.u8(1..=4) } else { 64 },
+            ecn: 0,
             ports: [rng.u16(1024..), if rng.bool() { ECHO_PORT } else { rng.u16(1..1024) }],
             whole: rng.bool() && size < HOST_PIECE - 60,
         })
@@ -346,7 +347,7 @@ impl Row {
             let lan = machine + port;
             let hosts: Vec<_> = next_hops.iter().filter_map(|&next_hop| self.host(lan, next_hop)).collect();
             if hosts.len() == next_hops.len() {
-                return Fate::Arrives { hosts, hops: hops + 1, as_sent: true };
+                return Fate::Arrives { hosts, hops: hops + 1, as_sent: true, ecn: None };
             }
             let next =
                 (0..self.routers).find(|&other| (0..2).any(|port| own(other, port, six) == next_hops[0]));

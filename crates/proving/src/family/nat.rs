@@ -112,6 +112,7 @@ impl Family for Nat {
             size: [16, 64, 500, 1400][rng.usize(..4)],
             gap_ns: [0, 1_000, 50_000, 1_000_000][rng.usize(..4)],
             ttl: if rng.u32(..8) == 0 { rng.u8(1..=2) } else { 64 },
+            ecn: 0,
             ports: [rng.u16(2_000..2_008), port],
             whole: false,
         })

@@ -90,6 +90,7 @@ impl Family for Queues {
             size: [16, 64, 500, 1400][rng.usize(..4)],
             gap_ns: [0, 0, 1_000, 50_000, 500_000][rng.usize(..5)],
             ttl: 64,
+            ecn: 0,
             ports: [rng.u16(1024..), if rng.bool() { ECHO_PORT } else { rng.u16(1..1024) }],
             whole: rng.bool(),
         })

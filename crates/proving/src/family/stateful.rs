@@ -84,6 +84,7 @@ impl Family for Stateful {
             size: [16, 64, 1400][rng.usize(..3)],
             gap_ns: [0, 1_000, 50_000, 1_000_000][rng.usize(..4)],
             ttl: 64,
+            ecn: 0,
             // Who is asked has other ports than who asks, so that an answer is never a question.
             ports: [rng.u16(2_000..2_008), [ECHO_PORT, 53, 80][rng.usize(..3)]],
             whole: rng.bool(),

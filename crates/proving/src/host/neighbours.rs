@@ -158,6 +158,7 @@ impl Host {
             src,
             dst,
             ttl: 255,
+            ecn: 0,
             protocol: protocol::ICMP6,
             id: 0,
             fragment: None,

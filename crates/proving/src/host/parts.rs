@@ -1,6 +1,6 @@
 //! Fragments that wait for the others of their packet.
 
-use crate::datagram::Datagram;
+use crate::datagram::{CE, Datagram};
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
@@ -62,8 +62,11 @@ impl Packet {
             return None;
         }
         let parts = std::mem::take(&mut self.parts);
+        // Congestion that one part has met the whole has met (RFC 3168, section 5.3).
+        let congested = parts.values().any(|part| part.ecn == CE);
         self.done = parts.keys().copied().collect();
         let first = parts.into_values().next()?;
-        Some(Datagram { fragment: None, payload, ..first })
+        let ecn = if congested { CE } else { first.ecn };
+        Some(Datagram { fragment: None, payload, ecn, ..first })
     }
 }

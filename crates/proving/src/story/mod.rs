@@ -102,6 +102,8 @@ pub struct FlowStep {
     pub gap_ns: i64,
     /// TTL, or hop limit.
     pub ttl: u8,
+    /// The mark of explicit congestion notification: 0 for none, 1 for ECT(1), 2 for ECT(0), 3 for congestion experienced.
+    pub ecn: u8,
     /// Source and destination port.
     pub ports: [u16; 2],
     /// Whether routers may not cut the packets.

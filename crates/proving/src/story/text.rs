@@ -49,7 +49,10 @@ impl Display for FlowStep {
         };
         write!(f, "flow {} {} {kind} count {} size {}", self.from, self.to, self.count, self.size)?;
         write!(f, " gap {} ttl {} ports {} {}", Time(self.gap_ns), self.ttl, self.ports[0], self.ports[1])?;
-        if self.whole { f.write_str(" whole") } else { Ok(()) }
+        if self.whole {
+            f.write_str(" whole")?;
+        }
+        if self.ecn > 0 { write!(f, " ecn {}", self.ecn) } else { Ok(()) }
     }
 }
 
@@ -164,7 +167,13 @@ fn read_flow(words: &mut Words<'_>) -> Result<FlowStep, String> {
     if whole {
         words.expect("whole")?;
     }
-    Ok(FlowStep { from, to, kind, count, size, gap_ns, ttl, ports, whole })
+    let ecn = if words.0.clone().next() == Some("ecn") {
+        words.expect("ecn")?;
+        words.value()?
+    } else {
+        0
+    };
+    Ok(FlowStep { from, to, kind, count, size, gap_ns, ttl, ecn, ports, whole })
 }
 
 /// The rest of a line.
