@@ -5,13 +5,22 @@ mod filter;
 mod ip_router;
 mod nat;
 mod queues;
+mod sites;
 mod stateful;
+mod tunnel;
 
 pub use contract::Family;
 
 /// All families.
 pub fn all() -> &'static [&'static dyn Family] {
-    &[&ip_router::IpRouter, &nat::Nat, &filter::Filter, &queues::Queues, &stateful::Stateful]
+    &[
+        &ip_router::IpRouter,
+        &nat::Nat,
+        &filter::Filter,
+        &queues::Queues,
+        &stateful::Stateful,
+        &tunnel::Tunnels,
+    ]
 }
 
 /// The family with a name.
