@@ -13,7 +13,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 fn command(key: &str, directory: &Path) -> Command {
     let unit = concat!(env!("CARGO_MANIFEST_DIR"), "/../../conf/clique@.service");
     let unit = std::fs::read_to_string(unit).expect("the unit");
-    let line = unit.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix("=/usr/local/bin/clique "));
+    let line = unit.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix("=clique "));
     let line = line.unwrap_or_else(|| panic!("no {key}")).replace("%i", "here");
     let directory = directory.to_str().expect("UTF-8");
     let line = line.replace("/run/clique", directory).replace("/etc/clique", directory);
