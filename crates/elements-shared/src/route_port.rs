@@ -42,7 +42,8 @@ pub enum Change {
     ForgetNextHop(NextHopId),
     /// The destination leads to the next hop with this number.
     Route(Destination, NextHopId),
-    /// The destination has no route of this feed any more.
+    /// The destination has no route of this feed any more. If another source has set one since, that stays: the last to set a
+    /// destination has it.
     Withdraw(Destination),
 }
 
@@ -76,6 +77,13 @@ pub trait RouteFeed: Send {
     /// # Errors
     /// [`Refused`]; then nothing has changed.
     fn apply(&mut self, changes: &[Change]) -> Result<(), Refused>;
+
+    /// Withdraws the routes that feeds of the same origin have left in the table, before this one joined, and that this one has not set
+    /// again: for a source that has told everything after a swap or a restart. Returns how many they were.
+    ///
+    /// # Errors
+    /// [`Refused`]; then nothing has changed.
+    fn sweep(&mut self) -> Result<usize, Refused>;
 }
 
 /// A table of routes, as those who bring routes see it.

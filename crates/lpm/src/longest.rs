@@ -36,11 +36,20 @@ pub trait LongestMatch<K: Key>: Send + Sync + 'static {
     /// [`TableError`]; the table is unchanged then.
     fn change(&self, prefix: Prefix<K>, id: Option<u32>) -> Result<Option<u32>, TableError>;
 
-    /// Sets or removes many prefixes in the order given. Readers see each address change at once.
+    /// Sets or removes many prefixes in the order given, returning the id that each one had before its change. Readers see each
+    /// address change at once.
     ///
     /// # Errors
     /// [`TableError`]; the table is unchanged then, by any of the changes.
-    fn apply(&self, changes: &[(Prefix<K>, Option<u32>)]) -> Result<(), TableError>;
+    fn exchange(&self, changes: &[(Prefix<K>, Option<u32>)]) -> Result<Vec<Option<u32>>, TableError>;
+
+    /// [`exchange`](Self::exchange) for callers that need not know what was there.
+    ///
+    /// # Errors
+    /// As there.
+    fn apply(&self, changes: &[(Prefix<K>, Option<u32>)]) -> Result<(), TableError> {
+        self.exchange(changes).map(drop)
+    }
 
     /// Removes all prefixes.
     ///
@@ -89,8 +98,8 @@ impl<K: Key> LongestMatch<K> for Table<K> {
         }
     }
 
-    fn apply(&self, changes: &[(Prefix<K>, Option<u32>)]) -> Result<(), TableError> {
-        self.apply(changes.iter().copied())
+    fn exchange(&self, changes: &[(Prefix<K>, Option<u32>)]) -> Result<Vec<Option<u32>>, TableError> {
+        self.exchange(changes.iter().copied())
     }
 
     fn clear(&self) -> Result<(), TableError> {

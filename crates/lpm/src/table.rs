@@ -31,6 +31,9 @@ pub type Table4 = Table<u32>;
 /// An IPv6 table.
 pub type Table6 = Table<u128>;
 
+/// What prefixes had before changes.
+type Had<K> = Vec<(Prefix<K>, Option<u32>)>;
+
 /// Why a change was refused. The table is as it was before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TableError {
@@ -147,7 +150,19 @@ impl<K: Key> Table<K> {
         &self,
         changes: impl IntoIterator<Item = (Prefix<K>, Option<u32>)>,
     ) -> Result<(), TableError> {
-        self.apply_to(&mut self.write(), changes)
+        self.apply_to(&mut self.write(), changes).map(drop)
+    }
+
+    /// [`apply`](Self::apply) that returns the id which each prefix had before its change.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn exchange(
+        &self,
+        changes: impl IntoIterator<Item = (Prefix<K>, Option<u32>)>,
+    ) -> Result<Vec<Option<u32>>, TableError> {
+        let had = self.apply_to(&mut self.write(), changes)?;
+        Ok(had.into_iter().map(|(_, id)| id).collect())
     }
 
     /// Removes all prefixes.
@@ -158,7 +173,7 @@ impl<K: Key> Table<K> {
         let mut writer = self.write();
         let mut all = Vec::with_capacity(writer.rib.len());
         writer.rib.for_each(&mut |prefix, _| all.push((prefix, None)));
-        self.apply_to(&mut writer, all)
+        self.apply_to(&mut writer, all).map(drop)
     }
 
     /// Replaces all prefixes by these. Addresses that match the same before and after never miss meanwhile.
@@ -170,14 +185,14 @@ impl<K: Key> Table<K> {
         let mut changes = Vec::with_capacity(writer.rib.len());
         writer.rib.for_each(&mut |prefix, _| changes.push((prefix, None)));
         changes.extend(routes.into_iter().map(|(prefix, id)| (prefix, Some(id))));
-        self.apply_to(&mut writer, changes)
+        self.apply_to(&mut writer, changes).map(drop)
     }
 
     fn apply_to(
         &self,
         writer: &mut Updater<K, Token>,
         changes: impl IntoIterator<Item = (Prefix<K>, Option<u32>)>,
-    ) -> Result<(), TableError> {
+    ) -> Result<Had<K>, TableError> {
         let mut had = Vec::new();
         let mut fault = None;
         for (prefix, id) in changes {
@@ -192,11 +207,11 @@ impl<K: Key> Table<K> {
             None => self.publish(writer),
         };
         if published.is_err() {
-            for (prefix, id) in had.into_iter().rev() {
+            for &(prefix, id) in had.iter().rev() {
                 writer.change(prefix, id);
             }
         }
-        published
+        published.map(|()| had)
     }
 
     /// The id of exactly this prefix.

@@ -273,8 +273,8 @@ impl LongestMatch<u32> for Wide {
         LongestMatch::change(&self.0, Self::prefix(prefix), id)
     }
 
-    fn apply(&self, changes: &[(Prefix<u32>, Option<u32>)]) -> Result<(), TableError> {
-        self.0.apply(changes.iter().map(|&(prefix, id)| (Self::prefix(prefix), id)))
+    fn exchange(&self, changes: &[(Prefix<u32>, Option<u32>)]) -> Result<Vec<Option<u32>>, TableError> {
+        self.0.exchange(changes.iter().map(|&(prefix, id)| (Self::prefix(prefix), id)))
     }
 
     fn clear(&self) -> Result<(), TableError> {

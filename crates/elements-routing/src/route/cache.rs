@@ -105,7 +105,6 @@ mod tests {
     use elements_shared::keyed_hash::HashKey;
     use lpm::{Prefix, Table4};
     use rcu::Domain;
-    use std::net::Ipv4Addr;
     use std::sync::atomic::{AtomicU32, Ordering};
 
     /// While a route changes under it, a cache never says what was not so any more when it was asked.
@@ -114,7 +113,7 @@ mod tests {
         let table = RouteTable::<V4, Table4>::new(SlotPolicy::Holes);
         let prefix = Prefix::new(10 << 24, 8).expect("a length");
         let lead = |port| {
-            let to = Target::One(Hop { gateway: Ipv4Addr::UNSPECIFIED, port });
+            let to = Target::One(Hop { gateway: V4::DIRECT, port });
             table.change([Change::Set(Route { prefix, to })]).expect("room");
         };
         let (last, flows) = (AtomicU32::new(0), Flows { key: HashKey::new(3), fields: Fields::Addresses });

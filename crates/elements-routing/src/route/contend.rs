@@ -80,7 +80,7 @@ pub(super) fn writer(
         .keyword("STOP", &mut rounds.stop)
         .finish()?;
     let prefix = V4::prefix(&prefix, config.scope()).ok_or("PREFIX should be 'ADDR/MASK'")?;
-    let route = Route { prefix, to: Target::One(Hop { gateway, port: 0 }) };
+    let route = Route { prefix, to: Target::One(Hop { gateway: gateway.into(), port: 0 }) };
     Ok(Box::new(Writer { rounds, route, refused: 0 }))
 }
 
@@ -143,7 +143,10 @@ impl Element for Reader {
         self.rounds.run(cx, |table, cx| {
             let id = table.lookup_one(key, cx.turn());
             let hop = table.forwarding(id, cx.turn()).and_then(|forwarding| forwarding.pick(|| 0));
-            *wrong += u64::from(!hop.is_some_and(|hop| right.contains(&hop.gateway)));
+            *wrong +=
+                u64::from(!hop.is_some_and(|hop| {
+                    V4::near(hop.gateway).is_some_and(|gateway| right.contains(&gateway))
+                }));
         });
     }
 

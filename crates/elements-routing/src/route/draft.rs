@@ -11,7 +11,7 @@ use std::collections::HashMap;
 pub(super) struct Draft<F: Family> {
     /// Whether all routes go that the draft says nothing of.
     flush: bool,
-    decided: HashMap<Prefix<F::Key>, Option<Target<F::Address>>>,
+    decided: HashMap<Prefix<F::Key>, Option<Target<F::Gateway>>>,
     /// The prefixes in the order in which they were decided, some more than once.
     order: Vec<Prefix<F::Key>>,
 }
@@ -24,7 +24,7 @@ impl<F: Family> Default for Draft<F> {
 
 impl<F: Family> Draft<F> {
     /// What the draft says of a prefix; `None` if nothing.
-    pub(super) fn get(&self, prefix: Prefix<F::Key>) -> Option<Option<Target<F::Address>>> {
+    pub(super) fn get(&self, prefix: Prefix<F::Key>) -> Option<Option<Target<F::Gateway>>> {
         match self.decided.get(&prefix) {
             Some(decided) => Some(decided.clone()),
             None => self.flush.then_some(None),
@@ -38,7 +38,7 @@ impl<F: Family> Draft<F> {
     pub(super) fn enter(
         &mut self,
         change: Change<F>,
-        known: impl Fn(Prefix<F::Key>) -> Option<Target<F::Address>>,
+        known: impl Fn(Prefix<F::Key>) -> Option<Target<F::Gateway>>,
     ) -> Result<(), Refusal<F>> {
         let now = |prefix| self.get(prefix).unwrap_or_else(|| known(prefix));
         match change {
@@ -62,7 +62,7 @@ impl<F: Family> Draft<F> {
         self.decide(route.prefix, Some(route.to));
     }
 
-    fn decide(&mut self, prefix: Prefix<F::Key>, to: Option<Target<F::Address>>) {
+    fn decide(&mut self, prefix: Prefix<F::Key>, to: Option<Target<F::Gateway>>) {
         self.decided.insert(prefix, to);
         self.order.push(prefix);
     }

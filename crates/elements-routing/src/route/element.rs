@@ -4,9 +4,10 @@ mod commands;
 
 use super::cache::Cache;
 use super::family::Family;
+use super::feeds;
 use super::slots::SlotPolicy;
 use super::sticky::Sticky;
-use super::table::{Change, Refusal, RouteTable};
+use super::table::{Change, RouteTable};
 use super::target::{Forwarding, Hop, Route, Target, pick};
 use super::words::{leads_to, needed_outputs, parse};
 use commands::explain;
@@ -74,7 +75,7 @@ pub(super) struct Lookup<F: Family, T> {
 struct Forwarder<F: Family> {
     flows: Flows,
     /// The next hops of flows, where they are remembered.
-    sticky: Option<Sticky<Hop<F::Address>>>,
+    sticky: Option<Sticky<Hop<F::Gateway>>>,
     /// Where packets go that no route leads anywhere.
     no_route: Option<u32>,
     /// The element class that reports them, if one does.
@@ -87,7 +88,7 @@ struct Handover<F: Family, T> {
     /// Where routes come and go.
     table: Option<Arc<RouteTable<F, T>>>,
     /// The next hops of flows, and how flows are hashed.
-    sticky: Option<(Flows, Sticky<Hop<F::Address>>)>,
+    sticky: Option<(Flows, Sticky<Hop<F::Gateway>>)>,
 }
 
 /// Makes an element whose arguments are its first routes.
@@ -128,6 +129,9 @@ pub(super) fn create<F: Family, T: LongestMatch<F::Key>>(
         Ok(table)
     })?;
     offer_membership(config, &table)?;
+    if style.dynamic {
+        feeds::offer(config, &table)?;
+    }
     let flows = Flows { key: HashKey::new(key), fields };
     let forwarder = Forwarder { flows, sticky, no_route, reporter: style.reporter, complaints: 0 };
     Ok(Box::new(Lookup { table, cache, forwarder, outputs, style, lost: 0 }))
@@ -138,12 +142,12 @@ fn offer_membership<F: Family, T: LongestMatch<F::Key> + 'static>(
     config: &mut Config<'_>,
     table: &Arc<RouteTable<F, T>>,
 ) -> Result<(), ConfigError> {
-    if F::gateway(Ipv4Addr::UNSPECIFIED.into()).is_none() {
+    if F::own(Ipv4Addr::UNSPECIFIED.into()).is_none() {
         return Ok(());
     }
     let table = table.clone();
     Membership::offer(config, move |cx, address| {
-        let address = F::gateway(address.into()).map(F::key);
+        let address = F::own(address.into()).map(F::key);
         address.is_some_and(|address| table.lookup_one(address, cx.turn()) != lpm::NONE)
     })
 }
@@ -191,7 +195,7 @@ impl LookupStyle {
     }
 
     /// What `remove` asks for.
-    fn remove<F: Family>(self, prefix: Prefix<F::Key>, to: Option<Target<F::Address>>) -> Change<F> {
+    fn remove<F: Family>(self, prefix: Prefix<F::Key>, to: Option<Target<F::Gateway>>) -> Change<F> {
         if self.lenient { Change::Forget(prefix) } else { Change::Remove(prefix, to) }
     }
 }
@@ -205,7 +209,7 @@ impl<F: Family, T: LongestMatch<F::Key>> Lookup<F, T> {
         match forwarding
             .and_then(|forwarding| forwarding.pick(|| self.forwarder.flows.of_address(address.into())))
         {
-            Some(hop) if hop.gateway != F::NONE => format!("{} {}", hop.port, hop.gateway),
+            Some(hop) if hop.gateway != F::DIRECT => format!("{} {}", hop.port, hop.gateway),
             Some(hop) => hop.port.to_string(),
             None => "-1".to_owned(),
         }
@@ -244,16 +248,10 @@ impl<F: Family, T: LongestMatch<F::Key>> Lookup<F, T> {
 impl<F: Family> Forwarder<F> {
     /// Sends a packet to its next hop.
     #[inline(always)] // in two loops, of which the verdict would otherwise go through memory
-    fn send(
-        &mut self,
-        cx: &Cx<'_>,
-        packet: &mut Packet,
-        forwarding: Option<&Forwarding<F::Address>>,
-    ) -> Verdict {
+    fn send(&mut self, cx: &Cx<'_>, packet: &mut Packet, forwarding: Option<&Forwarding<F>>) -> Verdict {
         let Hop { gateway, port } = match forwarding {
             Some(Forwarding::One(hop)) => *hop,
-            Some(Forwarding::Many(group)) => self.choose(cx, packet, group),
-            Some(Forwarding::Nowhere) => return Verdict::Drop("route leads nowhere"),
+            Some(others) => return self.send_elsewhere(cx, packet, others),
             None => return self.no_route(cx, packet),
         };
         if gateway != F::NONE {
@@ -262,9 +260,21 @@ impl<F: Family> Forwarder<F> {
         Verdict::Output(port as usize)
     }
 
+    /// The same where a route leads to several next hops, to one of another family, or nowhere.
+    #[inline(never)] // the loop is for the others
+    fn send_elsewhere(&mut self, cx: &Cx<'_>, packet: &mut Packet, forwarding: &Forwarding<F>) -> Verdict {
+        let hop = match forwarding {
+            Forwarding::One(hop) => Hop { gateway: F::Gateway::from(hop.gateway), port: hop.port },
+            Forwarding::Across(hop) => *hop,
+            Forwarding::Many(group) => self.choose(cx, packet, group),
+            Forwarding::Nowhere => return Verdict::Drop("route leads nowhere"),
+        };
+        F::lead(packet, hop.gateway);
+        Verdict::Output(hop.port as usize)
+    }
+
     /// The next hop of several for a packet: by its flow.
-    #[inline(never)] // the loop is for those that have one
-    fn choose(&mut self, cx: &Cx<'_>, packet: &Packet, group: &Group<Hop<F::Address>>) -> Hop<F::Address> {
+    fn choose(&mut self, cx: &Cx<'_>, packet: &Packet, group: &Group<Hop<F::Gateway>>) -> Hop<F::Gateway> {
         let flow = F::flow(packet, &self.flows);
         let chosen = *pick(group, flow);
         match &mut self.sticky {
@@ -289,12 +299,12 @@ impl<F: Family> Forwarder<F> {
     }
 
     /// The next hops of flows, and how flows are hashed, for another element.
-    fn give(&mut self) -> Option<(Flows, Sticky<Hop<F::Address>>)> {
+    fn give(&mut self) -> Option<(Flows, Sticky<Hop<F::Gateway>>)> {
         self.sticky.as_mut().map(|sticky| (self.flows, sticky.give()))
     }
 
     /// Goes on with another element's flows, if it hashed them as this one does.
-    fn adopt(&mut self, flows: Flows, old: Sticky<Hop<F::Address>>) {
+    fn adopt(&mut self, flows: Flows, old: Sticky<Hop<F::Gateway>>) {
         if let Some(sticky) = self.sticky.as_mut().filter(|_| flows == self.flows) {
             sticky.adopt(old);
         }
@@ -304,21 +314,21 @@ impl<F: Family> Forwarder<F> {
 impl<F: Family, T: LongestMatch<F::Key>> Lookup<F, T> {
     /// Copies the routes that came to another table while its router ran, unless it was done by this element's instance on another
     /// worker and none has come since. Those whose output is gone are counted by the instance that does it.
-    fn copy_learned(&mut self, old: &RouteTable<F, T>) -> Result<(), Refusal<F>> {
+    fn copy_learned(&mut self, old: &RouteTable<F, T>) -> Result<(), String> {
         if !self.table.follows(old.version()) {
             return Ok(());
         }
-        let mine = self.table.routes();
-        let exists =
-            |route: &Route<F>| route.to.hops().iter().all(|(hop, _)| (hop.port as usize) < self.outputs);
-        let (routes, lost): (Vec<_>, Vec<_>) = old.learned().into_iter().partition(exists);
-        let replaced: HashSet<_> = mine.iter().map(|route| route.prefix).collect();
-        self.lost = lost.iter().filter(|route| !replaced.contains(&route.prefix)).count();
-        self.table.set_all(routes.into_iter().chain(mine))
+        self.lost = self.table.take_over(old, |to| leads_to(to, self.outputs)).map_err(explain)?;
+        Ok(())
     }
 }
 
 impl<F: Family, T: LongestMatch<F::Key>> Element for Lookup<F, T> {
+    fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
+        self.table.tell(cx.info(), cx.name());
+        Ok(())
+    }
+
     #[inline]
     fn push_one(&mut self, cx: &mut Cx<'_>, _port: usize, packet: &mut Packet) -> Option<Verdict> {
         let (address, turn) = (F::destination(packet), cx.turn());
@@ -385,9 +395,7 @@ impl<F: Family, T: LongestMatch<F::Key>> Element for Lookup<F, T> {
     /// The new element has a table of its own, into which routes are copied: this one goes on with its if the swap is refused.
     fn can_take_over(&mut self, _cx: &mut Cx<'_>, old: &dyn Any) -> Result<(), ConfigError> {
         match old.downcast_ref::<Lookup<F, T>>() {
-            Some(old) if old.style.dynamic => {
-                self.copy_learned(&old.table).map_err(|refusal| explain(refusal).into())
-            }
+            Some(old) if old.style.dynamic => self.copy_learned(&old.table).map_err(ConfigError::from),
             _ => Ok(()),
         }
     }
@@ -408,8 +416,8 @@ impl<F: Family, T: LongestMatch<F::Key>> Element for Lookup<F, T> {
         }
         let Some(old) = table else { return };
         // Updaters do not stop for a swap: what came since the routes were copied.
-        if let Err(refusal) = self.copy_learned(&old) {
-            cx.log(&format!("{}: routes of the last moment lost: {}", cx.name(), explain(refusal)));
+        if let Err(why) = self.copy_learned(&old) {
+            cx.log(&format!("{}: routes of the last moment lost: {why}", cx.name()));
         }
         if self.lost > 0 {
             cx.log(&format!("{}: {} routes lost (their output is gone)", cx.name(), self.lost));
@@ -709,6 +717,31 @@ mod tests {
         assert_eq!(flow.log(), "", "nothing to complain about");
         let text = errors("Idle -> r :: IPLookup(0/0 0, NOROUTE 1) -> Discard");
         assert!(text.contains("NOROUTE: output 1 does not exist; there are 1"), "{text}");
+    }
+
+    /// An IPv4 route may lead to an IPv6 gateway, alone or among others: the packet carries that as its IPv6 destination annotation. What
+    /// is printed can be read again.
+    #[test]
+    fn ipv4_routes_over_ipv6_gateways() {
+        let config = "Inject -> GetIPAddress(0) -> r :: IPLookup(10.0.0.0/8 fe80::1 0, 11.0.0.0/8 nexthop fe80::2 1 nexthop fe80::2 1 2,
+            12.0.0.0/8 nexthop 192.0.2.1 0 nexthop fe80::3 1 65536); r[0] -> Collect(0); r[1] -> Collect(1)";
+        let packets = [[10, 0, 0, 1], [11, 0, 0, 1]].map(|address| address.to_vec());
+        let mut flow = crate::testing::send(config, packets);
+        let sent: Vec<_> = flow.seen.iter().map(|(at, packet)| (*at, packet.dst_ip6().to_string())).collect();
+        assert_eq!(sent, [(0, "fe80::1".to_owned()), (1, "fe80::2".to_owned())]);
+        let table = "10.0.0.0/8\t\tfe80::1\t\t0\n11.0.0.0/8\t\tfe80::2\t\t1\n12.0.0.0/8\t\t192.0.2.1\t0\tweight 1\n\
+            12.0.0.0/8\t\tfe80::3\t\t1\tweight 65536\n";
+        assert_eq!(flow.read("r.table"), table);
+        let config = format!("InfiniteSource(ACTIVE false) -> r :: IPLookup; {THREE}");
+        let mut router = build(&config, 1, 1).expect("a good configuration");
+        write(&mut router, "r.add", "10.0.0.0/8 fe80::1 2").expect("room");
+        assert_eq!(lookup(&mut router, "10.0.0.1"), "2 fe80::1");
+        assert!(write(&mut router, "r.remove", "10.0.0.0/8 fe80::2 2").is_err(), "that is another");
+        write(&mut router, "r.remove", "10.0.0.0/8 fe80::1 2").expect("it is there");
+        write(&mut router, "r.load_text", "1 a=2\n10.0.0.0/8 via inet6 fe80::9 dev a\n").expect("room");
+        assert_eq!(lookup(&mut router, "10.0.0.1"), "2 fe80::9");
+        let text = errors("Idle -> IP6Lookup(2001:db8::/32 192.0.2.1 0) -> Discard");
+        assert!(text.contains("argument 1 should be"), "{text}");
     }
 
     /// Whatever the routes do between packets, a cache, however small, changes nothing about where these go.

@@ -5,8 +5,8 @@ use lpm::import::{List, NextHops};
 use lpm::{Key, Prefix};
 use packet::Packet;
 use router::{FromArg, NetOrHost, Scope};
-use std::fmt::{Debug, Display};
-use std::hash::Hash;
+use std::fmt::{self, Debug, Display};
+use std::hash::{Hash, Hasher};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use wire::{Ipv4Net, Ipv6Net};
 
@@ -16,8 +16,12 @@ pub(super) trait Family: Copy + Eq + Debug + Send + Sync + 'static {
     type Key: Key;
     /// Addresses as people see them.
     type Address: Copy + Eq + Hash + Debug + Display + FromArg + Into<IpAddr> + Send + Sync + 'static;
-    /// No gateway.
+    /// Gateways: of this family, or of another that can carry packets of this one.
+    type Gateway: Copy + Eq + Hash + Debug + Display + From<Self::Address> + Send + Sync + 'static;
+    /// No gateway, as an address.
     const NONE: Self::Address;
+    /// No gateway.
+    const DIRECT: Self::Gateway;
     /// The form of routes, as messages show it.
     const ROUTE: &'static str;
 
@@ -29,8 +33,16 @@ pub(super) trait Family: Copy + Eq + Debug + Send + Sync + 'static {
     fn flow(packet: &Packet, flows: &Flows) -> u64;
     fn key(address: Self::Address) -> Self::Key;
     fn address(key: Self::Key) -> Self::Address;
-    /// A gateway from a list of either family.
-    fn gateway(address: IpAddr) -> Option<Self::Address>;
+    /// An address if it is of this family.
+    fn own(address: IpAddr) -> Option<Self::Address>;
+    /// An address as a gateway, if it can be one.
+    fn gateway(address: IpAddr) -> Option<Self::Gateway>;
+    /// A gateway of this family, or none.
+    fn near(gateway: Self::Gateway) -> Option<Self::Address>;
+    /// Sets the destination annotation of a packet to a gateway, if there is one.
+    fn lead(packet: &mut Packet, gateway: Self::Gateway);
+    /// Reads a gateway.
+    fn read_gateway(text: &str, scope: Scope<'_>) -> Option<Self::Gateway>;
     /// The part of a list that is of this family.
     fn routes(list: &List) -> &[(Prefix<Self::Key>, NextHops)];
     /// The chain of a table that has them to which a prefix belongs.
@@ -39,6 +51,40 @@ pub(super) trait Family: Copy + Eq + Debug + Send + Sync + 'static {
     }
     /// Reads `ADDR/MASK`.
     fn prefix(text: &str, scope: Scope<'_>) -> Option<Prefix<Self::Key>>;
+}
+
+/// A gateway for IPv4 packets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Gateway4 {
+    /// An IPv4 address; the unspecified one if there is no gateway.
+    Near(Ipv4Addr),
+    /// An IPv6 address, which neighbour discovery finds (RFC 8950).
+    Across(Ipv6Addr),
+}
+
+impl From<Ipv4Addr> for Gateway4 {
+    fn from(address: Ipv4Addr) -> Self {
+        Gateway4::Near(address)
+    }
+}
+
+/// As the address itself: a group's choice among gateways of one family is the same whether or not there could be others.
+impl Hash for Gateway4 {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        match self {
+            Gateway4::Near(address) => Hash::hash(address, state),
+            Gateway4::Across(address) => Hash::hash(address, state),
+        }
+    }
+}
+
+impl Display for Gateway4 {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Gateway4::Near(address) => Display::fmt(address, f),
+            Gateway4::Across(address) => Display::fmt(address, f),
+        }
+    }
 }
 
 /// IPv4.
@@ -51,7 +97,9 @@ pub(super) struct V6;
 impl Family for V4 {
     type Key = u32;
     type Address = Ipv4Addr;
+    type Gateway = Gateway4;
     const NONE: Ipv4Addr = Ipv4Addr::UNSPECIFIED;
+    const DIRECT: Gateway4 = Gateway4::Near(Ipv4Addr::UNSPECIFIED);
     const ROUTE: &'static str = "'ADDR/MASK [GATEWAY] OUTPUT'";
 
     #[inline]
@@ -76,11 +124,40 @@ impl Family for V4 {
         key.into()
     }
 
-    fn gateway(address: IpAddr) -> Option<Ipv4Addr> {
+    fn own(address: IpAddr) -> Option<Ipv4Addr> {
         match address {
             IpAddr::V4(address) => Some(address),
             IpAddr::V6(_) => None,
         }
+    }
+
+    fn gateway(address: IpAddr) -> Option<Gateway4> {
+        Some(match address {
+            IpAddr::V4(address) => Gateway4::Near(address),
+            IpAddr::V6(address) => Gateway4::Across(address),
+        })
+    }
+
+    fn near(gateway: Gateway4) -> Option<Ipv4Addr> {
+        match gateway {
+            Gateway4::Near(address) => Some(address),
+            Gateway4::Across(_) => None,
+        }
+    }
+
+    #[inline]
+    fn lead(packet: &mut Packet, gateway: Gateway4) {
+        match gateway {
+            Gateway4::Near(Ipv4Addr::UNSPECIFIED) => {}
+            Gateway4::Near(address) => packet.set_dst_ip(address),
+            Gateway4::Across(address) => packet.set_dst_ip6(address),
+        }
+    }
+
+    fn read_gateway(text: &str, scope: Scope<'_>) -> Option<Gateway4> {
+        // Names of addresses in the configuration may be of both families: for an IPv4 route they mean the IPv4 one.
+        let near = Ipv4Addr::from_arg(text, scope).map(Gateway4::Near);
+        near.or_else(|_| Ipv6Addr::from_arg(text, scope).map(Gateway4::Across)).ok()
     }
 
     fn routes(list: &List) -> &[(Prefix<u32>, NextHops)] {
@@ -100,7 +177,9 @@ impl Family for V4 {
 impl Family for V6 {
     type Key = u128;
     type Address = Ipv6Addr;
+    type Gateway = Ipv6Addr;
     const NONE: Ipv6Addr = Ipv6Addr::UNSPECIFIED;
+    const DIRECT: Ipv6Addr = Ipv6Addr::UNSPECIFIED;
     const ROUTE: &'static str = "DADDR/MASK [GW] OUTPUT";
 
     #[inline]
@@ -125,11 +204,30 @@ impl Family for V6 {
         key.into()
     }
 
-    fn gateway(address: IpAddr) -> Option<Ipv6Addr> {
+    fn own(address: IpAddr) -> Option<Ipv6Addr> {
         match address {
             IpAddr::V6(address) => Some(address),
             IpAddr::V4(_) => None,
         }
+    }
+
+    fn gateway(address: IpAddr) -> Option<Ipv6Addr> {
+        V6::own(address)
+    }
+
+    fn near(gateway: Ipv6Addr) -> Option<Ipv6Addr> {
+        Some(gateway)
+    }
+
+    #[inline]
+    fn lead(packet: &mut Packet, gateway: Ipv6Addr) {
+        if gateway != Ipv6Addr::UNSPECIFIED {
+            packet.set_dst_ip6(gateway);
+        }
+    }
+
+    fn read_gateway(text: &str, scope: Scope<'_>) -> Option<Ipv6Addr> {
+        Ipv6Addr::from_arg(text, scope).ok()
     }
 
     fn routes(list: &List) -> &[(Prefix<u128>, NextHops)] {

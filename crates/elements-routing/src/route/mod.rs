@@ -1,6 +1,6 @@
 //! Route lookup.
 //!
-//! All classes share one implementation: [`element`] is the element, [`table`] the routes behind it, [`family`] what
+//! All classes share one implementation: [`element`] is the element, [`table`] the routes behind it, [`feeds`] the way in for threads that bring routes, [`family`] what
 //! differs between IPv4 and IPv6. The files named after classes have their documentation and say which kind of table they use.
 //! [`contend`] has the elements that put a table under stress.
 
@@ -11,6 +11,7 @@ mod direct_ip_lookup;
 mod draft;
 mod element;
 mod family;
+mod feeds;
 mod hops;
 mod ip6_lookup;
 mod ip_lookup;

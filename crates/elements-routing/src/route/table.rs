@@ -1,21 +1,25 @@
 //! The routes of a lookup element: prefixes, and the next hops that they lead to.
 //!
 //! Packets read both parts without locks, the prefixes through an [`lpm::LongestMatch`] and the next hops through
-//! [`lpm::Routes`]. One writer at a time changes them. Equal next hops are stored once; an id is given up when no prefix leads to
-//! it any more, and the vector reuses it after a grace period.
+//! [`lpm::Routes`]. One writer at a time changes them. An id is given up when no prefix leads to it any more, and the vector reuses it
+//! after a grace period.
 //!
-//! Changes are gathered in a [`Draft`] and published together: those of one command, or of a transaction.
+//! Changes by commands are gathered in a [`Draft`] and published together: those of one command, or of a transaction. Those of feeds come
+//! with next hops of their own, see [`super::feeds`]. The last to set a prefix has it.
 
 use super::draft::Draft;
 use super::family::Family;
+use super::feeds::Feeds;
 use super::hops::Hops;
 use super::slots::{SlotPolicy, Slots};
 use super::target::{Forwarding, Route, Target};
-use lpm::{LongestMatch, Prefix};
+use lpm::{LongestMatch, Prefix, RoutesError, TableError};
 use rcu::{Domain, Turn};
+use router::Info;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering, fence};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+use std::time::{Duration, Instant};
 
 /// A change that a command asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,7 +29,7 @@ pub(super) enum Change<F: Family> {
     /// A route for a prefix that may have one.
     Set(Route<F>),
     /// No route for a prefix; with a target, only if that is where it leads.
-    Remove(Prefix<F::Key>, Option<Target<F::Address>>),
+    Remove(Prefix<F::Key>, Option<Target<F::Gateway>>),
     /// No route for a prefix, whether or not it has one.
     Forget(Prefix<F::Key>),
     /// No route at all.
@@ -41,6 +45,8 @@ pub(super) enum Refusal<F: Family> {
     Missing(Route<F>),
     /// A limit is reached.
     Full(String),
+    /// Too much waits for a grace period: once that is over, there is room.
+    Busy(String),
     /// Transactions do not nest.
     Open,
     /// There is no transaction.
@@ -49,45 +55,111 @@ pub(super) enum Refusal<F: Family> {
 
 /// The routes, over prefixes in a table `T`.
 pub(super) struct RouteTable<F: Family, T> {
-    prefixes: T,
-    hops: Hops<F::Address>,
+    pub(super) prefixes: T,
+    pub(super) hops: Hops<F>,
     /// Moves on with every change: odd while one is made, even otherwise.
     version: AtomicU64,
     /// The number of the table whose routes this one has, of a configuration that it replaces.
     followed: AtomicU64,
+    /// Where listeners to changes are, and what the element is called there.
+    listeners: OnceLock<(Weak<Info>, String)>,
     books: Mutex<Books<F>>,
 }
 
 /// What only writers need.
-struct Books<F: Family> {
+pub(super) struct Books<F: Family> {
+    /// Sources of routes, and their next hops.
+    pub(super) feeds: Feeds,
     /// Places of the routes that were added one by one, for printing.
     slots: Slots<Prefix<F::Key>>,
     /// The changes of an open transaction.
     open: Option<Draft<F>>,
     /// The routes of the configuration, which a later one is to answer for.
-    configured: HashMap<Prefix<F::Key>, Target<F::Address>>,
+    configured: HashMap<Prefix<F::Key>, Target<F::Gateway>>,
+}
+
+impl<F: Family> Books<F> {
+    /// Prefixes have no route any more: if they were added one by one, their places are free.
+    pub(super) fn withdrawn<'a>(&mut self, prefixes: impl Iterator<Item = &'a Prefix<F::Key>>) {
+        if self.slots.any() {
+            prefixes.for_each(|prefix| self.slots.remove(prefix));
+        }
+    }
 }
 
 /// The number of a table's first state.
 const FIRST_VERSION: u64 = 2;
 
 /// A prefix, and where it leads from now on.
-pub(super) type Decision<F> = (Prefix<<F as Family>::Key>, Option<Target<<F as Family>::Address>>);
+pub(super) type Decision<F> = (Prefix<<F as Family>::Key>, Option<Target<<F as Family>::Gateway>>);
+
+/// Prefixes, and the ids that they lead to from now on.
+pub(super) type Moves<F> = [(Prefix<<F as Family>::Key>, Option<u32>)];
+
+/// The number of the origin of routes from commands and files.
+pub(super) const COMMANDS: u16 = 0;
+
+/// How long updaters wait for room, at most.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// What there is to say of a table that has no room.
+pub(super) fn refused<F: Family>(error: TableError) -> Refusal<F> {
+    match error {
+        TableError::Backpressure => Refusal::Busy(error.to_string()),
+        _ => Refusal::Full(error.to_string()),
+    }
+}
+
+/// What there is to say of next hops that have no room.
+pub(super) fn refused_hops<F: Family>(error: RoutesError) -> Refusal<F> {
+    match error {
+        RoutesError::Backpressure => Refusal::Busy(error.to_string()),
+        RoutesError::Full { .. } => Refusal::Full(error.to_string()),
+    }
+}
+
+/// When those who wait for room give up.
+pub(super) fn patience() -> Instant {
+    Instant::now() + PATIENCE
+}
+
+/// Waits until a grace period that begins now is over, or until a time. For threads other than packet workers.
+pub(super) fn wait_for_room(until: Instant) {
+    const STEP: Duration = Duration::from_micros(200);
+    let token = Domain::global().start();
+    while !Domain::global().poll(token) && Instant::now() < until {
+        std::thread::sleep(STEP);
+    }
+    // What waited is freed by another thread, right after the grace period.
+    std::thread::sleep(STEP);
+}
 
 impl<F: Family, T: LongestMatch<F::Key>> RouteTable<F, T> {
     pub(super) fn new(policy: SlotPolicy) -> Self {
         let domain = Domain::global();
-        let books = Books { slots: Slots::new(policy), open: None, configured: HashMap::new() };
+        let books = Books {
+            feeds: Feeds::default(),
+            slots: Slots::new(policy),
+            open: None,
+            configured: HashMap::new(),
+        };
         RouteTable {
             prefixes: T::new(domain),
             hops: Hops::new(domain),
             version: AtomicU64::new(FIRST_VERSION),
             followed: AtomicU64::new(0),
+            listeners: OnceLock::new(),
             books: Mutex::new(books),
         }
     }
 
-    fn books(&self) -> MutexGuard<'_, Books<F>> {
+    /// Has those hear of changes who listen to a router's events, under the name of an element.
+    pub(super) fn tell(&self, info: &Arc<Info>, element: &str) {
+        // Only the first of the instances says it.
+        let _ = self.listeners.set((Arc::downgrade(info), element.to_owned()));
+    }
+
+    pub(super) fn books(&self) -> MutexGuard<'_, Books<F>> {
         // A writer that panicked left the books whole: each change is made in the tables first, then entered.
         self.books.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -106,7 +178,7 @@ impl<F: Family, T: LongestMatch<F::Key>> RouteTable<F, T> {
 
     /// Where an id leads that was looked up in this turn.
     #[inline]
-    pub(super) fn forwarding<'t>(&'t self, id: u32, turn: Turn<'t>) -> Option<&'t Forwarding<F::Address>> {
+    pub(super) fn forwarding<'t>(&'t self, id: u32, turn: Turn<'t>) -> Option<&'t Forwarding<F>> {
         self.hops.read(id, turn)
     }
 
@@ -161,25 +233,16 @@ impl<F: Family, T: LongestMatch<F::Key>> RouteTable<F, T> {
     /// Adds or replaces many routes at once: all or none. As in a list, the last of several for one prefix counts.
     ///
     /// # Errors
-    /// [`Refusal::Full`].
-    pub(super) fn set_all(&self, routes: impl IntoIterator<Item = Route<F>>) -> Result<(), Refusal<F>> {
+    /// [`Refusal::Full`], [`Refusal::Busy`].
+    pub(super) fn set_all(&self, routes: &[Route<F>]) -> Result<(), Refusal<F>> {
         let mut books = self.books();
         if books.open.is_some() {
             let mut draft = Draft::default();
-            for route in routes {
-                draft.set(route);
-            }
+            routes.iter().for_each(|route| draft.set(route.clone()));
             return self.publish(&mut books, draft);
         }
-        let mut decisions: Vec<Decision<F>> =
-            routes.into_iter().map(|route| (route.prefix, Some(route.to))).collect();
-        // Lists are mostly in order, and then no prefix comes twice.
-        if !decisions.is_sorted_by(|(a, _), (b, _)| a < b) {
-            decisions.reverse();
-            decisions.sort_by_key(|&(prefix, _)| prefix);
-            decisions.dedup_by_key(|&mut (prefix, _)| prefix);
-        }
-        self.commit_all(&mut books, false, &decisions)
+        let decisions = decisions(routes.iter().cloned());
+        self.commit_all(&mut books, COMMANDS, false, &decisions)
     }
 
     /// Opens a transaction: changes from now on are published by [`RouteTable::commit`], all at once.
@@ -200,7 +263,7 @@ impl<F: Family, T: LongestMatch<F::Key>> RouteTable<F, T> {
     /// Publishes the changes of the transaction. If that fails, the transaction stays open.
     ///
     /// # Errors
-    /// [`Refusal::NotOpen`], [`Refusal::Full`].
+    /// [`Refusal::NotOpen`], [`Refusal::Full`], [`Refusal::Busy`].
     pub(super) fn commit(&self) -> Result<(), Refusal<F>> {
         let mut books = self.books();
         let draft = books.open.take().ok_or(Refusal::NotOpen)?;
@@ -237,7 +300,7 @@ impl<F: Family, T: LongestMatch<F::Key>> RouteTable<F, T> {
         flush: bool,
         decisions: &[Decision<F>],
     ) -> Result<(), Refusal<F>> {
-        self.commit_all(books, flush, decisions)?;
+        self.commit_all(books, COMMANDS, flush, decisions)?;
         for (prefix, to) in decisions {
             match to {
                 Some(_) => books.slots.set(*prefix, F::chain(*prefix)),
@@ -247,51 +310,78 @@ impl<F: Family, T: LongestMatch<F::Key>> RouteTable<F, T> {
         Ok(())
     }
 
-    /// Publishes decisions, one for each prefix; with `flush`, all other routes go.
+    /// Publishes decisions of an origin, one for each prefix; with `flush`, all other routes go.
     fn commit_all(
         &self,
         books: &mut Books<F>,
+        origin: u16,
         flush: bool,
         decisions: &[Decision<F>],
     ) -> Result<(), Refusal<F>> {
-        let full = |error: &dyn std::fmt::Display| Refusal::Full(error.to_string());
         let targets = decisions.iter().map(|(_, to)| to.as_ref());
-        let ids = self.hops.intern_all(targets).map_err(|error| full(&error))?;
+        let ids = self.hops.intern_all(origin, targets).map_err(refused_hops)?;
         let mut changes = Vec::with_capacity(decisions.len());
-        let mut former = Vec::new();
         if flush {
-            self.prefixes.for_each(&mut |prefix, id| {
-                changes.push((prefix, None));
-                former.push(id);
-            });
-        } else if !self.prefixes.is_empty() {
-            former.extend(decisions.iter().filter_map(|&(prefix, _)| self.prefixes.get(prefix)));
+            self.prefixes.for_each(&mut |prefix, _| changes.push((prefix, None)));
         }
         changes.extend(decisions.iter().zip(&ids).map(|(&(prefix, _), &id)| (prefix, id)));
+        let had = match self.publish_moves(&changes) {
+            Ok(had) => had,
+            Err(error) => {
+                self.hops.release_all(ids.into_iter().flatten());
+                return Err(refused(error));
+            }
+        };
+        self.report(books, &changes, &had);
+        self.hops.release_all(had.into_iter().flatten());
+        if flush {
+            books.slots.clear();
+        }
+        Ok(())
+    }
+
+    /// Has prefixes lead elsewhere, all or none; returns the ids that they led to. The caller holds the books.
+    pub(super) fn publish_moves(&self, moves: &Moves<F>) -> Result<Vec<Option<u32>>, TableError> {
         // Only one writer gets here. An error of the program in between leaves the number odd, and nothing is remembered any more.
         let version = self.version.load(Ordering::Relaxed);
         self.version.store(version | 1, Ordering::Relaxed);
         fence(Ordering::Release);
-        let applied = match changes[..] {
+        let had = match moves[..] {
             // Tables know this case, and it is the usual one.
-            [(prefix, id)] => self.prefixes.change(prefix, id).map(drop),
-            _ => self.prefixes.apply(&changes),
+            [(prefix, id)] => self.prefixes.change(prefix, id).map(|had| vec![had]),
+            _ => self.prefixes.exchange(moves),
         };
         // Before next hops are released: a worker that has been quiescent after that sees the number, and uses no id from before.
         self.version.store((version | 1) + 1, Ordering::Release);
-        match applied {
-            Ok(()) => {
-                self.hops.release_all(former);
-                if flush {
-                    books.slots.clear();
-                }
-                Ok(())
-            }
-            Err(error) => {
-                self.hops.release_all(ids.into_iter().flatten());
-                Err(full(&error))
-            }
+        had
+    }
+
+    /// Tells listeners which routes changed, before the next hops from before are released.
+    pub(super) fn report(&self, books: &Books<F>, moves: &Moves<F>, had: &[Option<u32>]) {
+        let Some((info, element)) = self.listeners.get() else { return };
+        let Some(info) = info.upgrade().filter(|info| info.events.is_heard()) else { return };
+        for (&(prefix, now), &before) in moves.iter().zip(had).filter(|((_, now), before)| now != *before) {
+            let what = match (before, now) {
+                (None, _) => "add",
+                (Some(_), Some(_)) => "change",
+                (Some(_), None) => "delete",
+            };
+            let Some(id) = now.or(before) else { continue };
+            let (Some(to), Some(owner)) = (self.hops.target(id), self.hops.owner(id)) else { continue };
+            let (to, origin) = (Route::<F>::destination_words(&to), books.feeds.name(owner.origin));
+            info.events.publish(&format!("route {what} {element} {prefix} {to} origin {origin}"));
         }
+    }
+
+    /// Tells listeners that a next hop has changed, with all routes to it.
+    pub(super) fn report_hop(&self, books: &Books<F>, id: u32, number: u32) {
+        let Some((info, element)) = self.listeners.get() else { return };
+        let Some(info) = info.upgrade().filter(|info| info.events.is_heard()) else { return };
+        let (Some(to), Some(owner)) = (self.hops.target(id), self.hops.owner(id)) else { return };
+        let (to, origin) = (Route::<F>::destination_words(&to), books.feeds.name(owner.origin));
+        let routes = self.hops.uses(id);
+        info.events
+            .publish(&format!("route nexthop {element} {number} {to} routes {routes} origin {origin}"));
     }
 
     /// Number of routes.
@@ -307,12 +397,61 @@ impl<F: Family, T: LongestMatch<F::Key>> RouteTable<F, T> {
         routes
     }
 
-    /// Routes that are not, or not any more, as the configuration says: those that came while the router ran. By address.
-    pub(super) fn learned(&self) -> Vec<Route<F>> {
+    /// Takes over the routes that came to another table while its router ran: those that are not, or not any more, as its
+    /// configuration said, unless this one's configuration has the prefix, or `leads` says that there is no output for one. Those that an
+    /// earlier call took over and that have gone go, too; those that a feed has set here stay. Returns how many had no output.
+    ///
+    /// # Errors
+    /// [`Refusal::Full`], [`Refusal::Busy`]; then some may have been taken over.
+    pub(super) fn take_over(
+        &self,
+        old: &RouteTable<F, T>,
+        leads: impl Fn(&Target<F::Gateway>) -> bool,
+    ) -> Result<usize, Refusal<F>> {
+        let learned = old.learned();
+        let mut books = self.books();
+        let mut routes = Vec::with_capacity(self.prefixes.len());
+        self.prefixes.for_each(&mut |prefix, id| routes.push((prefix, id)));
+        let here: HashMap<_, _> = routes.into_iter().collect();
+        let fed = |id: &u32| self.hops.owner(*id).is_some_and(|owner| owner.feed > 0);
+        let (mut gone, mut lost) = (here.clone(), 0);
+        let mut of_origin: HashMap<u16, Vec<Route<F>>> = HashMap::new();
+        for (origin, route) in learned {
+            gone.remove(&route.prefix);
+            let stays =
+                books.configured.contains_key(&route.prefix) || here.get(&route.prefix).is_some_and(fed);
+            match leads(&route.to) {
+                _ if stays => {}
+                true => of_origin.entry(books.feeds.origin(&origin)).or_default().push(route),
+                false => lost += 1,
+            }
+        }
+        gone.retain(|prefix, id| !books.configured.contains_key(prefix) && !fed(id));
+        let gone: Vec<Decision<F>> = gone.into_keys().map(|prefix| (prefix, None)).collect();
+        self.commit_all(&mut books, COMMANDS, false, &gone)?;
+        for (origin, routes) in of_origin {
+            self.commit_all(&mut books, origin, false, &decisions(routes))?;
+        }
+        Ok(lost)
+    }
+
+    /// Routes that are not, or not any more, as the configuration says: those that came while the router ran, with their origins.
+    fn learned(&self) -> Vec<(Arc<str>, Route<F>)> {
         let books = self.books();
-        let mut routes = self.all(&books);
-        routes.retain(|route| books.configured.get(&route.prefix) != Some(&route.to));
-        routes
+        let mut origins = HashMap::new();
+        let mut learned = Vec::new();
+        self.prefixes.for_each(&mut |prefix, id| {
+            let known = origins.entry(id).or_insert_with(|| {
+                let origin = self.hops.owner(id).map_or(COMMANDS, |owner| owner.origin);
+                Some((books.feeds.name(origin), self.hops.target(id)?))
+            });
+            if let Some((origin, to)) = known
+                && books.configured.get(&prefix) != Some(to)
+            {
+                learned.push((origin.clone(), Route { prefix, to: to.clone() }));
+            }
+        });
+        learned
     }
 
     /// All routes by address, as they are while the books are held.
@@ -334,9 +473,22 @@ impl<F: Family, T: LongestMatch<F::Key>> RouteTable<F, T> {
     }
 }
 
+/// What a list of routes asks for, one decision for each prefix: the last of several counts.
+fn decisions<F: Family>(routes: impl IntoIterator<Item = Route<F>>) -> Vec<Decision<F>> {
+    let mut decisions: Vec<Decision<F>> =
+        routes.into_iter().map(|route| (route.prefix, Some(route.to))).collect();
+    // Lists are mostly in order, and then no prefix comes twice.
+    if !decisions.is_sorted_by(|(a, _), (b, _)| a < b) {
+        decisions.reverse();
+        decisions.sort_by_key(|&(prefix, _)| prefix);
+        decisions.dedup_by_key(|&mut (prefix, _)| prefix);
+    }
+    decisions
+}
+
 #[cfg(test)]
 mod tests {
-    use super::super::family::V4;
+    use super::super::family::{Gateway4, V4};
     use super::super::target::Hop;
     use super::*;
     use std::net::Ipv4Addr;
@@ -345,14 +497,14 @@ mod tests {
 
     fn route(addr: u32, len: u8, gateway: u32, port: u32) -> Route<V4> {
         let prefix = Prefix::new(addr, len).expect("a length");
-        Route { prefix, to: Target::One(Hop { gateway: Ipv4Addr::from(gateway), port }) }
+        Route { prefix, to: Target::One(Hop { gateway: Ipv4Addr::from(gateway).into(), port }) }
     }
 
-    fn target_of(table: &Table, id: u32, turn: Turn<'_>) -> Option<Target<Ipv4Addr>> {
-        table.forwarding(id, turn)?.pick(|| 0).map(|hop| Target::One(*hop))
+    fn target_of(table: &Table, id: u32, turn: Turn<'_>) -> Option<Target<Gateway4>> {
+        table.forwarding(id, turn)?.pick(|| 0).map(Target::One)
     }
 
-    fn hop_of(table: &Table, address: u32, turn: Turn<'_>) -> Option<Target<Ipv4Addr>> {
+    fn hop_of(table: &Table, address: u32, turn: Turn<'_>) -> Option<Target<Gateway4>> {
         target_of(table, table.lookup_one(address, turn), turn)
     }
 
@@ -386,7 +538,7 @@ mod tests {
                 change(&table, Change::Add(first));
             }
             let list = [route(10 << 24, 8, 2, 1), route(10 << 24, 8, 3, 1)];
-            table.set_all(list.clone()).expect("room");
+            table.set_all(&list).expect("room");
             Domain::global().synchronize();
             change(&table, Change::Set(route(12 << 24, 8, 9, 1)));
             let guard = Domain::global().guard();
@@ -428,7 +580,8 @@ mod tests {
     fn a_million_next_hops() {
         let table = Table::new(SlotPolicy::Holes);
         let count = if cfg!(debug_assertions) { 1 << 17 } else { 1 << 20 };
-        table.set_all((0..count).map(|i| route(i << 12, 20 + (i >> 20) as u8, i + 1, 0))).expect("room");
+        let routes: Vec<_> = (0..count).map(|i| route(i << 12, 20 + (i >> 20) as u8, i + 1, 0)).collect();
+        table.set_all(&routes).expect("room");
         let guard = Domain::global().guard();
         let last = count - 1;
         assert_eq!(hop_of(&table, last << 12, guard.turn()), Some(route(0, 0, last + 1, 0).to));

@@ -56,20 +56,25 @@ impl<A: Copy + PartialEq> Target<A> {
 
 /// How packets of a route are forwarded: its target as workers read it.
 #[derive(Debug)]
-pub(super) enum Forwarding<A> {
-    /// To one next hop.
-    One(Hop<A>),
+pub(super) enum Forwarding<F: Family> {
+    /// To one next hop, whose gateway is of the packets' family. Nearly all routes lead to one of these.
+    One(Hop<F::Address>),
+    /// To one next hop, whose gateway is of another family.
+    Across(Hop<F::Gateway>),
     /// To the one of several that a flow's hash chooses.
-    Many(Group<Hop<A>>),
+    Many(Group<Hop<F::Gateway>>),
     /// Nowhere.
     Nowhere,
 }
 
-impl<A: Copy + Hash + PartialEq> Forwarding<A> {
+impl<F: Family> Forwarding<F> {
     /// The forwarding to a target.
-    pub(super) fn to(target: &Target<A>) -> Self {
+    pub(super) fn to(target: &Target<F::Gateway>) -> Self {
         match target {
-            Target::One(hop) => Forwarding::One(*hop),
+            Target::One(hop) => match F::near(hop.gateway) {
+                Some(gateway) => Forwarding::One(Hop { gateway, port: hop.port }),
+                None => Forwarding::Across(*hop),
+            },
             Target::Many(members) => {
                 Group::new(members.iter().copied()).map_or(Forwarding::Nowhere, Forwarding::Many)
             }
@@ -78,10 +83,11 @@ impl<A: Copy + Hash + PartialEq> Forwarding<A> {
     }
 
     /// The next hop for a flow, whose hash is only made if it matters; `None` if packets are to be dropped.
-    pub(super) fn pick(&self, flow: impl FnOnce() -> u64) -> Option<&Hop<A>> {
+    pub(super) fn pick(&self, flow: impl FnOnce() -> u64) -> Option<Hop<F::Gateway>> {
         match self {
-            Forwarding::One(hop) => Some(hop),
-            Forwarding::Many(group) => Some(pick(group, flow())),
+            Forwarding::One(hop) => Some(Hop { gateway: F::Gateway::from(hop.gateway), port: hop.port }),
+            Forwarding::Across(hop) => Some(*hop),
+            Forwarding::Many(group) => Some(*pick(group, flow())),
             Forwarding::Nowhere => None,
         }
     }
@@ -96,12 +102,12 @@ pub(super) fn pick<A>(group: &Group<Hop<A>>, flow: u64) -> &Hop<A> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Route<F: Family> {
     pub(super) prefix: Prefix<F::Key>,
-    pub(super) to: Target<F::Address>,
+    pub(super) to: Target<F::Gateway>,
 }
 
 /// Gateway and output of a next hop, as routes are printed.
-fn columns<F: Family>(hop: Option<&Hop<F::Address>>) -> (String, String) {
-    let gateway = hop.map(|hop| hop.gateway).filter(|&gateway| gateway != F::NONE);
+fn columns<F: Family>(hop: Option<&Hop<F::Gateway>>) -> (String, String) {
+    let gateway = hop.map(|hop| hop.gateway).filter(|&gateway| gateway != F::DIRECT);
     let port = hop.map_or("-1".to_owned(), |hop| hop.port.to_string());
     (gateway.map_or("-".to_owned(), |gateway| gateway.to_string()), port)
 }
@@ -112,6 +118,22 @@ impl<F: Family> Route<F> {
         let hops = self.to.hops();
         let (gateway, port) = columns::<F>(hops.first().map(|(hop, _)| hop));
         format!("{}/{} {gateway} {port}", F::address(self.prefix.addr()), self.prefix.len())
+    }
+
+    /// Where it leads, as commands write it: `GATEWAY|- OUTPUT`, or each of several next hops with its weight.
+    pub(super) fn destination_words(to: &Target<F::Gateway>) -> String {
+        let words = |hop: &Hop<F::Gateway>| {
+            let (gateway, port) = columns::<F>(Some(hop));
+            format!("{gateway} {port}")
+        };
+        match to {
+            Target::Nowhere => "- -1".to_owned(),
+            Target::One(hop) => words(hop),
+            Target::Many(members) => {
+                let each = members.iter().map(|(hop, weight)| format!("nexthop {} {weight}", words(hop)));
+                each.collect::<Vec<_>>().join(" ")
+            }
+        }
     }
 
     /// The same in columns, as Click's tables print it. Each of several next hops has a line, with its weight; a route that
@@ -128,12 +150,12 @@ impl<F: Family> Route<F> {
 
     /// The same as Click's table of IPv6 routes prints it, with a gateway in each line.
     pub(super) fn plain_lines(&self) -> String {
-        let line = |gateway: F::Address, port: &dyn std::fmt::Display, rest: &str| {
+        let line = |gateway: F::Gateway, port: &dyn std::fmt::Display, rest: &str| {
             let Route { prefix, .. } = self;
             format!("{}/{}\t{gateway}\t{port}{rest}\n", F::address(prefix.addr()), prefix.len())
         };
         match &self.to.hops()[..] {
-            [] => line(F::NONE, &-1, ""),
+            [] => line(F::DIRECT, &-1, ""),
             [(hop, _)] => line(hop.gateway, &hop.port, ""),
             hops => hops
                 .iter()
@@ -143,7 +165,7 @@ impl<F: Family> Route<F> {
     }
 
     /// One line of them, with something behind it.
-    pub(super) fn line(&self, hop: Option<&Hop<F::Address>>, rest: &str) -> String {
+    pub(super) fn line(&self, hop: Option<&Hop<F::Gateway>>, rest: &str) -> String {
         let (gateway, port) = columns::<F>(hop);
         let prefix = format!("{}/{}", F::address(self.prefix.addr()), self.prefix.len());
         line(&prefix, &gateway, &port, rest)
@@ -152,12 +174,12 @@ impl<F: Family> Route<F> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::family::V4;
+    use super::super::family::{Gateway4, V4};
     use super::*;
 
     #[test]
     fn several_next_hops_print_a_line_each() {
-        let hop = |port| Hop { gateway: [10, 0, 0, port as u8].into(), port };
+        let hop = |port| Hop { gateway: Gateway4::Near([10, 0, 0, port as u8].into()), port };
         let to = Target::of([(hop(1), 1), (hop(2), 3)]);
         let route = Route::<V4> { prefix: Prefix::new(20 << 24, 8).expect("a length"), to };
         let lines = "20.0.0.0/8\t\t10.0.0.1\t1\tweight 1\n20.0.0.0/8\t\t10.0.0.2\t2\tweight 3\n";
@@ -169,5 +191,12 @@ mod tests {
         );
         let nowhere = Route::<V4> { to: Target::of([(hop(1), 0)]), ..route };
         assert_eq!(nowhere.lines(), "20.0.0.0/8\t\t-\t\t-1\n");
+    }
+
+    /// Packets read this for each look-up: gateways of another family make it no larger than groups do.
+    #[test]
+    fn what_packets_read_is_small() {
+        assert_eq!(size_of::<Forwarding<V4>>(), size_of::<Group<Hop<Gateway4>>>() + size_of::<usize>());
+        assert_eq!(size_of::<Hop<<V4 as Family>::Address>>(), 8);
     }
 }

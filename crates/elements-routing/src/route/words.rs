@@ -6,7 +6,7 @@ use lpm::Prefix;
 use router::{FromArg, Scope};
 
 /// A prefix, and where it leads if that is said.
-pub(super) type Words<F> = (Prefix<<F as Family>::Key>, Option<Target<<F as Family>::Address>>);
+pub(super) type Words<F> = (Prefix<<F as Family>::Key>, Option<Target<<F as Family>::Gateway>>);
 
 /// Reads `ADDR/MASK [GATEWAY|-] [OUTPUT]` or `ADDR/MASK nexthop GATEWAY|- OUTPUT [WEIGHT] ...`. The output -1 is nowhere.
 /// Outputs are not compared with those that there are: see [`leads_to`].
@@ -16,8 +16,8 @@ pub(super) fn parse<F: Family>(text: &str, scope: Scope<'_>) -> Option<Words<F>>
     let prefix = F::prefix(first, scope)?;
     let hop = |gateway: Option<&String>, port: &String| {
         let gateway = match gateway {
-            Some(gateway) if gateway != "-" => F::Address::from_arg(gateway, scope).ok()?,
-            _ => F::NONE,
+            Some(gateway) if gateway != "-" => F::read_gateway(gateway, scope)?,
+            _ => F::DIRECT,
         };
         let port = i32::from_arg(port, scope).ok()?;
         Some(Hop { gateway, port: u32::try_from(port).unwrap_or(u32::MAX) })
@@ -25,7 +25,7 @@ pub(super) fn parse<F: Family>(text: &str, scope: Scope<'_>) -> Option<Words<F>>
     let to = match rest {
         [] => return Some((prefix, None)),
         // A gateway alone does not say where it is.
-        [gateway] if gateway == "-" || F::Address::from_arg(gateway, scope).is_ok() => {
+        [gateway] if gateway == "-" || F::read_gateway(gateway, scope).is_some() => {
             return Some((prefix, None));
         }
         [port] | [_, port] if port == "-1" => Target::Nowhere,

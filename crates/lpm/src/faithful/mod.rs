@@ -129,8 +129,8 @@ impl<S: Shape> LongestMatch<u32> for Faithful<S> {
         Ok(had.first().copied().flatten())
     }
 
-    fn apply(&self, changes: &[(Prefix4, Option<u32>)]) -> Result<(), TableError> {
-        apply(&self.shape, &mut self.write(), changes).map(drop)
+    fn exchange(&self, changes: &[(Prefix4, Option<u32>)]) -> Result<Vec<Option<u32>>, TableError> {
+        apply(&self.shape, &mut self.write(), changes)
     }
 
     fn clear(&self) -> Result<(), TableError> {

@@ -14,7 +14,7 @@ pub(super) fn explain<F: Family>(refusal: Refusal<F>) -> String {
     match refusal {
         Refusal::Exists(old) => format!("conflict with existing route '{}'", old.words()),
         Refusal::Missing(route) => format!("route '{}' not found", route.words()),
-        Refusal::Full(why) => why,
+        Refusal::Full(why) | Refusal::Busy(why) => why,
         Refusal::Open => "a transaction is open already; 'commit' or 'abort' it first".to_owned(),
         Refusal::NotOpen => "no transaction is open; 'begin' opens one".to_owned(),
     }
@@ -104,7 +104,7 @@ impl<F: Family, T: LongestMatch<F::Key>> Lookup<F, T> {
             Ok(Route { prefix, to })
         };
         let routes: Result<Vec<Route<F>>, String> = F::routes(&list).iter().copied().map(route).collect();
-        self.table.set_all(routes?).map_err(|refusal| explain(refusal))
+        self.table.set_all(&routes?).map_err(|refusal| explain(refusal))
     }
 
     /// One next hop of a list.
@@ -114,9 +114,9 @@ impl<F: Family, T: LongestMatch<F::Key>> Lookup<F, T> {
         prefix: Prefix<F::Key>,
         hop: import::Hop,
         outputs: &Outputs,
-    ) -> Result<Hop<F::Address>, String> {
+    ) -> Result<Hop<F::Gateway>, String> {
         let gateway = match hop.gateway {
-            None => F::NONE,
+            None => F::DIRECT,
             Some(gateway) => F::gateway(gateway)
                 .ok_or_else(|| format!("gateway {gateway} of {prefix} is of the other address family"))?,
         };
