@@ -60,7 +60,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
         ],
     ),
     ("click-tools", &["lang", "router", "wire"]),
-    ("control", &["device", "elements", "lang", "lpm", "packet", "rcu", "router", "wire"]),
+    ("control", &["device", "elements", "elements-shared", "lang", "lpm", "packet", "rcu", "router", "wire"]),
     (
         "clique",
         &[

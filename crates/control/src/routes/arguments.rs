@@ -23,6 +23,7 @@ pub(super) struct Arguments {
     blackhole: Option<u32>,
     unreachable: Option<u32>,
     prohibit: Option<u32>,
+    throw: Option<u32>,
 }
 
 impl Arguments {
@@ -34,6 +35,7 @@ impl Arguments {
             .keyword("BLACKHOLE", &mut self.blackhole)
             .keyword("UNREACHABLE", &mut self.unreachable)
             .keyword("PROHIBIT", &mut self.prohibit)
+            .keyword("THROW", &mut self.throw)
             .rest(&mut self.interfaces)
     }
 
@@ -62,6 +64,7 @@ impl Arguments {
             blackhole: self.blackhole,
             unreachable: self.unreachable,
             prohibit: self.prohibit,
+            throw: self.throw,
         };
         Ok(Tables { v4: self.v4.map(|table| table.name), v6: self.v6.map(|table| table.name), ports })
     }

@@ -32,6 +32,7 @@
 //! - `IPV4`, `IPV6` (elements): lookup elements for the two address families, at least one of them.
 //! - `BLACKHOLE`, `UNREACHABLE`, `PROHIBIT` (integer): outputs for routes of these types. Without them such packets
 //!   are dropped.
+//! - `THROW` (integer): output for `throw` routes, which leave the choice to another table. Without it such packets are dropped.
 //! - `LOCAL` (integer): output for the machine's own addresses; without it such routes are not used.
 //! - `ADDRESS` (IP address, default 127.0.0.1): the address to listen on.
 //! - `PORT` (integer, default 2620): the port to listen on; 0 lets the system choose.
@@ -40,7 +41,9 @@
 //!
 //! # Handlers
 //! - `stats` (read): one number per line: whether zebra is `connected`, `connections` so far, `messages`, `routes`,
-//!   next-hop `groups`, `unused` routes (counted when they are read in full: at the end of HOLD), `changes` sent to
+//!   next-hop `groups`, `unused` routes, those with an
+//!   `encapsulated` next hop, which is not used, and those for a type of service (`tos`), which are not used (counted when they
+//!   are read in full: at the end of HOLD), `changes` sent to
 //!   lookup elements, changes that they `refused`, routes `swept` away after HOLD, and program errors survived
 //!   (`restarts`).
 //! - `routes` (read): the number of routes received from zebra.
@@ -249,8 +252,8 @@ impl Server {
                 Wake::Target => {}
                 Wake::Time => self.sweep(shared),
                 Wake::Ready(ready) => {
-                    if ready.get(1) == Some(&true) && self.links.changed() {
-                        self.sync.links_changed();
+                    if ready.get(1) == Some(&true) {
+                        self.sync.links_changed(&self.links.changed());
                     }
                     if ready.get(2) == Some(&true) {
                         self.read(shared);
@@ -260,7 +263,7 @@ impl Server {
                     }
                 }
             }
-            self.sync.install();
+            self.sync.install(&self.links);
         }
     }
 
@@ -285,7 +288,8 @@ impl Server {
         if self.zebra.is_some() {
             let swept = self.sync.fib.sweep();
             shared.counters.swept.fetch_add(swept as u64, Relaxed);
-            self.sync.install();
+            self.sync.fib.settle();
+            self.sync.install(&self.links);
             self.sync.count_unused();
         }
     }

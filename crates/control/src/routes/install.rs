@@ -1,12 +1,12 @@
 //! Telling lookup elements of routes.
 
 use super::arguments::Tables;
+use super::as_text::AsText;
 use super::fib::Fib;
-use super::links;
+use super::links::Links;
 use super::netlink::Message;
 use crate::feed::Feed;
 use router::{Call, Handle, Metric};
-use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -34,6 +34,10 @@ pub(super) struct Counters {
     pub(super) routes: AtomicU64,
     pub(super) groups: AtomicU64,
     pub(super) unused: AtomicU64,
+    /// Routes some of whose next hops are not used because of an encapsulation.
+    pub(super) encapsulated: AtomicU64,
+    /// Routes for a type of service, which are not used.
+    pub(super) with_tos: AtomicU64,
     /// Changes that lookup elements were told of.
     pub(super) changes: AtomicU64,
     /// Changes that they refused.
@@ -58,6 +62,8 @@ impl Counters {
             ("routes", self.routes.load(Relaxed)),
             ("groups", self.groups.load(Relaxed)),
             ("unused", self.unused.load(Relaxed)),
+            ("encapsulated", self.encapsulated.load(Relaxed)),
+            ("tos", self.with_tos.load(Relaxed)),
             ("changes", self.changes.load(Relaxed)),
             ("refused", self.refused.load(Relaxed)),
             ("swept", self.swept.load(Relaxed)),
@@ -121,13 +127,15 @@ pub(super) struct RouteSync {
     target: Arc<Target>,
     /// The kernel's routing table that counts.
     table: u32,
-    names: HashMap<u32, String>,
+    /// What the lookup elements know.
+    texts: [AsText; 2],
 }
 
 impl RouteSync {
     pub(super) fn new(shared: &Arc<Shared>, by_metric: bool, table: u32) -> RouteSync {
         let target = shared.target();
-        RouteSync { fib: Fib::new(by_metric), shared: shared.clone(), target, table, names: HashMap::new() }
+        let (fib, texts) = (Fib::new(by_metric), Default::default());
+        RouteSync { fib, shared: shared.clone(), target, table, texts }
     }
 
     /// Whatever was under way when the thread panicked, it is looked at again.
@@ -135,9 +143,9 @@ impl RouteSync {
         self.fib.recheck();
     }
 
-    /// Links have come or gone, so routes may lead elsewhere.
-    pub(super) fn links_changed(&mut self) {
-        self.fib.recheck();
+    /// The links of these interfaces have changed, so routes may lead elsewhere.
+    pub(super) fn links_changed(&mut self, interfaces: &[u32]) {
+        interfaces.iter().for_each(|interface| self.fib.link_changed(*interface));
     }
 
     /// Takes in what a message says.
@@ -150,24 +158,23 @@ impl RouteSync {
     }
 
     /// Tells the lookup elements what changed.
-    pub(super) fn install(&mut self) {
+    pub(super) fn install(&mut self, links: &Links) {
         let target = self.shared.target();
         if !Arc::ptr_eq(&target, &self.target) {
             // Other elements, perhaps: they get all routes.
             self.fib.forget();
+            self.texts = Default::default();
             self.target = target;
         }
         while self.fib.changed() > 0 {
-            self.learn_names();
-            let names = &self.names;
-            let name_of = |interface| names.get(&interface).cloned();
-            let (v4, v6, changes) = self.fib.changes(BATCH, &self.target.tables.ports, &name_of);
+            let changes = self.fib.changes(BATCH, &self.target.tables.ports, links.known());
+            let (v4, v6) = (self.texts[0].lines(changes.v4), self.texts[1].lines(changes.v6));
             assert!(!self.shared.panic.swap(false, Relaxed), "as asked for");
             let (table4, table6) = (self.target.tables.v4.clone(), self.target.tables.v6.clone());
             self.tell(table4.as_deref(), &v4);
             self.tell(table6.as_deref(), &v6);
             // Only now: what is not told because of a panic is told later.
-            self.fib.done(changes);
+            self.fib.done();
         }
         assert!(!self.shared.panic.swap(false, Relaxed), "as asked for");
         let counters = &self.shared.counters;
@@ -177,12 +184,14 @@ impl RouteSync {
 
     /// Counts the routes that lead nowhere here. Looks at all routes.
     pub(super) fn count_unused(&self) {
-        self.shared.counters.unused.store(self.fib.unused() as u64, Relaxed);
-    }
-
-    /// Looks up the names of the interfaces whose links are up. They may have changed, so that is done again each time.
-    fn learn_names(&mut self) {
-        self.names = links::up().into_iter().collect();
+        let counters = &self.shared.counters;
+        counters.unused.store(self.fib.unused() as u64, Relaxed);
+        counters.with_tos.store(self.fib.with_tos() as u64, Relaxed);
+        let encapsulated = self.fib.encapsulated();
+        if encapsulated > 0 && counters.encapsulated.load(Relaxed) == 0 {
+            self.shared.log("next hops with an encapsulation are not used (said once; see 'encapsulated')");
+        }
+        counters.encapsulated.store(encapsulated, Relaxed);
     }
 
     fn tell(&self, table: Option<&str>, lines: &str) {

@@ -22,6 +22,7 @@
 //! - `IPV4`, `IPV6` (elements): lookup elements for the two address families, at least one of them.
 //! - `BLACKHOLE`, `UNREACHABLE`, `PROHIBIT` (integer): outputs for routes of these types. Without them such packets
 //!   are dropped.
+//! - `THROW` (integer): output for `throw` routes, which leave the choice to another table. Without it such packets are dropped.
 //! - `LOCAL` (integer): output for routes of the types `local`, `broadcast` and `anycast`; these are in table 255. Without it they are not
 //!   used.
 //! - `TABLE` (integer, default 254): the kernel's routing table; 254 is the main one.
@@ -185,13 +186,16 @@ impl Listener {
                 Wake::Target => {}
                 Wake::Time => self.read_all(shared),
                 Wake::Ready(ready) => {
-                    if ready.last() == Some(&true) && self.links.changed() {
-                        self.sync.links_changed();
+                    if ready.last() == Some(&true) {
+                        self.sync.links_changed(&self.links.changed());
                     }
                     self.receive(shared);
                 }
             }
-            self.sync.install();
+            self.sync.install(&self.links);
+            if self.reading.is_none() && self.sync.fib.unsure() {
+                self.again_at = Some(Instant::now() + SETTLE);
+            }
             if self.reading.is_none() && self.again_at.is_none() {
                 self.again_at = self.reconcile.map(|after| Instant::now() + after);
             }
@@ -227,7 +231,9 @@ impl Listener {
 
     fn take(&mut self, message: Message, shared: &Shared) {
         match message {
-            Message::Link if self.reading.is_none() => self.again_at = Some(Instant::now() + SETTLE),
+            Message::Link(_) | Message::LinkGone(_) if self.reading.is_none() => {
+                self.again_at = Some(Instant::now() + SETTLE)
+            }
             // A kernel without next-hop objects refuses to list them.
             Message::Done | Message::Error(_) => match self.reading {
                 Some(RTM_GETNEXTHOP) => self.ask(RTM_GETROUTE, shared),
@@ -242,7 +248,8 @@ impl Listener {
         (self.reading, self.again_at) = (None, None);
         let swept = self.sync.fib.sweep();
         shared.counters.swept.fetch_add(swept as u64, Relaxed);
-        self.sync.install();
+        self.sync.fib.settle();
+        self.sync.install(&self.links);
         self.sync.count_unused();
         let counters = &shared.counters;
         if counters.connected.swap(true, Relaxed) {

@@ -1,64 +1,121 @@
-//! Which of this machine's interfaces have a link.
+//! This machine's interfaces, as link messages tell of them.
 //!
 //! A next hop behind an interface whose link is down is not used, whatever the routing suite says of it yet: the kernel itself keeps such
 //! routes unless it is told to ignore them (`ignore_routes_with_linkdown`), and zebra needs a moment.
 
-use super::listening;
-use device::links::Link;
-use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
-use rustix::io::Errno;
-use rustix::net::RecvFlags;
+use super::listening::Ear;
+use super::netlink::{Link, Message, RTM_GETLINK};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fd::BorrowedFd;
+use std::collections::{HashMap, HashSet};
+use std::time::{Duration, Instant};
 
 /// What the kernel reports: interfaces (`RTMGRP_LINK`).
 const GROUPS: u32 = 1;
-/// Bytes of a message that are read; its reader needs no more.
-const CHUNK: usize = 1 << 12;
+/// How long the kernel may take to list interfaces when they are first asked for.
+const PATIENCE: Duration = Duration::from_secs(1);
 
-/// Hears of links, and remembers which were up.
+/// Hears of links, and remembers what they are like.
 pub(super) struct Links {
-    socket: OwnedFd,
-    up: Vec<(u32, String)>,
+    ear: Ear,
+    known: Known,
+    /// Interfaces listed so far, while all are listed.
+    listed: Option<HashSet<u32>>,
+}
+
+/// Interfaces by their numbers.
+#[derive(Debug, Default)]
+pub(super) struct Known(HashMap<u32, Link>);
+
+impl Known {
+    /// The name of an interface, and whether its link is up.
+    pub(super) fn get(&self, interface: u32) -> Option<(&str, bool)> {
+        self.0.get(&interface).map(|link| (link.name.as_str(), link.is_up))
+    }
+
+    /// Takes in what a message says; whether anything is different now.
+    pub(super) fn take(&mut self, link: Link) -> bool {
+        let index = link.index;
+        let old = self.0.get(&index);
+        let is_new = old != Some(&link);
+        if is_new {
+            self.0.insert(index, link);
+        }
+        is_new
+    }
 }
 
 impl Links {
-    /// Those that are up now.
+    /// All that there are now.
     ///
     /// # Errors
     /// A sentence for the user.
     pub(super) fn new() -> Result<Links, String> {
-        let socket = listening::open(GROUPS)?;
-        Ok(Links { socket, up: up() })
+        let mut links = Links { ear: Ear::open(GROUPS)?, known: Known::default(), listed: None };
+        links.list();
+        let end = Instant::now() + PATIENCE;
+        while links.listed.is_some() && Instant::now() < end {
+            let step = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
+            // Interrupted, or nothing there: looks again.
+            let _ = poll(&mut [PollFd::from_borrowed_fd(links.descriptor(), PollFlags::IN)], Some(&step));
+            links.changed();
+        }
+        Ok(links)
     }
 
     /// What can be read when links have changed.
     pub(super) fn descriptor(&self) -> BorrowedFd<'_> {
-        self.socket.as_fd()
+        self.ear.descriptor()
     }
 
-    /// Takes in what there is to hear. Whether other links are up than before.
-    pub(super) fn changed(&mut self) -> bool {
-        let mut buffer = [0; CHUNK];
-        // What the messages say does not matter, nor whether some were lost: the state is read anew.
-        while matches!(
-            rustix::net::recv(&self.socket, &mut buffer, RecvFlags::empty()),
-            Ok(_) | Err(Errno::NOBUFS | Errno::INTR)
-        ) {}
-        let before = std::mem::replace(&mut self.up, up());
-        before != self.up
+    /// What is known of them.
+    pub(super) fn known(&self) -> &Known {
+        &self.known
     }
-}
 
-/// The numbers and names of the interfaces that have a link.
-pub(super) fn up() -> Vec<(u32, String)> {
-    interfaces(|link| link.has_carrier)
+    /// Takes in what there is to hear; the numbers of interfaces that are another way than before.
+    pub(super) fn changed(&mut self) -> Vec<u32> {
+        let (heard, mut changed) = (self.ear.hear(), Vec::new());
+        for message in heard.messages {
+            match message {
+                Message::Link(link) => {
+                    let index = link.index;
+                    self.listed.iter_mut().for_each(|listed| listed.extend([index]));
+                    if self.known.take(link) {
+                        changed.push(index);
+                    }
+                }
+                Message::LinkGone(index) => {
+                    self.listed.iter_mut().for_each(|listed| listed.retain(|other| *other != index));
+                    changed.extend(self.known.0.remove(&index).map(|_| index));
+                }
+                Message::Done | Message::Error(_) => changed.extend(self.forget_unlisted()),
+                _ => {}
+            }
+        }
+        if heard.lost {
+            self.list();
+        }
+        changed
+    }
+
+    /// Asks for all interfaces.
+    fn list(&mut self) {
+        // What cannot be asked for now is heard of when it changes.
+        self.listed = self.ear.ask(RTM_GETLINK).is_ok().then(HashSet::new);
+    }
+
+    /// All are listed: others are gone.
+    fn forget_unlisted(&mut self) -> Vec<u32> {
+        let Some(listed) = self.listed.take() else { return Vec::new() };
+        let gone: Vec<u32> = self.known.0.keys().copied().filter(|index| !listed.contains(index)).collect();
+        gone.iter().for_each(|index| drop(self.known.0.remove(index)));
+        gone
+    }
 }
 
 /// The numbers and names of all interfaces.
 pub(super) fn all() -> Vec<(u32, String)> {
-    interfaces(|_| true)
-}
-
-fn interfaces(wanted: impl Fn(&Link) -> bool) -> Vec<(u32, String)> {
     let links = device::links::all().unwrap_or_default();
-    links.into_iter().filter(wanted).map(|link| (link.index, link.name)).collect()
+    links.into_iter().map(|link| (link.index, link.name)).collect()
 }

@@ -9,6 +9,7 @@ pub(crate) mod kernel_neighbours;
 pub(crate) mod kernel_routes;
 
 mod arguments;
+mod as_text;
 mod fib;
 mod install;
 mod links;

@@ -3,9 +3,12 @@
 #[path = "../../../../fuzz/mutations.rs"]
 mod mutations;
 
+use super::fib::tests::Model;
 use super::fib::{Fib, Ports};
-use super::netlink::{Forwarding, Group, NextHop, Prefix, Route, messages, write};
+use super::links::Known;
+use super::netlink::{Forwarding, Link, Message, NextHop, Object, Placing, Route, Special, messages, write};
 use crate::testing::{read, until};
+use elements_shared::route_port::Destination;
 use router::{Call, Class, Classes, Config, ConfigError, Element, Handle, Handlers, Log, Options, Router};
 use std::io::Write;
 use std::net::TcpStream;
@@ -48,12 +51,18 @@ fn with(config: &str, act: impl FnOnce(&Handle)) {
 const LO: u32 = 1;
 
 fn route(address: &str, len: u8, forwarding: Forwarding) -> Route {
-    let prefix = Prefix { address: address.parse().expect("an address"), len };
-    Route { prefix, table: 254, metric: 0, forwarding }
+    let destination = Destination { address: address.parse().expect("an address"), len };
+    let (table, metric, tos, protocol, scope, mtu, source) = (254, 0, 0, 186, 0, 0, None);
+    let placing = Placing::Replace;
+    Route { destination, table, metric, tos, protocol, scope, mtu, source, placing, forwarding }
 }
 
 fn via(gateway: &str) -> Forwarding {
-    Forwarding::Hops(vec![NextHop { gateway: gateway.parse().ok(), interface: LO, weight: 1 }])
+    Forwarding::Hop(next(gateway))
+}
+
+fn next(gateway: &str) -> NextHop {
+    NextHop { gateway: gateway.parse().ok(), interface: LO, weight: 1, encapsulated: false }
 }
 
 fn framed(message: &[u8]) -> Vec<u8> {
@@ -79,9 +88,8 @@ fn zebra_comes_goes_and_comes_back() {
     with(FPM, |handle| {
         let mut zebra = connect(handle);
         let (a, b) = (route("10.0.0.0", 8, via("192.0.2.1")), route("11.0.0.0", 8, via("")));
-        let (c, bad) = (route("2001:db8::", 32, Forwarding::Group(5)), route("198.51.100.0", 24, via("")));
-        let hop = NextHop { gateway: "fe80::1".parse().ok(), interface: LO, weight: 1 };
-        zebra.write_all(&framed(&write::group(5, &Group::One(hop)))).expect("the router reads");
+        let (c, bad) = (route("2001:db8::", 32, Forwarding::Object(5)), route("198.51.100.0", 24, via("")));
+        zebra.write_all(&framed(&write::object(5, &Object::Hop(next("fe80::1"))))).expect("the router reads");
         send(&mut zebra, true, &[a.clone(), bad, b.clone(), c]);
         until(handle, "rt6.text", |text| text == "set 2001:db8::/32 fe80::1 3\n");
         // One that is refused does not take the others with it.
@@ -180,7 +188,7 @@ fn what_is_not_fpm_ends_the_connection_not_the_server() {
         stranger.write_all(b"GET / HTTP/1.1\r\n\r\n").expect("the router reads");
         until(handle, "fpm.stats", |stats| stats.starts_with("connected 0\nconnections 1\n"));
         let mut zebra = connect(handle);
-        send(&mut zebra, true, &[route("10.0.0.0", 8, Forwarding::Blackhole)]);
+        send(&mut zebra, true, &[route("10.0.0.0", 8, Forwarding::Special(Special::Blackhole))]);
         until(handle, "rt4.text", |text| text == "set 10.0.0.0/8 - 9\n");
     });
 }
@@ -205,23 +213,39 @@ fn the_kernel_is_read() {
 #[test]
 fn messages_that_are_nearly_right() {
     let ports = Ports { interfaces: vec![("lo".to_owned(), 1)], blackhole: Some(2), ..Ports::default() };
-    let name_of = |interface| (interface == LO).then(|| "lo".to_owned());
-    let give_out = |fib: &mut Fib| {
-        while fib.changed() > 0 {
-            let (_, _, changes) = fib.changes(64, &ports, &name_of);
-            fib.done(changes);
-        }
-    };
     mutations::each("netlink", |data| {
         let (found, taken) = messages(data);
         assert!(taken <= data.len());
         for by_metric in [false, true] {
-            let mut fib = Fib::new(by_metric);
-            found.iter().cloned().for_each(|message| fib.take(message));
-            give_out(&mut fib);
+            let (mut fib, mut v4, mut v6) = (Fib::new(by_metric), Model::default(), Model::default());
+            let mut links = Known::default();
+            links.take(Link { index: LO, name: "lo".to_owned(), is_up: true, vrf_table: None });
+            let mut give_out = |fib: &mut Fib, links: &Known| {
+                while fib.changed() > 0 {
+                    let changes = fib.changes(64, &ports, links);
+                    v4.apply(changes.v4);
+                    v6.apply(changes.v6);
+                    fib.done();
+                }
+                v4.is_empty() && v6.is_empty()
+            };
+            for (n, message) in found.iter().cloned().enumerate() {
+                if let Message::Link(link) = &message
+                    && links.take(link.clone())
+                {
+                    fib.link_changed(link.index);
+                }
+                fib.take(message);
+                if n % 3 == 0 {
+                    give_out(&mut fib, &links);
+                }
+            }
+            give_out(&mut fib, &links);
+            fib.settle();
+            give_out(&mut fib, &links);
             fib.begin_round();
             fib.sweep();
-            give_out(&mut fib);
+            assert!(give_out(&mut fib, &links));
             assert_eq!((fib.len(), fib.unused()), (0, 0));
         }
     });
