@@ -85,6 +85,18 @@ pub trait Model {
         Ok(())
     }
 
+    /// Whether a message may not overtake others of its flow.
+    fn keeps_order(&self, sent: &Sent) -> bool {
+        let _ = sent;
+        true
+    }
+
+    /// Whether a message may arrive again, because a router has forgotten what keeps it from that.
+    fn repeats(&self, sent: &Sent, arrived: &Arrived) -> bool {
+        let _ = (sent, arrived);
+        false
+    }
+
     /// Whether an error is a reasonable one, if [`Model::fate`] allows none.
     fn allows(&self, sent: &Sent, complaint: &Complaint) -> bool {
         let _ = (sent, complaint);
@@ -144,16 +156,26 @@ impl History {
     /// The fates that a message may have that was on its way between two moments, each once.
     pub fn fates(&self, sent: &Sent, until_ns: i64) -> Vec<Fate> {
         let mut fates = Vec::new();
-        for (number, (_, model)) in self.versions.iter().enumerate() {
-            let (from, to) =
-                (self.versions[number].0, self.versions.get(number + 1).map_or(i64::MAX, |next| next.0));
-            if from <= until_ns && to >= sent.at_ns {
-                let fate = model.fate(sent);
-                if !fates.contains(&fate) {
-                    fates.push(fate);
-                }
+        for model in self.during(sent, until_ns) {
+            let fate = model.fate(sent);
+            if !fates.contains(&fate) {
+                fates.push(fate);
             }
         }
         fates
+    }
+
+    /// Whether a message that was on its way between two moments may not have overtaken others of its flow.
+    pub fn keeps_order(&self, sent: &Sent, until_ns: i64) -> bool {
+        self.during(sent, until_ns).all(|model| model.keeps_order(sent))
+    }
+
+    /// The versions that held between two moments.
+    fn during(&self, sent: &Sent, until_ns: i64) -> impl Iterator<Item = &dyn Model> {
+        let end = |number: usize| self.versions.get(number + 1).map_or(i64::MAX, |next| next.0);
+        let versions = self.versions.iter().enumerate();
+        let during =
+            versions.filter(move |&(number, &(from, _))| from <= until_ns && end(number) >= sent.at_ns);
+        during.map(|(_, (_, model))| model.as_ref())
     }
 }

@@ -104,6 +104,9 @@ impl Judge {
         let Some(entry) = ledger.get(message) else { return };
         if entry.arrived.len() > 1 {
             let times = entry.arrived.len();
+            if entry.sent.as_ref().is_some_and(|sent| self.history.current().repeats(sent, arrived)) {
+                return;
+            }
             return self.find(now_ns, format!("{message} arrives {times} times"));
         }
         match (&entry.sent, ledger.get(Message { answer: false, ..message })) {
@@ -128,6 +131,7 @@ impl Judge {
         }
         if let Some(later) = overtaken
             && fates.len() == 1
+            && self.history.keeps_order(sent, now_ns)
             && !self.is_excused(sent.at_ns, now_ns)
         {
             self.find(now_ns, format!("{message} arrives after message {later}"));
@@ -137,7 +141,7 @@ impl Judge {
     fn router_answer(&mut self, asked: &Sent, arrived: &Arrived) {
         let fates = self.history.fates(asked, arrived.at_ns);
         let (message, look) = (asked.message.answered(), &arrived.look);
-        if !fates.contains(&Fate::Answered) {
+        if !fates.contains(&Fate::Answered) && !fates.contains(&Fate::Open) {
             self.find(
                 arrived.at_ns,
                 format!("{message} comes from {}, but must have the fate {fates:?}", look.src),

@@ -6,22 +6,22 @@ workers 4
 vector 32
 knob outside 1
 knob middle 1
+knob pace 1
 flow a 10.0.2.10 udp count 30 size 1450 gap 20us ttl 64 ports 2001 80 ecn 2
 flow b 10.0.1.10 tcp count 30 size 3000 gap 20us ttl 64 ports 2002 80
-flow b2 2001:db8:1::b ping count 20 size 1440 gap 50us ttl 64 ports 2003 80
 wait 300us
 swap east tap 1
-wait 30us
+wait 130us
 swap east exit 1
-wait 35us
+wait 135us
 swap west tap 2
-wait 45us
+wait 145us
 swap east tap 0
-wait 25us
+wait 225us
 swap west wrap 4
-wait 35us
+wait 235us
 swap west exit 2
-wait 10ms
+wait 20ms
 swap west wrap 1
 swap east wrap 1
 swap transit middle 0
@@ -29,5 +29,5 @@ flow a 10.0.2.10 udp count 30 size 1450 gap 20us ttl 64 ports 2004 80
 flow b2 2001:db8:1::b ping count 20 size 1440 gap 50us ttl 64 ports 2005 80
 wait 300us
 swap west tap 1
-wait 25us
+wait 125us
 swap east tap 1

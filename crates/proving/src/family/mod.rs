@@ -3,6 +3,7 @@
 mod contract;
 mod filter;
 mod ip_router;
+mod ipsec;
 mod nat;
 mod queues;
 mod sites;
@@ -20,6 +21,7 @@ pub fn all() -> &'static [&'static dyn Family] {
         &queues::Queues,
         &stateful::Stateful,
         &tunnel::Tunnels,
+        &ipsec::Ipsec,
     ]
 }
 

@@ -5,7 +5,7 @@
 //! What goes through between the gateways is for the families to say: see [`gateway`].
 
 use super::contract::replace;
-use crate::datagram::{Mac, protocol};
+use crate::datagram::{CE, Mac, protocol};
 use crate::host::{Address, Host};
 use crate::ledger::Sent;
 use crate::link::{Link, Station};
@@ -24,6 +24,8 @@ pub(super) const TRANSIT: usize = 2;
 
 /// The longest packet on every link.
 pub(super) const LINK_MTU: usize = 1500;
+/// Answers to pings that are longer than this may be cut, or too long for the way back.
+const LONG: usize = 1300;
 /// The longest piece that hosts send of a packet that is too long for them.
 const HOST_PIECE: usize = 1496;
 
@@ -42,7 +44,7 @@ pub(super) struct Tunnel {
     pub(super) mtu: usize,
     /// What IPv4 and IPv6 packets pass on their way into it, up to where they are routed.
     pub(super) heads: [String; 2],
-    /// What comes out: IPClassifier's patterns for what is for the gateway, and what such packets pass on their way to `inner`.
+    /// What comes out: IPClassifier's patterns for what is for the gateway, and what such packets pass, `inner` at last.
     pub(super) tails: Vec<(String, String)>,
     /// The same for IPv6, with Classifier's patterns.
     pub(super) tails6: Vec<(String, String)>,
@@ -121,12 +123,12 @@ fn router(machine: usize, knobs: &Knobs, mtu: usize, addresses: [[IpAddr; 2]; 2]
     text
 }
 
-/// The router between the gateways. What it forwards passes these elements, IPv4 and IPv6 packets each their own.
-pub(super) fn transit(knobs: &Knobs, mtu: usize, passing: [&str; 2]) -> String {
+/// The router between the gateways. What it forwards passes these elements, by the side where it goes, IPv4 and IPv6
+/// packets each their own.
+pub(super) fn transit(knobs: &Knobs, mtu: usize, passing: [[String; 2]; 2]) -> String {
     let address = |side| [false, true].map(|six| between(six, side, 1));
     let mut text = router(TRANSIT, knobs, mtu, [address(WEST), address(EAST)]);
-    let [four, six] = passing;
-    for port in 0..2 {
+    for (port, [four, six]) in passing.into_iter().enumerate() {
         replace(
             &mut text,
             &format!("routes[{}] -> p{port}; routes6[{}] -> [1]p{port};", port + 1, port + 1),
@@ -174,9 +176,8 @@ pub(super) fn gateway(side: usize, knobs: &Knobs, tunnel: &Tunnel) -> String {
         ),
     );
     let chains = |name: &str, tails: &[(String, String)]| {
-        let chain = |(number, (_, chain)): (usize, &(String, String))| {
-            format!("{name}[{number}] -> {chain} inner;\n")
-        };
+        let chain =
+            |(number, (_, chain)): (usize, &(String, String))| format!("{name}[{number}] -> {chain};\n");
         tails.iter().enumerate().map(chain).collect::<String>()
     };
     let ([head, head6], mtu) = (&tunnel.heads, tunnel.mtu);
@@ -222,49 +223,77 @@ pub(super) fn flow(rng: &mut Rng) -> Step {
     })
 }
 
-/// What becomes of a packet, as far as the sites alone say so.
-pub(super) enum Way {
-    /// This; the tunnel has no say in it.
-    Decided(Fate),
-    /// It goes into the tunnel of a side. This becomes of it behind the tunnel, if it gets there.
-    Through {
-        /// From which side.
-        side: usize,
-        /// Its fate behind the tunnel.
-        behind: Fate,
-    },
+/// What a tunnel does with a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Passage {
+    /// It comes out at the other end, with this mark of explicit congestion notification.
+    Comes(u8),
+    /// It may come out, once at most.
+    Open,
+    /// It does not come out, and nobody hears of it.
+    Lost,
 }
 
-/// Follows a packet. `mtus` are those of the tunnel, by the side where packets go in.
-pub(super) fn follow(sent: &Sent, mtus: [usize; 2]) -> Way {
+/// What becomes of a packet. `mtus` are those of the tunnel by the side where packets go in, as `passage` is asked.
+pub(super) fn fate(sent: &Sent, mtus: [usize; 2], passage: impl Fn(usize, &Sent) -> Passage) -> Fate {
     let (look, side, six) = (&sent.look, sent.host / 2, sent.look.dst.is_ipv6());
-    let Some((other, number)) = place(look.dst) else { return Way::Decided(Fate::Open) };
+    let Some((other, number)) = place(look.dst) else { return Fate::Open };
     let host =
         number.checked_sub(10).filter(|number| *number < 2).map(|number| 2 * other + usize::from(number));
     if other == side {
-        return Way::Decided(match host {
+        return match host {
             Some(host) if host != sent.host => Fate::arrives(host, 0, true),
             None if number == 1 => at_gateway(sent),
             _ => Fate::Open, // who talks to itself needs no network; and a neighbour that is not there does not answer
-        });
+        };
     }
     let refused = |four, other| Fate::Refused(Some(if six { other } else { four }));
     if look.ttl <= 1 {
-        return Way::Decided(refused((11, 0), (3, 0)));
+        return refused((11, 0), (3, 0));
     }
     if look.whole && look.len.min(HOST_PIECE) > mtus[side] {
-        return Way::Decided(refused((3, 4), (2, 0)));
+        return refused((3, 4), (2, 0));
     }
-    // A ping's answer is as long as the ping, and may not be cut either.
-    let fits_back = !look.whole || six || look.len <= mtus[other];
     let behind = match host {
-        None if number == 1 && !fits_back => Fate::Open,
         None if number == 1 => at_gateway(sent),
         _ if look.ttl <= 2 => refused((11, 0), (3, 0)),
         Some(host) => Fate::arrives(host, 2, true),
         None => Fate::Open, // the news that nobody answers takes seconds
     };
-    Way::Through { side, behind }
+    match (passage(side, sent), behind) {
+        (Passage::Lost, _) => Fate::Refused(None),
+        (Passage::Open, _) => Fate::Open,
+        (Passage::Comes(ecn), Fate::Arrives { hosts, hops, as_sent, .. }) => {
+            Fate::Arrives { hosts, hops, as_sent, ecn: Some(ecn) }
+        }
+        (Passage::Comes(_), Fate::Answered) if look.len > LONG => Fate::Open,
+        (Passage::Comes(_), told) => back(sent, told, |answer| passage(other, answer)),
+    }
+}
+
+/// What comes of what the other gateway says about a packet, which goes through the tunnel, too.
+fn back(sent: &Sent, told: Fate, passage: impl Fn(&Sent) -> Passage) -> Fate {
+    let mut answer = sent.clone();
+    if told != Fate::Answered {
+        // Answers to pings are pings the other way round. Errors are short, and do not know of marks.
+        (answer.look.ecn, answer.look.len) = (0, 0);
+    }
+    match passage(&answer) {
+        Passage::Comes(_) => told,
+        Passage::Open => Fate::Open,
+        Passage::Lost => Fate::Refused(None),
+    }
+}
+
+/// The mark of a packet that leaves a tunnel (RFC 6040, section 4.2), by the mark inside and outside; `None` if it is dropped.
+pub(super) fn mark_behind(inner: u8, outer: u8) -> Option<u8> {
+    match (inner, outer) {
+        (0, CE) => None,
+        (0, _) => Some(0),
+        (2, 1) => Some(1),
+        (_, CE) => Some(CE),
+        _ => Some(inner),
+    }
 }
 
 fn at_gateway(sent: &Sent) -> Fate {

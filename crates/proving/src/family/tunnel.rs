@@ -4,8 +4,8 @@
 //! refused before they go in, or wrapped as they are, cut outside, and put together at the other end. The router between the gateways
 //! may tell of congestion on the wrapped packets (RFC 6040).
 
-use super::contract::Family;
-use super::sites::{self, EAST, LINK_MTU, TRANSIT, Tunnel, WEST, Way};
+use super::contract::{Family, replace};
+use super::sites::{self, EAST, LINK_MTU, Passage, TRANSIT, Tunnel, WEST};
 use crate::datagram::CE;
 use crate::ledger::Sent;
 use crate::model::{Fate, Model, Verdict};
@@ -50,6 +50,8 @@ const MARKS: [[&str; 2]; 4] = [
     ["-> MarkIPCE", "-> SetIP6ECN(ce)"],
     ["-> SetIPECN(ect1)", "-> SetIP6ECN(ect1)"],
 ];
+/// How frames leave the router in the middle if it is slow: 1,500 bytes in 50 microseconds.
+const SLOW: &str = "to :: Queue(4000); to -> line :: LinkUnqueue(1us, 240Mbps) -> ToMemory($device);";
 /// The longest packet between the router in the middle and the gateways, by the position of the knob.
 const MIDDLE: [usize; 2] = [LINK_MTU, 1400];
 
@@ -59,6 +61,7 @@ const KNOBS: &[Knob] = &[
     Knob { name: "life", positions: LIVES.len() as u32, live: true },
     Knob { name: "mark", positions: MARKS.len() as u32, live: true },
     Knob { name: "middle", positions: MIDDLE.len() as u32, live: true },
+    Knob { name: "pace", positions: 2, live: true },
     Knob { name: "tap", positions: sites::TAPS.len() as u32, live: true },
     Knob { name: "exit", positions: sites::EXITS.len() as u32, live: true },
 ];
@@ -78,18 +81,32 @@ impl Family for Tunnels {
 
     fn config(&self, machine: usize, knobs: &Knobs) -> String {
         match machine {
-            TRANSIT => sites::transit(knobs, middle(knobs), MARKS[knobs.get("mark") as usize]),
+            TRANSIT => transit(knobs),
             side => sites::gateway(side, knobs, &tunnel(side, knobs)),
         }
     }
 
     fn model(&self, knobs: &Knobs) -> Box<dyn Model> {
-        Box::new(Pair { knobs: std::array::from_fn(|_| knobs.clone()), changing: false })
+        Box::new(Pair { knobs: std::array::from_fn(|_| knobs.clone()), changing: false, losing: false })
     }
 
     fn step(&self, _: &Story, rng: &mut Rng) -> Step {
         sites::flow(rng)
     }
+
+    fn held_ns(&self) -> i64 {
+        150_000_000
+    }
+}
+
+/// The router in the middle. If it is slow, packets leave it one after the other, so that fragments come apart.
+fn transit(knobs: &Knobs) -> String {
+    let passing = MARKS[knobs.get("mark") as usize].map(str::to_owned);
+    let mut text = sites::transit(knobs, middle(knobs), [passing.clone(), passing]);
+    if knobs.get("pace") == 1 {
+        replace(&mut text, sites::EXITS[knobs.get("exit") as usize], SLOW);
+    }
+    text
 }
 
 fn wrap(knobs: &Knobs) -> &'static Wrap {
@@ -128,8 +145,8 @@ fn tunnel(side: usize, knobs: &Knobs) -> Tunnel {
     let (_, peer4) = sites::ends(false, side);
     let peer6 = sites::digits(sites::ends(true, side).1);
     let pair = |pattern: String, chain: &str| (pattern, chain.to_owned());
-    let (bare, gre, udp) =
-        ("StripIPHeader ->", "StripIPHeader -> StripGREHeader ->", "StripTransportHeader ->");
+    let (bare, gre) = ("StripIPHeader -> inner", "StripIPHeader -> StripGREHeader -> inner");
+    let udp = "StripTransportHeader -> inner";
     Tunnel {
         mtu: mtu(knobs),
         heads: [head(0), head(1)],
@@ -138,7 +155,7 @@ fn tunnel(side: usize, knobs: &Knobs) -> Tunnel {
             pair(format!("src host {peer4} and ip proto 47"), gre),
             pair(
                 format!("src host {peer4} and udp dst port {PORT}"),
-                "CheckUDPHeader -> StripTransportHeader ->",
+                "CheckUDPHeader -> StripTransportHeader -> inner",
             ),
         ],
         tails6: vec![
@@ -157,33 +174,32 @@ struct Pair {
     knobs: [Knobs; 3],
     /// Whether some router is just being replaced. Packets of a flow may go two ways then, and overtake.
     changing: bool,
+    /// Whether what waits in the middle is just lost, because the queue has no namesake any more.
+    losing: bool,
 }
 
 impl Pair {
-    /// The mark that a packet has behind the tunnel; `None` if it does not get there.
-    fn through(&self, side: usize, sent: &Sent) -> Option<u8> {
+    fn passage(&self, side: usize, sent: &Sent) -> Passage {
         let (wrap, inner) = (wrap(&self.knobs[side]), sent.look.ecn);
         let is_udp = wrap.protocols.is_none();
-        if !is_udp && LIVES[self.knobs[side].get("life") as usize] < LIVES[1] {
-            return None;
+        if !is_udp && LIVES[self.knobs[side].get("life") as usize] < LIVES[1]
+            || self.is_too_long(side, sent.look.len)
+        {
+            return Passage::Lost;
         }
-        let marks = self.knobs[TRANSIT].get("mark");
+        if self.losing {
+            return Passage::Open;
+        }
         // Packets in UDP have no mark outside, and what is there is not looked at.
         let outside = if is_udp { 0 } else { inner };
-        let outer = match (marks, wrap.six, outside) {
-            (2, false, 0) => return None,
+        let outer = match (self.knobs[TRANSIT].get("mark"), wrap.six, outside) {
+            (2, false, 0) => return Passage::Lost,
             (1 | 2, ..) => CE,
             (3, ..) => 1,
             _ => outside,
         };
-        match (inner, outer) {
-            _ if is_udp => Some(inner),
-            (0, CE) => None,
-            (0, _) => Some(0),
-            (2, 1) => Some(1),
-            (_, CE) => Some(CE),
-            _ => Some(inner),
-        }
+        let mark = if is_udp { Some(inner) } else { sites::mark_behind(inner, outer) };
+        mark.map_or(Passage::Lost, Passage::Comes)
     }
 
     /// Whether the router in the middle refuses a packet that goes through whole.
@@ -196,39 +212,27 @@ impl Pair {
 
 impl Model for Pair {
     fn fate(&self, sent: &Sent) -> Fate {
-        let fate = match sites::follow(sent, [WEST, EAST].map(|side| mtu(&self.knobs[side]))) {
-            Way::Decided(fate) => fate,
-            Way::Through { side, behind } => match (self.through(side, sent), behind) {
-                (None, _) => Fate::Refused(None),
-                _ if self.is_too_long(side, sent.look.len) => Fate::Refused(None),
-                (Some(ecn), Fate::Arrives { hosts, hops, as_sent, .. }) => {
-                    Fate::Arrives { hosts, hops, as_sent, ecn: Some(ecn) }
-                }
-                // What the other gateway says comes back through the tunnel, from a sender that does not know of marks.
-                (Some(_), told) => self.back(side, sent, told),
-            },
-        };
-        match fate {
-            Fate::Arrives { hosts, hops, as_sent, ecn } if self.changing => {
-                let hosts = hosts.repeat(2); // another fate than before, by which all packets arrive, but in any order
-                Fate::Arrives { hosts, hops, as_sent, ecn }
-            }
-            fate => fate,
-        }
+        let mtus = [WEST, EAST].map(|side| mtu(&self.knobs[side]));
+        sites::fate(sent, mtus, |side, sent| self.passage(side, sent))
+    }
+
+    fn keeps_order(&self, _: &Sent) -> bool {
+        !self.changing
     }
 
     fn write(&mut self, _: usize, _: &str, _: &str) -> Verdict {
         Verdict::Either
     }
 
-    fn swap(&mut self, machine: usize, _: &Knobs, new: &Knobs) -> Verdict {
+    fn swap(&mut self, machine: usize, old: &Knobs, new: &Knobs) -> Verdict {
+        self.losing = machine == TRANSIT && old.get("pace") == 1 && new.get("pace") == 0;
         self.knobs[machine] = new.clone();
         self.changing = true;
         Verdict::Succeeds
     }
 
     fn settle(&mut self, _: i64) {
-        self.changing = false;
+        (self.changing, self.losing) = (false, false);
     }
 
     fn kept(&self, _: usize, _: &Knobs, _: &Knobs) -> Vec<String> {
@@ -237,19 +241,5 @@ impl Model for Pair {
 
     fn copy(&self) -> Box<dyn Model> {
         Box::new(self.clone())
-    }
-}
-
-impl Pair {
-    /// Whether what a gateway says about a packet from the other side gets back there.
-    fn back(&self, side: usize, sent: &Sent, told: Fate) -> Fate {
-        let mut answer = sent.clone();
-        // Answers to pings are pings the other way round, and have their marks.
-        answer.look.ecn = if told == Fate::Answered { sent.look.ecn } else { 0 };
-        match self.through(1 - side, &answer) {
-            None => Fate::Refused(None),
-            Some(_) if told == Fate::Answered && self.is_too_long(1 - side, sent.look.len) => Fate::Open,
-            Some(_) => told,
-        }
     }
 }

@@ -1,0 +1,292 @@
+//! IPsec between two sites (RFC 4303), over IPv4 and over IPv6, with somebody in the middle who repeats, changes and reorders packets.
+//!
+//! What was repeated or changed never arrives and is counted with its reason; what is only late does arrive. Keys are turned at one end after
+//! the other; numbers go on when a gateway is replaced.
+
+use super::contract::Family;
+use super::sites::{self, EAST, LINK_MTU, Passage, TRANSIT, Tunnel, WEST};
+use crate::datagram::CE;
+use crate::ledger::{Arrived, Ledger, Sent};
+use crate::machine::Machine;
+use crate::model::{Fate, Model, Verdict};
+use crate::story::{Knob, Knobs, Step, Story};
+use crate::world::Network;
+use fastrand::Rng;
+
+/// The family.
+pub(super) struct Ipsec;
+
+/// The longest packet that goes in, over IPv4 and over IPv6: as much as fits with headers, padding and check value.
+const INSIDE: [usize; 2] = [LINK_MTU - 57, LINK_MTU - 77];
+/// Numbers of keys, by the position of the knob: two for AES-128, one for AES-256.
+const KEYS: u32 = 3;
+/// The files that have the keys of the first position, by direction.
+const FILES: [&str; 2] = [
+    concat!(env!("CARGO_MANIFEST_DIR"), "/stories/east.key"),
+    concat!(env!("CARGO_MANIFEST_DIR"), "/stories/west.key"),
+];
+/// How many numbers a packet may be late, by the position of the knob.
+const WINDOWS: [u32; 2] = [1024, 64];
+/// What the router in the middle says of congestion, by the position of the knob.
+const MARKS: [[&str; 2]; 3] =
+    [["", ""], ["-> SetIPECN(ce)", "-> SetIP6ECN(ce)"], ["-> SetIPECN(ect1)", "-> SetIP6ECN(ect1)"]];
+
+/// What somebody in the middle does to encrypted packets (`esp[0]`), by the position of the knob; `$at` is a place in them.
+const MISCHIEF: [&str; 6] = [
+    "esp[0] -> output;",
+    // Repeats each at once.
+    "esp[0] -> twice :: Tee -> output; twice[1] -> copies :: Counter -> output;",
+    // Repeats each after a while.
+    "esp[0] -> twice :: Tee -> output;
+     twice[1] -> copies :: Counter -> SetTimestamp -> Queue(4000) -> DelayUnqueue(20ms) -> output;",
+    // Sends a copy ahead that is not the same.
+    "esp[0] -> twice :: Tee -> StoreData($at, \\<5a5b5c5d>) -> copies :: Counter -> output; twice[1] -> output;",
+    // Lets every other one be late.
+    "esp[0] -> turns :: RoundRobinSwitch -> output; turns[1] -> SetTimestamp -> late :: Queue(4000) -> DelayUnqueue(3ms) -> output;",
+    // Changes every other one.
+    "esp[0] -> turns :: RoundRobinSwitch -> output; turns[1] -> StoreData($at, \\<5a5b5c5d>) -> output;",
+];
+const LATE: u32 = 4;
+const CHANGED: u32 = 5;
+
+const KNOBS: &[Knob] = &[
+    Knob { name: "six", positions: 2, live: true },
+    Knob { name: "outside", positions: 2, live: true },
+    Knob { name: "key", positions: KEYS, live: true },
+    Knob { name: "file", positions: 2, live: true },
+    Knob { name: "esn", positions: 2, live: false },
+    Knob { name: "window", positions: WINDOWS.len() as u32, live: true },
+    Knob { name: "mischief", positions: MISCHIEF.len() as u32, live: true },
+    Knob { name: "mark", positions: MARKS.len() as u32, live: true },
+    Knob { name: "tap", positions: sites::TAPS.len() as u32, live: true },
+    Knob { name: "exit", positions: sites::EXITS.len() as u32, live: true },
+];
+
+impl Family for Ipsec {
+    fn name(&self) -> &'static str {
+        "ipsec"
+    }
+
+    fn knobs(&self) -> &'static [Knob] {
+        KNOBS
+    }
+
+    fn network(&self, _: &Knobs) -> Network {
+        sites::network()
+    }
+
+    fn config(&self, machine: usize, knobs: &Knobs) -> String {
+        match machine {
+            TRANSIT => transit(knobs),
+            side => sites::gateway(side, knobs, &tunnel(side, knobs)),
+        }
+    }
+
+    fn model(&self, knobs: &Knobs) -> Box<dyn Model> {
+        Box::new(Associations {
+            knobs: std::array::from_fn(|_| knobs.clone()),
+            behind: [false; 2],
+            forgot: [false; 2],
+            changing: false,
+            losing: false,
+            swapped: false,
+        })
+    }
+
+    fn step(&self, _: &Story, rng: &mut Rng) -> Step {
+        sites::flow(rng)
+    }
+}
+
+fn mtu(knobs: &Knobs) -> usize {
+    if knobs.get("outside") == 1 { 2_000 } else { INSIDE[knobs.get("six") as usize] }
+}
+
+/// A key and salt for the direction to a side, in digits.
+fn key(to: usize, position: u32) -> String {
+    let len = if position == 2 { 36 } else { 20 };
+    (0..len).map(|at| format!("{:02x}", (at * 7 + to * 101 + position as usize * 53 + 11) % 256)).collect()
+}
+
+/// The arguments that both ends of a direction have in common.
+fn association(to: usize, knobs: &Knobs) -> String {
+    let (position, spi) = (knobs.get("key"), 0x1000 + to);
+    let key = match (position, knobs.get("file")) {
+        (0, 1) => format!("KEYFILE {}", FILES[usize::from(to == WEST)]),
+        _ => format!("KEY \\<{}>", key(to, position)),
+    };
+    format!("{spi}, {key}, ESN {}", knobs.get("esn") == 1)
+}
+
+fn tunnel(side: usize, knobs: &Knobs) -> Tunnel {
+    let six = knobs.get("six") == 1;
+    let ((own, peer), (_, peer4)) = (sites::ends(six, side), sites::ends(false, side));
+    let peer6 = sites::digits(sites::ends(true, side).1);
+    let outer = match six {
+        false => format!("IPEncap(esp, {own}, {peer}) -> routes"),
+        true => format!("IP6Encap(esp, {own}, {peer}) -> IP6Fragmenter({LINK_MTU}) -> routes6"),
+    };
+    let window = WINDOWS[knobs.get("window") as usize];
+    let open = format!("open :: ESPDecap({}, WINDOW {window})", association(side, knobs));
+    Tunnel {
+        mtu: mtu(knobs),
+        heads: [format!("seal :: ESPEncap({}) -> {outer}", association(1 - side, knobs)), "seal".to_owned()],
+        tails: vec![(
+            format!("src host {peer4} and ip proto 50"),
+            format!("StripIPHeader -> {open} -> inner"),
+        )],
+        tails6: vec![(format!("6/32 8/{peer6}"), "StripIPHeader -> open".to_owned())],
+    }
+}
+
+fn transit(knobs: &Knobs) -> String {
+    let (marks, mischief) = (MARKS[knobs.get("mark") as usize], MISCHIEF[knobs.get("mischief") as usize]);
+    let passing = |side: usize| [0, 1].map(|six| format!("{} -> to{side}{six} :: Mischief{six}", marks[six]));
+    let class = |six: usize, esp: &str, at: usize| {
+        let body = mischief.replace("$at", &at.to_string());
+        format!(
+            "elementclass Mischief{six} {{ input -> esp :: Classifier({esp}, -); {body} esp[1] -> output; }}\n"
+        )
+    };
+    let (class4, class6) = (class(0, "9/32", 20 + 24), class(1, "6/32", 40 + 24));
+    format!("{class4}{class6}{}", sites::transit(knobs, LINK_MTU, [passing(WEST), passing(EAST)]))
+}
+
+/// What the gateways must do, and what may happen between them.
+#[derive(Clone)]
+struct Associations {
+    /// What each router's configuration is made of.
+    knobs: [Knobs; 3],
+    /// Whether numbers in the direction to a side began anew, and the other end waits for greater ones.
+    behind: [bool; 2],
+    /// Whether the gateway of a side has forgotten which numbers have come: it may take packets again.
+    forgot: [bool; 2],
+    /// Whether some router is just being replaced.
+    changing: bool,
+    /// Whether packets that are late on purpose are just lost.
+    losing: bool,
+    /// Whether any router was replaced or began anew.
+    swapped: bool,
+}
+
+impl Associations {
+    fn mischief(&self) -> u32 {
+        self.knobs[TRANSIT].get("mischief")
+    }
+
+    fn passage(&self, side: usize, sent: &Sent) -> Passage {
+        let (from, to) = (&self.knobs[side], &self.knobs[1 - side]);
+        if from.get("key") != to.get("key") {
+            return Passage::Lost;
+        }
+        // A part that was changed may win over the right one.
+        let cut = from.get("outside") == 1 && sent.look.len > INSIDE[1];
+        let late = self.mischief() == LATE && to.get("window") > 0;
+        let mangled = self.mischief() == CHANGED || cut && self.mischief() == 3;
+        if self.behind[1 - side] || self.losing || mangled || late {
+            return Passage::Open;
+        }
+        let (inner, marked) = (sent.look.ecn, self.knobs[TRANSIT].get("mark"));
+        let outer = [inner, CE, 1][marked as usize];
+        sites::mark_behind(inner, outer).map_or(Passage::Lost, Passage::Comes)
+    }
+
+    /// The gateway of a side begins its numbers anew, and forgets those of the other.
+    fn renew(&mut self, side: usize) {
+        (self.behind[1 - side], self.behind[side]) = (true, false);
+        self.forgot[side] = true;
+    }
+}
+
+impl Model for Associations {
+    fn fate(&self, sent: &Sent) -> Fate {
+        let mtus = [WEST, EAST].map(|side| mtu(&self.knobs[side]));
+        sites::fate(sent, mtus, |side, sent| self.passage(side, sent))
+    }
+
+    fn keeps_order(&self, _: &Sent) -> bool {
+        !self.changing && self.mischief() != LATE
+    }
+
+    fn write(&mut self, _: usize, _: &str, _: &str) -> Verdict {
+        Verdict::Either
+    }
+
+    fn swap(&mut self, machine: usize, old: &Knobs, new: &Knobs) -> Verdict {
+        let differs = |name: &str| old.get(name) != new.get(name);
+        if machine != TRANSIT && differs("key") {
+            self.renew(machine);
+        }
+        self.losing = machine == TRANSIT && old.get("mischief") == LATE && differs("mischief");
+        self.knobs[machine] = new.clone();
+        (self.changing, self.swapped) = (true, true);
+        Verdict::Succeeds
+    }
+
+    fn restart(&mut self, machine: usize) {
+        if machine != TRANSIT {
+            self.renew(machine);
+        }
+        self.swapped = true;
+    }
+
+    fn settle(&mut self, _: i64) {
+        (self.changing, self.losing) = (false, false);
+    }
+
+    fn repeats(&self, _: &Sent, arrived: &Arrived) -> bool {
+        self.forgot[arrived.host / 2]
+    }
+
+    /// What was repeated or changed is dropped by the gateway where it came, for a right reason.
+    fn at_end(&self, machines: &mut [Machine], _: &Ledger, calm: bool) -> Vec<String> {
+        if !calm || self.swapped || self.knobs[TRANSIT].get("outside") == 1 {
+            return Vec::new();
+        }
+        let mut wrong = Vec::new();
+        for side in [WEST, EAST] {
+            let mut copies = 0;
+            for six in 0..2 {
+                let count = machines[TRANSIT].read(&format!("to{side}{six}/copies.count"));
+                copies += count.ok().and_then(|count| count.trim().parse::<u64>().ok()).unwrap_or(0);
+            }
+            let drops = machines[side].drops().into_iter().filter(|(element, ..)| element == "open");
+            let expected: &[&str] = match self.mischief() {
+                1 | 2 => &["has come before", "too old"],
+                3 => &["was changed", "has come before"],
+                LATE => &["too old"],
+                CHANGED => &["was changed"],
+                _ => &[],
+            };
+            let (right, others): (Vec<_>, Vec<_>) =
+                drops.partition(|(_, reason, _)| expected.contains(reason));
+            let congested = |reason: &str| reason.starts_with("congestion");
+            wrong.extend(
+                others
+                    .iter()
+                    .filter(|(_, reason, _)| !congested(reason))
+                    .map(|drop| format!("on side {side}: {drop:?}")),
+            );
+            let dropped: u64 = right.iter().map(|(_, _, count)| count).sum();
+            if (1..LATE).contains(&self.mischief()) && dropped != copies {
+                wrong.push(format!(
+                    "{copies} copies came to side {side}, and {dropped} were dropped: {right:?}"
+                ));
+            }
+        }
+        wrong
+    }
+
+    fn kept(&self, machine: usize, old: &Knobs, new: &Knobs) -> Vec<String> {
+        let paths: &[&str] = match machine {
+            TRANSIT => &["routes.table", "routes6.table"],
+            _ if old.get("key") != new.get("key") => &["routes.table", "routes6.table"],
+            _ => &["routes.table", "routes6.table", "seal.sequence", "open.sequence"],
+        };
+        paths.iter().map(|&path| path.to_owned()).collect()
+    }
+
+    fn copy(&self) -> Box<dyn Model> {
+        Box::new(self.clone())
+    }
+}

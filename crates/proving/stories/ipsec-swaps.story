@@ -1,0 +1,35 @@
+# Numbers of a security association go on, and those that came stay known, when either end is replaced while somebody sends all packets again later;
+# keys are turned at one end after the other, and a key that moves into a file is the same key.
+family ipsec
+seed 1
+workers 4
+vector 32
+knob mischief 2
+flow a 10.0.2.10 udp count 40 size 64 gap 500us ttl 64 ports 2001 80 ecn 2
+flow b 2001:db8:1::a tcp count 40 size 500 gap 500us ttl 64 ports 2002 80 ecn 1
+flow b2 10.0.1.11 ping count 10 size 3000 gap 1ms ttl 64 ports 2003 80
+wait 3ms
+swap west tap 1
+wait 2ms
+swap east tap 2
+wait 1ms
+swap west file 1
+wait 1ms
+wrong west state
+wrong east state
+swap east file 1
+wait 1ms
+swap east six 1
+wait 1ms
+swap east window 1
+swap west exit 2
+wait 40ms
+swap west key 2
+wait 5ms
+swap east key 2
+flow a 10.0.2.10 udp count 20 size 64 gap 500us ttl 64 ports 2004 80
+flow b 2001:db8:1::a udp count 20 size 500 gap 500us ttl 64 ports 2005 80
+wait 3ms
+swap east tap 0
+wait 2ms
+swap west tap 0
