@@ -14,7 +14,7 @@ skip() { echo "skipped: $*"; exit 0; }
 
 [ "$(id -u)" = 0 ] || skip "network namespaces need root"
 [ -x "$clique" ] || skip "$clique is not there; build it, or say CLIQUE=FILE"
-for program in ip ethtool ping traceroute iperf3 "$@"; do
+for program in ip ethtool ping traceroute iperf3 python3 "$@"; do
   command -v "$program" >/dev/null || skip "$program is not installed"
 done
 ip netns add "$r" 2>/dev/null || skip "this machine does not let this user make network namespaces"
@@ -69,7 +69,7 @@ launch() {
   ip netns exec "$r" "$clique" run "$@" >>"$work/log" 2>&1 &
   router=$!
   for _ in $(seq 100); do
-    ctl read version >/dev/null 2>&1 && return
+    ctl read version >/dev/null 2>&1 && { holds "$router" "$work/socket"; return; }
     kill -0 "$router" 2>/dev/null || break
     sleep 0.1
   done
@@ -78,17 +78,61 @@ launch() {
 
 # start ARGUMENTS...: Clique in the router, forwarding before this returns.
 start() {
+  [[ " $* " == *" -u "* ]] || set -- -u "$work/socket" "$@"
   ip netns exec "$r" "$clique" run "$@" >"$work/log" 2>&1 &
   router=$!
   for _ in $(seq 50); do
-    in_h1 ping -q -c 1 -W 1 10.0.2.2 >/dev/null && return
+    in_h1 ping -q -c 1 -W 1 10.0.2.2 >/dev/null && { holds "$router" "$work/socket"; return; }
     kill -0 "$router" 2>/dev/null || break
   done
   cat "$work/log"
   fail "the router does not forward"
 }
 
+# Descriptors of a router, and packet buffers that are not free: those with packets in them, and those that the kernel was lent.
+holding() { # PID CONTROL_SOCKET
+  local buffers
+  buffers=$(python3 - "$2" <<'PY'
+import socket, sys
+control = socket.socket(socket.AF_UNIX)
+control.settimeout(5)
+control.connect(sys.argv[1])
+control.sendall(b"METRICS\r\nQUIT\r\n")
+text = b"".join(iter(lambda: control.recv(65536), b"")).decode()
+lines = [line for line in text.splitlines() if line.startswith("clique_packet_buffers{") and '"in_use"' in line]
+print(sum(int(line.split()[-1]) for line in lines) if lines else "unknown")
+PY
+  ) || buffers=unknown
+  echo "$(find "/proc/$1/fd" -type l | wc -l) $buffers"
+}
+
+# holds PID CONTROL_SOCKET: remembers what a router holds, for `balanced`. Where a test means it to hold more from now on, it says so again.
+declare -A held=()
+holds() { held[$1]=$(holding "$1" "$2"); }
+
+# Packets that may be on their way at one time and not at another: those of hosts that look for each other, for instance.
+on_their_way=64
+
+is_balanced() { # PID CONTROL_SOCKET
+  local first now
+  read -ra first <<<"${held[$1]}"
+  read -ra now <<<"$(holding "$1" "$2")"
+  [ "${now[0]}" -le "${first[0]}" ] && [ "${now[1]}" != unknown ] && [ "${now[1]}" -le $((first[1] + on_their_way)) ]
+}
+
+# balanced PID CONTROL_SOCKET: a router holds no more descriptors and packet buffers than at first. Connections that were just closed, and
+# XDP sockets, which keep their buffers for two seconds, have some time.
+balanced() {
+  local until=$((SECONDS + 8))
+  until is_balanced "$1" "$2"; do
+    [ $SECONDS -lt $until ] ||
+      fail "the router holds '$(holding "$1" "$2")' descriptors and buffers, '${held[$1]}' at first: $(ls -l "/proc/$1/fd")"
+    sleep 0.2
+  done
+}
+
 stop() {
+  balanced "$router" "$work/socket"
   kill "$router"
   wait "$router" || fail "the router ended with status $?: $(cat "$work/log")"
   router=

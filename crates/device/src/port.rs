@@ -243,6 +243,22 @@ impl Rx {
         }
     }
 
+    /// Lends the kernel buffers that it lacks since there was no memory for them; whether it still lacks some. For a timer.
+    pub fn replenish(&mut self) -> bool {
+        match self {
+            Rx::Packet(_) => false,
+            Rx::Xdp(queues) => queues.iter_mut().map(XdpRx::replenish).filter(|&lacks| lacks).count() > 0,
+        }
+    }
+
+    /// Whether the kernel lacks so many buffers that it will lose frames.
+    pub fn is_starved(&self) -> bool {
+        match self {
+            Rx::Packet(_) => false,
+            Rx::Xdp(queues) => queues.iter().any(XdpRx::is_starved),
+        }
+    }
+
     /// How frames come, for the user.
     pub fn mode(&self) -> String {
         match self {
@@ -311,6 +327,13 @@ impl Tx {
         match self {
             Tx::Packet(_) => Ok(()),
             Tx::Xdp(tx) => tx.go_on(pool),
+        }
+    }
+
+    /// Finds buffers to copy to if there are none since there was no memory. For a timer.
+    pub fn replenish(&mut self) {
+        if let Tx::Xdp(tx) = self {
+            tx.replenish();
         }
     }
 

@@ -72,8 +72,8 @@ pub(crate) struct Arena {
     carved: AtomicU32,
     /// Full blocks of free buffers, by the index of the buffer that holds the list.
     depot: ArrayQueue<u32>,
-    /// Buffers freed where no pool was at hand, chained through [`Meta::next`]: index of the first, and a push count
-    /// above it. Pools take the whole chain, never one buffer, so the chain has no ABA problem.
+    /// Buffers freed where no pool was at hand, chained through [`Meta::next`]: index of the first, and above it how many there
+    /// are. Pools take the whole chain, never one buffer, so the chain has no ABA problem.
     orphans: AtomicU64,
 }
 
@@ -146,9 +146,11 @@ impl Arena {
         self.carved.load(Ordering::Relaxed) as usize
     }
 
-    /// Free buffers that no pool has at hand, as far as they are in blocks.
+    /// Free buffers that no pool has at hand.
     pub(crate) fn spare(&self) -> usize {
-        self.depot.len() * BLOCK
+        // The chain begins anew whenever it is taken, so as many were pushed as there are in it.
+        let chained = self.orphans.load(Ordering::Relaxed) >> 32;
+        self.depot.len() * BLOCK + chained as usize
     }
 
     #[inline]
@@ -167,12 +169,18 @@ impl Arena {
     /// Adds up to about one block of free buffers to `free`; adds none if the arena is exhausted.
     #[cold]
     pub(crate) fn refill(&self, free: &mut Vec<NonNull<Meta>>) {
+        self.refill_below(self.capacity(), free);
+    }
+
+    /// The same, but puts no more buffers into circulation once there are so many.
+    #[cold]
+    pub(crate) fn refill_below(&self, limit: usize, free: &mut Vec<NonNull<Meta>>) {
         if let Some(head) = self.depot.pop() {
             return self.open_block(head, free);
         }
         self.adopt_orphans(free);
         if free.is_empty() {
-            self.carve(free);
+            self.carve(limit.min(self.capacity()), free);
         }
     }
 
@@ -210,11 +218,11 @@ impl Arena {
         unsafe { head.cast::<u8>().add(META_BYTES).cast() }
     }
 
-    fn carve(&self, free: &mut Vec<NonNull<Meta>>) {
+    fn carve(&self, limit: usize, free: &mut Vec<NonNull<Meta>>) {
         let first = self
             .carved
             .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |n| {
-                (n as usize + BLOCK <= self.capacity as usize).then_some(n + BLOCK as u32)
+                (n as usize + BLOCK <= limit).then_some(n + BLOCK as u32)
             })
             .ok();
         let Some(first) = first else { return };

@@ -124,6 +124,16 @@ impl Pool {
         Some(packet)
     }
 
+    /// The same, but makes no more buffers once there are so many. For those who can use only buffers of the window.
+    pub(crate) fn blank_below(&mut self, limit: usize) -> Option<Packet> {
+        if self.small.free.is_empty() {
+            self.small.arena.refill_below(limit, &mut self.small.free);
+            self.small.fetched += self.small.free.len() as i64;
+        }
+        // SAFETY: the cache owned the buffer exclusively and has just given it up.
+        self.small.free.pop().map(|buffer| unsafe { Packet::from_raw(buffer) })
+    }
+
     /// A small packet as its last owner left it, to be lent.
     #[inline]
     pub(crate) fn blank(&mut self) -> Option<Packet> {

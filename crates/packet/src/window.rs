@@ -103,6 +103,23 @@ impl Window {
         }
     }
 
+    /// Lends up to `count` new buffers: where they start. Looks at no more than `others` buffers that lie outside the window, and makes
+    /// none there. Not for the packet path: others' pools find less meanwhile.
+    pub fn lend_many(&self, to: &Borrower, count: usize, others: usize) -> Vec<u64> {
+        let (mut pool, mut lent, mut outside) = (Pool::new(), Vec::with_capacity(count), Vec::new());
+        while lent.len() < count
+            && outside.len() < others
+            && let Some(packet) = pool.blank_below(COUNT)
+        {
+            match self.lend(packet, to) {
+                Ok((start, _)) => lent.push(start),
+                Err(packet) => outside.push(packet), // kept until the end, not to get it again
+            }
+        }
+        outside.into_iter().for_each(|packet| pool.free(packet));
+        lent
+    }
+
     /// Lends a packet's buffer: the distances of the buffer and of the data from the window's start.
     ///
     /// # Errors
@@ -174,6 +191,7 @@ impl Window {
         let indices = (0..COUNT).filter(mine);
         // SAFETY: the caller answers for the device.
         let packets = indices.filter_map(|i| unsafe { self.take_back((i * SMALL_STRIDE) as u64, 0, from) });
-        packets.map(drop).count()
+        let mut pool = Pool::new(); // moves blocks, not single buffers, to where other pools find them
+        packets.map(|packet| pool.free(packet)).count()
     }
 }

@@ -11,4 +11,4 @@ mod socket;
 
 pub use program::Rule;
 pub(crate) use program::take_from_kernel;
-pub use socket::{Options, XdpRx, XdpTx, queues};
+pub use socket::{Options, XdpRx, XdpTx, buffers_are_due, queues};

@@ -196,7 +196,11 @@ const MAP_CREATE: c_long = 0;
 const MAP_UPDATE: c_long = 2;
 const MAP_DELETE: c_long = 3;
 const PROGRAM_LOAD: c_long = 5;
+const OBJECT_INFO: c_long = 15;
 const LINK_CREATE: c_long = 28;
+/// Words of what is asked of a link (`bpf_link_info`), and the one with the interface's number, 0 if that is gone.
+const LINK_INFO_WORDS: usize = 16;
+const LINK_INFO_INTERFACE: usize = 4;
 const MAP_OF_SOCKETS: u32 = 17;
 const PROGRAM_CLASSIFIER: u32 = 3;
 const PROGRAM_XDP: u32 = 6;
@@ -226,10 +230,10 @@ impl Argument {
     ///
     /// # Safety
     /// Fields that the command takes for pointers must point to what it reads there.
-    unsafe fn call(&self, command: c_long) -> io::Result<i32> {
-        // SAFETY: the kernel reads no more than the given size of the argument, and what the caller answers for.
+    unsafe fn call(&mut self, command: c_long) -> io::Result<i32> {
+        // SAFETY: the kernel reads and writes no more than the given size of the argument, and what the caller answers for.
         let result = unsafe {
-            libc::syscall(libc::SYS_bpf, command, std::ptr::from_ref(self), size_of::<Argument>() as c_long)
+            libc::syscall(libc::SYS_bpf, command, std::ptr::from_mut(self), size_of::<Argument>() as c_long)
         };
         if result < 0 { Err(io::Error::last_os_error()) } else { Ok(result as i32) }
     }
@@ -238,7 +242,7 @@ impl Argument {
     ///
     /// # Safety
     /// As [`Argument::call`].
-    unsafe fn open(&self, command: c_long) -> io::Result<OwnedFd> {
+    unsafe fn open(&mut self, command: c_long) -> io::Result<OwnedFd> {
         // SAFETY: the caller answers for the pointers; the descriptor was just made and has no other owner.
         unsafe { Ok(OwnedFd::from_raw_fd(self.call(command)?)) }
     }
@@ -246,7 +250,7 @@ impl Argument {
 
 fn load(kind: u32, attach: u32, code: &[u64]) -> io::Result<OwnedFd> {
     let licence = c"Dual MIT/GPL";
-    let argument = Argument::new(
+    let mut argument = Argument::new(
         &[(0, kind), (1, code.len() as u32), (17, attach)],
         &[(2, code.as_ptr() as u64), (4, licence.as_ptr() as u64)],
     );
@@ -264,7 +268,7 @@ fn attach(program: &OwnedFd, interface: i32, to: u32, flags: u32) -> io::Result<
 pub(crate) struct Grip {
     map: OwnedFd,
     /// Dropped, it takes the program away.
-    _link: OwnedFd,
+    link: OwnedFd,
     /// Whether the driver runs the program, and not the kernel behind it.
     pub(crate) native: bool,
 }
@@ -277,13 +281,22 @@ impl Grip {
         let map = unsafe { Argument::new(&fields, &[]).open(MAP_CREATE) }?;
         let program = load(PROGRAM_XDP, ATTACH_XDP, &to_sockets(left, &map))?;
         match attach(&program, interface, ATTACH_XDP, FLAG_NATIVE) {
-            Ok(link) => Ok(Grip { map, _link: link, native: true }),
+            Ok(link) => Ok(Grip { map, link, native: true }),
             Err(error) if error.raw_os_error() == Some(libc::EBUSY) => Err(error),
             Err(_) => {
                 let link = attach(&program, interface, ATTACH_XDP, FLAG_GENERIC)?;
-                Ok(Grip { map, _link: link, native: false })
+                Ok(Grip { map, link, native: false })
             }
         }
+    }
+
+    /// Whether the program is still on the interface of this number. One that left and came back under its number has lost it.
+    pub(crate) fn is_on(&self, interface: i32) -> bool {
+        let mut info = [0u32; LINK_INFO_WORDS];
+        let fields = [(0, self.link.as_raw_fd() as u32), (1, size_of_val(&info) as u32)];
+        // SAFETY: the kernel writes no more bytes than there are.
+        let asked = unsafe { Argument::new(&fields, &[(2, info.as_mut_ptr() as u64)]).call(OBJECT_INFO) };
+        asked.is_err() || info[LINK_INFO_INTERFACE] == interface as u32
     }
 
     /// Hands the frames of a queue to a socket.

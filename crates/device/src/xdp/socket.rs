@@ -29,10 +29,10 @@ use std::time::Duration;
 const FRAMES: u32 = 8192;
 /// The same of each queue of many, which share frames between them.
 const FRAMES_OF_MANY: u32 = 2048;
-/// With fewer buffers a socket is not worth having.
-const FRAMES_MIN: usize = 64;
 /// Buffers that the sending half keeps for packets that cannot be lent.
 const SPARE: usize = BATCH_MAX;
+/// Buffers outside the window that a worker looks at, at most, when it looks for some in it. The next time it looks at others.
+const LOOKED_AT: usize = 1024;
 /// Bytes in front of a frame that the kernel keeps for XDP programs.
 const KERNEL: usize = 256;
 /// Bytes that a frame may have.
@@ -63,10 +63,11 @@ struct Socket {
     queue: u32,
     index: i32,
     zero_copy: bool,
-    /// Buffers that wait for frames.
+    /// Buffers that wait for frames, or would if there were so many.
     waiting: usize,
-    /// The halves that no element has: rx and fill ring; tx and completion ring with buffers to copy to.
-    rx: Mutex<Option<Rings>>,
+    /// The halves that no element has: rx and fill ring with the number of buffers that lack; tx and completion ring with buffers to
+    /// copy to.
+    rx: Mutex<Option<(Rings, usize)>>,
     tx: Mutex<Option<(Rings, Vec<Packet>)>>,
 }
 
@@ -104,12 +105,17 @@ fn share(ring: u32, window: usize, taken: usize) -> usize {
     (window.saturating_sub(taken) / 4).min(ring as usize)
 }
 
+/// Whether buffers of sockets that were closed have yet to come back, which takes two seconds.
+pub fn buffers_are_due() -> bool {
+    !attic::is_empty()
+}
+
 /// The program on an interface, put there for the caller that asks first.
 fn grip(interface: &str, index: i32, left: &[Rule]) -> Result<Arc<Grip>, Trouble> {
     let mut grips = lock(&GRIPS);
     let known = grips.get_or_insert_default();
     if let Some((rules, grip)) = known.get(&index)
-        && let Some(grip) = grip.upgrade()
+        && let Some(grip) = grip.upgrade().filter(|grip| grip.is_on(index))
     {
         if rules == left {
             return Ok(grip);
@@ -132,29 +138,17 @@ fn grip(interface: &str, index: i32, left: &[Rule]) -> Result<Arc<Grip>, Trouble
     Ok(grip)
 }
 
-/// Packets of the window, as many as there are, up to `count`.
-fn stock(window: &Window, borrower: &Borrower, count: usize) -> Vec<u64> {
-    let mut pool = Pool::new();
-    let (mut lent, mut outside) = (Vec::with_capacity(count), Vec::new());
-    while lent.len() < count && outside.len() < 4 * count {
-        match window.lend_new(&mut pool, borrower) {
-            Loan::Lent(start) => lent.push(start),
-            Loan::Outside(packet) => outside.push(packet), // kept until the end, not to get it again
-            Loan::Nothing => break,
-        }
-    }
-    lent
-}
-
 impl Socket {
     /// The socket of a queue, made if there is none.
     fn of(interface: &str, queue: u32) -> Result<Arc<Socket>, Trouble> {
         let index = sys::index_of(interface).map_err(Trouble::at(interface, "looking it up"))?;
         let mut sockets = lock(&SOCKETS);
         let known = sockets.get_or_insert_default();
-        if let Some(socket) = known.get(&(index, queue)).and_then(Weak::upgrade) {
+        let same = known.get(&(index, queue)).and_then(Weak::upgrade);
+        if let Some(socket) = same.filter(|socket| !socket.is_cut_off()) {
             return Ok(socket);
         }
+        known.retain(|_, socket| socket.strong_count() > 0);
         let taken = known.values().filter_map(Weak::upgrade).map(|socket| socket.waiting).sum();
         let socket = Arc::new(Socket::open(interface, index, queue, taken)?);
         known.insert((index, queue), Arc::downgrade(&socket));
@@ -195,7 +189,8 @@ impl Socket {
             rx: Mutex::new(None),
             tx: Mutex::new(None),
         };
-        let rings = socket.fill((rx, fill)).ok_or_else(no_memory)?;
+        let (mut rings, mut missing) = ((rx, fill), socket.waiting);
+        socket.fill(&mut rings, &mut missing, usize::MAX);
         let address = libc::sockaddr_xdp {
             sxdp_family: libc::AF_XDP as u16,
             sxdp_flags: libc::XDP_USE_NEED_WAKEUP,
@@ -215,20 +210,32 @@ impl Socket {
         let options: io::Result<libc::xdp_options> =
             sys::option(&socket.fd, libc::SOL_XDP, libc::XDP_OPTIONS);
         socket.zero_copy = options.is_ok_and(|options| options.flags & libc::XDP_OPTIONS_ZEROCOPY != 0);
-        let spare = stock(window, &socket.borrower, SPARE).into_iter();
-        // SAFETY: the kernel was not told of them.
-        let spare = spare.filter_map(|start| unsafe { window.take_back(start, 0, &socket.borrower) });
-        socket.tx = Mutex::new(Some(((tx, completion), spare.collect())));
-        socket.rx = Mutex::new(Some(rings));
+        socket.tx = Mutex::new(Some(((tx, completion), socket.spare(usize::MAX))));
+        socket.rx = Mutex::new(Some((rings, missing)));
         Ok(socket)
     }
 
-    /// Lends the kernel buffers for frames; `None` if there are hardly any.
-    fn fill(&self, (rx, mut fill): Rings) -> Option<Rings> {
-        let starts = stock(self.window, &self.borrower, self.waiting);
+    /// Lends the kernel the buffers that lack, as far as there are any among those that are looked at.
+    fn fill(&self, (_, fill): &mut Rings, missing: &mut usize, others: usize) {
+        let starts = self.window.lend_many(&self.borrower, *missing, others);
         starts.iter().for_each(|&start| fill.write(start));
         fill.publish();
-        (starts.len() >= FRAMES_MIN).then_some((rx, fill))
+        *missing -= starts.len();
+    }
+
+    /// Buffers of the window to copy packets to.
+    fn spare(&self, others: usize) -> Vec<Packet> {
+        let starts = self.window.lend_many(&self.borrower, SPARE, others);
+        // SAFETY: the kernel was not told of them.
+        starts
+            .into_iter()
+            .filter_map(|start| unsafe { self.window.take_back(start, 0, &self.borrower) })
+            .collect()
+    }
+
+    /// Whether the kernel has taken the socket from its interface, which is gone: for good, also if it comes back under its number.
+    fn is_cut_off(&self) -> bool {
+        self.kick_rx().is_err_and(|error| error.raw_os_error() == Some(libc::ENXIO))
     }
 
     /// The distance of a frame's data from the window's start.
@@ -247,12 +254,13 @@ impl Socket {
     }
 
     /// Calls the kernel so that it goes on receiving, or looks for frames itself.
-    fn kick_rx(&self) {
+    fn kick_rx(&self) -> io::Result<()> {
         let (fd, none) = (self.fd.as_raw_fd(), std::ptr::null_mut());
-        // SAFETY: nothing is received into memory. If it failed the ring says so again.
-        unsafe {
+        // SAFETY: nothing is received into memory.
+        let result = unsafe {
             libc::recvfrom(fd, none, 0, libc::MSG_DONTWAIT, std::ptr::null_mut(), std::ptr::null_mut())
         };
+        if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
     }
 }
 
@@ -282,6 +290,8 @@ fn bind_patiently(fd: &OwnedFd, address: &libc::sockaddr_xdp) -> io::Result<()> 
 /// Receives the frames of one queue.
 pub struct XdpRx {
     rings: Option<Rings>,
+    /// Buffers that the kernel lacks because there was no memory.
+    missing: usize,
     socket: Arc<Socket>,
     grip: Arc<Grip>,
     busy_poll: bool,
@@ -303,10 +313,10 @@ impl XdpRx {
     pub fn open(interface: &str, queue: u32, options: &Options) -> Result<XdpRx, Trouble> {
         let socket = Socket::of(interface, queue)?;
         let grip = grip(interface, socket.index, &options.left)?;
-        let rings = lock(&socket.rx).take().ok_or_else(|| in_use(interface, queue))?;
+        let (rings, missing) = lock(&socket.rx).take().ok_or_else(|| in_use(interface, queue))?;
         // From here on dropping `rx` gives the rings back.
         let busy_poll = options.busy_poll > 0;
-        let mut rx = XdpRx { rings: Some(rings), socket, grip, busy_poll, _promiscuous: None };
+        let mut rx = XdpRx { rings: Some(rings), missing, socket, grip, busy_poll, _promiscuous: None };
         let at = |doing| Trouble::at(interface, doing);
         if options.promiscuous {
             rx._promiscuous = Some(promiscuous(rx.socket.index).map_err(at("setting promiscuous mode"))?);
@@ -399,9 +409,22 @@ impl XdpRx {
         // A driver that found no buffers waits to be called; one that is to be polled, always.
         let kick = if taken.looked_at > 0 { fill.needs_wakeup() } else { self.busy_poll };
         if kick {
-            self.socket.kick_rx();
+            let _ = self.socket.kick_rx(); // if it failed the ring says so again
         }
         taken
+    }
+
+    /// Lends the kernel the buffers that it lacks since there was no memory for them; whether it still lacks some. For a timer.
+    pub fn replenish(&mut self) -> bool {
+        if let Some(rings) = self.rings.as_mut().filter(|_| self.missing > 0) {
+            self.socket.fill(rings, &mut self.missing, LOOKED_AT);
+        }
+        self.missing > 0
+    }
+
+    /// Whether the kernel has less than half of the buffers that it should have.
+    pub fn is_starved(&self) -> bool {
+        2 * self.missing > self.socket.waiting
     }
 
     /// Frames that were lost so far for want of room.
@@ -417,16 +440,16 @@ impl XdpRx {
         Some(Trouble::new(interface, "receiving", error, Some("waiting for it to come back")))
     }
 
-    /// Whether the interface of this name is another one now, or none.
+    /// Whether the interface of this name is another one now, or none, or was away.
     pub fn is_stale(&self, interface: &str) -> bool {
-        sys::index_of(interface).ok() != Some(self.socket.index)
+        sys::index_of(interface).ok() != Some(self.socket.index) || self.socket.is_cut_off()
     }
 }
 
 impl Drop for XdpRx {
     fn drop(&mut self) {
         self.grip.clear(self.socket.queue);
-        *lock(&self.socket.rx) = self.rings.take();
+        *lock(&self.socket.rx) = self.rings.take().map(|rings| (rings, self.missing));
     }
 }
 
@@ -467,9 +490,17 @@ impl XdpTx {
         Ok(XdpTx { rings: Some(rings), spare, socket, unsent: false })
     }
 
-    /// Whether the interface of this name is another one now, or none.
+    /// Whether the interface of this name is another one now, or none, or was away.
     pub fn is_stale(&self, interface: &str) -> bool {
-        sys::index_of(interface).ok() != Some(self.socket.index)
+        sys::index_of(interface).ok() != Some(self.socket.index) || self.socket.is_cut_off()
+    }
+
+    /// Finds buffers to copy to if there are none since there was no memory; whether there are none still. For a timer.
+    pub fn replenish(&mut self) -> bool {
+        if self.spare.is_empty() {
+            self.spare = self.socket.spare(LOOKED_AT);
+        }
+        self.spare.is_empty()
     }
 
     /// Sends packets, the first of the batch first, as far as there is room for them; they are gone from it then. `sent` gets
@@ -600,6 +631,9 @@ impl Drop for XdpTx {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// With fewer buffers a socket is not worth having.
+    const FRAMES_MIN: usize = 64;
 
     #[test]
     fn many_queues_share() {

@@ -93,7 +93,7 @@ use router::{
 };
 use std::any::Any;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use wire::ethernet::ether_type;
 use wire::{Ipv4Net, Ipv6Net};
 
@@ -114,6 +114,10 @@ pub(crate) const CLASS: Class = Class::new("FromDevice", create)
 const PATIENCE: u32 = 64;
 /// How often to look for an interface that has gone.
 const RETRY: Duration = Duration::from_millis(500);
+/// How often to look for buffers that the kernel lacks, and how long a new configuration waits for them: those of sockets that were
+/// closed come back after two seconds.
+const HUNGRY: Duration = Duration::from_millis(50);
+const HUNGRY_MAX: Duration = Duration::from_secs(3);
 /// Timers: to open the interface again; to look whether it is there at all, which XDP sockets do not say; to look for more
 /// packets.
 const AGAIN: u32 = 0;
@@ -555,6 +559,19 @@ impl FromDevice {
         Ok(())
     }
 
+    /// Gives the kernel the buffers that it lacks, which an interface that was let go of may have still. Not for a worker: it waits.
+    fn wait_for_buffers(&mut self) {
+        let until = Instant::now() + HUNGRY_MAX;
+        while let Some(rx) = &mut self.rx
+            && rx.is_starved()
+            && xdp::buffers_are_due()
+            && Instant::now() < until
+        {
+            std::thread::sleep(HUNGRY);
+            rx.replenish();
+        }
+    }
+
     /// Receives a burst; returns how many frames there were.
     fn receive(&mut self, cx: &mut Cx<'_>) -> usize {
         let mut batch = cx.batch();
@@ -629,7 +646,9 @@ impl Element for FromDevice {
         {
             return Ok(());
         }
-        Ok(self.open(cx).map_err(|trouble| trouble.to_string())?)
+        self.open(cx).map_err(|trouble| trouble.to_string())?;
+        self.wait_for_buffers();
+        Ok(())
     }
 
     fn run_task(&mut self, cx: &mut Cx<'_>) {
@@ -657,7 +676,7 @@ impl Element for FromDevice {
             COMPANY => return cx.tasks().schedule(),
             _ => {}
         }
-        match &self.rx {
+        match &mut self.rx {
             Some(rx) if rx.is_stale(&self.interface) => {
                 let gone = "the interface is gone; waiting for it to come back";
                 cx.log(&format!("{} :: FromDevice: {}: {gone}", cx.name(), self.interface));
@@ -669,7 +688,11 @@ impl Element for FromDevice {
                     cx.timers().after(AGAIN, RETRY);
                 }
             }
-            _ => cx.timers().after(CHECK, 2 * RETRY),
+            Some(rx) => {
+                let lacks_buffers = rx.replenish();
+                cx.timers().after(CHECK, if lacks_buffers { HUNGRY } else { 2 * RETRY });
+            }
+            None => cx.timers().after(CHECK, 2 * RETRY),
         }
     }
 

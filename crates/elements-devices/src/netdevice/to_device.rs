@@ -63,11 +63,14 @@ pub(crate) const CLASS: Class = Class::new("ToDevice", create)
 const FULL: &str = "the interface's queue is full";
 /// How long to leave a full interface alone.
 const BACKOFF: Duration = Duration::from_micros(100);
-/// Timers: to ask for packets again; to remind the kernel of packets.
+/// Timers: to ask for packets again; to remind the kernel of packets; to look whether an XDP socket's interface is still there, since
+/// the socket has buffers of which others may be in want.
 const RESUME: u32 = 0;
 const GO_ON: u32 = 1;
+const CHECK: u32 = 2;
 /// How often to look for an interface that has gone.
 const RETRY_NS: i64 = 500_000_000;
+const RETRY: Duration = Duration::from_nanos(RETRY_NS as u64);
 
 struct ToDevice {
     interface: String,
@@ -224,6 +227,19 @@ impl ToDevice {
         }
     }
 
+    /// Lets go of an interface that has gone, which the next packet would find out.
+    fn check(&mut self, cx: &mut Cx<'_>) {
+        match &mut self.tx {
+            Some(tx) if tx.is_stale(&self.interface) => {
+                cx.tasks().stop_waiting();
+                (self.tx, self.retry_ns) = (None, 0);
+            }
+            Some(tx) => tx.replenish(),
+            None => {}
+        }
+        cx.timers().after(CHECK, 2 * RETRY);
+    }
+
     fn finish_sent(&self, cx: &mut Cx<'_>, sent: Option<Batch>) {
         match sent {
             Some(sent) if sent.is_empty() => cx.consume(sent),
@@ -259,6 +275,9 @@ impl Element for ToDevice {
             Err(trouble) if trouble.is_held_here() => {}
             Err(trouble) => return Err(trouble.to_string().into()),
         }
+        if self.queue.is_some() {
+            cx.timers().after(CHECK, RETRY);
+        }
         pulling::begin(cx, self.pulls_input);
         Ok(())
     }
@@ -293,8 +312,10 @@ impl Element for ToDevice {
     }
 
     fn timer(&mut self, cx: &mut Cx<'_>, key: u32) {
-        if key == RESUME {
-            return cx.tasks().schedule();
+        match key {
+            RESUME => return cx.tasks().schedule(),
+            CHECK => return self.check(cx),
+            _ => {}
         }
         let Some(tx) = self.tx.as_mut().filter(|tx| tx.has_unsent()) else { return };
         // What is wrong with the interface the next packet will find out.
