@@ -44,6 +44,8 @@ pub struct Taken {
     pub looked_at: usize,
     /// Frames that were wanted, but there was no buffer for them.
     pub lost: usize,
+    /// Control frames about neighbours' addresses, of which there were too many.
+    pub refused: usize,
 }
 
 /// What came of a batch of frames.

@@ -19,6 +19,7 @@
 #[allow(unsafe_code)]
 pub mod addresses;
 pub mod capture;
+pub mod control;
 #[allow(unsafe_code)]
 mod driver;
 #[allow(unsafe_code)]
@@ -32,6 +33,7 @@ pub mod offload;
 pub mod packet_socket;
 pub mod pipe;
 pub mod port;
+mod rule;
 #[allow(unsafe_code)]
 mod sys;
 #[allow(unsafe_code)]

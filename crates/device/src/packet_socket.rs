@@ -2,17 +2,25 @@
 //!
 //! Frames are received through a ring that is shared with the kernel ([`ring`]): looking whether there are any costs no
 //! system call. Frames are sent by the batch, with one system call.
+//!
+//! Control frames ([`crate::control`]) come through a socket and a ring of their own ([`control_ring`]), so that a data path that is
+//! overloaded does not lose them: filters ([`filter`]) divide the frames between the two sockets.
 
+mod control_ring;
+mod filter;
 mod ring;
 
+use crate::control;
 use crate::sys;
 use crate::trouble::Trouble;
+use filter::Wanted;
 use ring::{FRAMES, FRAMES_OF_MANY, Ring};
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::Arc;
 
 pub use crate::frame::{Frame, Sent};
+pub use control_ring::{ControlRx, ControlTaken};
 
 /// Frames for which a ring has room, at least.
 const FRAMES_LEAST: usize = 256;
@@ -32,24 +40,52 @@ pub struct Options {
     pub wait_ms: u32,
     /// Only what arrived at this queue of the interface.
     pub queue: Option<u16>,
+    /// Control frames come by themselves.
+    pub control: bool,
 }
 
 /// Receives the frames of an interface, or a share of them.
 pub struct PacketRx {
     fd: Arc<OwnedFd>,
     ring: Ring,
-    drops: u64,
+    losses: Losses,
     index: i32,
     /// What the kernel knows the group by that it is in.
     group: Option<u16>,
     /// Bytes of a frame, at most, if they follow the interface's MTU.
     follows: Option<usize>,
+    /// Where control frames come, if they come by themselves, and here.
+    control: Option<ControlRx>,
+}
+
+/// Frames that a socket has lost because its ring was full.
+#[derive(Default)]
+struct Losses {
+    /// Those that were told of.
+    told: u64,
+    total: u64,
+}
+
+impl Losses {
+    /// Asks the kernel, which forgets what it has told.
+    fn ask(&mut self, fd: &OwnedFd) -> u64 {
+        let now = sys::option::<libc::tpacket_stats>(fd, libc::SOL_PACKET, libc::PACKET_STATISTICS);
+        self.total += now.map_or(0, |stats| u64::from(stats.tp_drops));
+        self.total
+    }
+
+    /// Those since this was asked last.
+    fn take(&mut self, fd: &OwnedFd) -> u64 {
+        let total = self.ask(fd);
+        total - std::mem::replace(&mut self.told, total)
+    }
 }
 
 /// Bytes of a frame that an interface can receive: its MTU, a link-layer header and two VLAN tags; not less than Click's default, and no
 /// more than the kernel tells of.
-fn frame_len(fd: &OwnedFd, interface: &str) -> io::Result<usize> {
-    Ok((sys::mtu(fd, interface)? + LINK_LEN).clamp(SNAPLEN_LEAST, SNAPLEN_MOST))
+pub(crate) fn default_snaplen(interface: &str) -> io::Result<usize> {
+    let fd = sys::socket(libc::AF_PACKET, libc::SOCK_RAW, 0)?;
+    Ok((sys::mtu(&fd, interface)? + LINK_LEN).clamp(SNAPLEN_LEAST, SNAPLEN_MOST))
 }
 
 /// Bytes in front of a packet, at most.
@@ -72,65 +108,48 @@ fn bind(fd: &OwnedFd, index: i32, protocol: u16) -> io::Result<()> {
     unsafe { sys::bind(fd, &address) }
 }
 
-/// Puts a classic BPF program in front of a socket.
-fn filter(fd: &OwnedFd, program: &mut [libc::sock_filter]) -> io::Result<()> {
-    let filter = libc::sock_fprog { len: program.len() as u16, filter: program.as_mut_ptr() };
-    sys::set_option(fd, libc::SOL_SOCKET, libc::SO_ATTACH_FILTER, &filter)
-}
-
-/// Lets nothing into a socket.
-fn close(fd: &OwnedFd) -> io::Result<()> {
-    filter(fd, &mut [instruction(libc::BPF_RET | libc::BPF_K, 0, 0, 0)])
-}
-
-/// A BPF instruction.
-fn instruction(code: u32, jt: u8, jf: u8, k: u32) -> libc::sock_filter {
-    libc::sock_filter { code: code as u16, jt, jf, k }
-}
-
-/// Lets pass only what arrived at a queue; what the kernel stores is the number plus one, or zero if the driver did not say.
-fn only_queue(fd: &OwnedFd, queue: u16) -> io::Result<()> {
-    let extra = (libc::SKF_AD_OFF + libc::SKF_AD_QUEUE) as u32;
-    let not_said = if queue == 0 { 0 } else { u32::from(queue) + 1 };
-    filter(
-        fd,
-        &mut [
-            instruction(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0, 0, extra),
-            instruction(libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K, 2, 0, u32::from(queue) + 1),
-            instruction(libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K, 1, 0, not_said),
-            instruction(libc::BPF_RET | libc::BPF_K, 0, 0, 0),
-            instruction(libc::BPF_RET | libc::BPF_K, 0, 0, u32::MAX),
-        ],
-    )
+/// Makes a socket that receives the frames of an interface into a ring, but lets nothing in yet: nothing may come before all is set.
+fn ring_on(
+    interface: &str,
+    index: i32,
+    (frames, snaplen): (usize, usize),
+    options: &Options,
+) -> Result<(OwnedFd, Ring), Trouble> {
+    let at = |doing| Trouble::at(interface, doing);
+    let fd = sys::socket(libc::AF_PACKET, libc::SOCK_RAW, 0).map_err(at("opening a packet socket"))?;
+    // Longer frames do not take more memory.
+    let frames = (frames * SNAPLEN_LEAST / snaplen.max(SNAPLEN_LEAST)).max(FRAMES_LEAST);
+    let ring = Ring::new(&fd, frames, snaplen, options.wait_ms)
+        .map_err(at("making the receive ring (PACKET_RX_RING)"))?;
+    if !options.outbound {
+        // Older kernels do not know it; `receive` leaves such frames out, too.
+        let _ = sys::set_option(&fd, libc::SOL_PACKET, libc::PACKET_IGNORE_OUTGOING, &1i32);
+    }
+    filter::close(&fd).map_err(at("closing the socket's door"))?;
+    bind(&fd, index, libc::ETH_P_ALL as u16).map_err(at("binding a packet socket"))?;
+    Ok((fd, ring))
 }
 
 impl PacketRx {
-    /// Opens an interface. With `fanout`, each frame goes to one of the sockets that were opened with it, by flow.
+    /// Opens an interface. With `fanout`, each frame goes to one of the sockets that were opened with it, by flow. If control frames come
+    /// by themselves, they come to the sockets that are `first`.
     ///
     /// # Errors
     /// What the kernel refuses, and why perhaps.
-    pub fn open(interface: &str, options: &Options, fanout: Option<&mut Group>) -> Result<PacketRx, Trouble> {
+    pub fn open(
+        interface: &str,
+        options: &Options,
+        fanout: Option<&mut Group>,
+        first: bool,
+    ) -> Result<PacketRx, Trouble> {
         let at = |doing| Trouble::at(interface, doing);
-        let set = |fd: &OwnedFd, name, value: i32| sys::set_option(fd, libc::SOL_PACKET, name, &value);
-        let fd = sys::socket(libc::AF_PACKET, libc::SOCK_RAW, 0).map_err(at("opening a packet socket"))?;
         let index = sys::index_of(interface).map_err(at("looking it up"))?;
-        let frames = if fanout.is_some() { FRAMES_OF_MANY } else { FRAMES };
-        let follows = match options.snaplen {
-            None => Some(frame_len(&fd, interface).map_err(at("asking for its MTU"))?),
-            Some(_) => None,
+        let snaplen = match options.snaplen {
+            Some(snaplen) => snaplen,
+            None => default_snaplen(interface).map_err(at("asking for its MTU"))?,
         };
-        let snaplen = options.snaplen.or(follows).unwrap_or(SNAPLEN_LEAST);
-        // Longer frames do not take more memory.
-        let frames = (frames * SNAPLEN_LEAST / snaplen.max(SNAPLEN_LEAST)).max(FRAMES_LEAST);
-        let ring = Ring::new(&fd, frames, snaplen, options.wait_ms)
-            .map_err(at("making the receive ring (PACKET_RX_RING)"))?;
-        if !options.outbound {
-            // Older kernels do not know it; `receive` leaves such frames out, too.
-            let _ = set(&fd, libc::PACKET_IGNORE_OUTGOING, 1);
-        }
-        // Nothing may come in before all is set.
-        close(&fd).map_err(at("closing the socket's door"))?;
-        bind(&fd, index, libc::ETH_P_ALL as u16).map_err(at("binding a packet socket"))?;
+        let frames = if fanout.is_some() { FRAMES_OF_MANY } else { FRAMES };
+        let (fd, ring) = ring_on(interface, index, (frames, snaplen), options)?;
         let kind = if options.promiscuous { libc::PACKET_MR_PROMISC } else { libc::PACKET_MR_ALLMULTI };
         let member =
             libc::packet_mreq { mr_ifindex: index, mr_type: kind as u16, mr_alen: 0, mr_address: [0; 8] };
@@ -139,12 +158,14 @@ impl PacketRx {
         let join =
             |group| join(&fd, index, group).map_err(at("sharing packets between workers (PACKET_FANOUT)"));
         let group = fanout.map(join).transpose()?;
-        match options.queue {
-            Some(queue) => only_queue(&fd, queue).map_err(at("choosing a queue"))?,
-            None => sys::set_option(&fd, libc::SOL_SOCKET, libc::SO_DETACH_FILTER, &0i32)
-                .map_err(at("opening the socket's door"))?,
-        }
-        Ok(PacketRx { fd: Arc::new(fd), ring, drops: 0, index, group, follows })
+        let first = first && options.control;
+        let control = first.then(|| ControlRx::open(interface, index, snaplen, options, &[])).transpose()?;
+        let rules = control::rules();
+        filter::open(&fd, options.queue, options.control.then_some(Wanted::Others(&rules)))
+            .map_err(at("choosing its frames"))?;
+        let follows = options.snaplen.is_none().then_some(snaplen);
+        let losses = Losses::default();
+        Ok(PacketRx { fd: Arc::new(fd), ring, losses, index, group, follows, control })
     }
 
     /// The number that the kernel knows the interface by.
@@ -176,22 +197,24 @@ impl PacketRx {
     /// # Errors
     /// What the kernel says.
     pub(crate) fn close(&self) -> io::Result<()> {
-        close(&self.fd)
+        self.control.iter().try_for_each(ControlRx::close)?;
+        filter::close(&self.fd)
     }
 
     /// Forgets what is in the ring.
     pub(crate) fn skip(&mut self) {
         self.ring.receive(FRAMES, |_| {});
+        self.control.iter_mut().for_each(ControlRx::skip);
     }
 
     /// Whether the interface's MTU has become too large for the ring, so that it has to be opened anew.
     pub fn is_outgrown(&self, interface: &str) -> bool {
-        self.follows.is_some_and(|len| frame_len(&self.fd, interface).is_ok_and(|now| now > len))
+        self.follows.is_some_and(|len| default_snaplen(interface).is_ok_and(|now| now > len))
     }
 
     /// What is readable when there are frames.
-    pub fn fd(&self) -> &Arc<OwnedFd> {
-        &self.fd
+    pub fn fds(&self) -> impl Iterator<Item = &Arc<OwnedFd>> {
+        std::iter::once(&self.fd).chain(self.control.iter().map(ControlRx::fd))
     }
 
     /// Hands up to `max` frames to `f`; returns how many there were.
@@ -200,12 +223,21 @@ impl PacketRx {
         self.ring.receive(max, f)
     }
 
-    /// Frames that were lost so far because the ring was full.
-    pub fn drops(&mut self) -> u64 {
-        // The kernel forgets what it has told.
-        let now = sys::option::<libc::tpacket_stats>(&self.fd, libc::SOL_PACKET, libc::PACKET_STATISTICS);
-        self.drops += now.map_or(0, |stats| u64::from(stats.tp_drops));
-        self.drops
+    /// Where control frames come, if they come by themselves, and here.
+    #[inline]
+    pub fn control(&mut self) -> Option<&mut ControlRx> {
+        self.control.as_mut()
+    }
+
+    /// Frames that it holds, at most.
+    pub fn room(&self) -> usize {
+        self.ring.room()
+    }
+
+    /// Frames that were lost because a ring was full, since this was asked last: data, and control frames.
+    pub fn take_losses(&mut self) -> (u64, u64) {
+        let control = self.control.as_mut().map_or(0, ControlRx::take_losses);
+        (self.losses.take(&self.fd), control)
     }
 
     /// What went wrong since this was asked last: the interface went down, perhaps, or is gone.

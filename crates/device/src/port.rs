@@ -75,15 +75,17 @@ impl Rx {
     ///
     /// # Errors
     /// What the kernel refuses, and why perhaps.
+    /// Control frames that come by themselves come to what is `first`.
     pub fn open(
         interface: &str,
         method: &Method,
         queues: &[u32],
         group: Option<&mut Group>,
+        first: bool,
     ) -> Result<Rx, Trouble> {
         match method {
             Method::Packet(options, left) => {
-                let rx = PacketRx::open(interface, options, group)?;
+                let rx = PacketRx::open(interface, options, group, first)?;
                 let hint = "kernel 6.6 or later is needed; without SNIFFER false the kernel gets them, too";
                 let refuse =
                     |error| Trouble::new(interface, "keeping frames from the kernel", error, Some(hint));
@@ -147,13 +149,45 @@ impl Rx {
         }
     }
 
+    /// Adds up to `max` received control frames that come by themselves, as far as the batch holds them, for which `wanted` holds.
+    #[inline]
+    pub fn receive_control(
+        &mut self,
+        pool: &mut Pool,
+        batch: &mut Batch,
+        max: usize,
+        shape: Shape,
+        mut wanted: impl FnMut(&Frame<'_>) -> bool,
+    ) -> Taken {
+        let mut taken = Taken::default();
+        let max = max.min(BATCH_MAX - batch.len());
+        let (packet, xdp) = match self {
+            Rx::Packet(sockets) => (&mut sockets[..], &mut [][..]),
+            Rx::Xdp(queues) => (&mut [][..], &mut queues[..]),
+        };
+        let packet = packet.iter_mut().filter_map(|(rx, _)| rx.control());
+        for rx in packet.chain(xdp.iter_mut().filter_map(XdpRx::control)) {
+            let count = rx.receive(max - taken.looked_at, |frame| {
+                if wanted(&frame) {
+                    match shape.packet(pool, &frame) {
+                        Some(packet) => batch.push(packet),
+                        None => taken.lost += 1,
+                    }
+                }
+            });
+            taken.looked_at += count.taken;
+            taken.refused += count.refused;
+        }
+        taken
+    }
+
     /// What is readable when there are frames.
     pub fn fds(&self) -> impl Iterator<Item = &Arc<OwnedFd>> {
         let (packet, xdp) = match self {
             Rx::Packet(sockets) => (&sockets[..], &[][..]),
             Rx::Xdp(queues) => (&[][..], &queues[..]),
         };
-        packet.iter().map(|(rx, _)| rx.fd()).chain(xdp.iter().map(XdpRx::fd))
+        packet.iter().flat_map(|(rx, _)| rx.fds()).chain(xdp.iter().flat_map(XdpRx::fds))
     }
 
     /// The sockets one by one.
@@ -211,11 +245,20 @@ impl Rx {
         }
     }
 
-    /// Frames that were lost so far because no worker fetched them in time.
-    pub fn drops(&mut self) -> u64 {
+    /// Frames that were lost because no worker fetched them in time, since this was asked last: data, and control frames.
+    pub fn take_losses(&mut self) -> (u64, u64) {
+        let add = |(a, b): (u64, u64), (c, d)| (a + c, b + d);
         match self {
-            Rx::Packet(sockets) => sockets.iter_mut().map(|(rx, _)| rx.drops()).sum(),
-            Rx::Xdp(queues) => queues.iter().map(XdpRx::drops).sum(),
+            Rx::Packet(sockets) => sockets.iter_mut().map(|(rx, _)| rx.take_losses()).fold((0, 0), add),
+            Rx::Xdp(queues) => queues.iter_mut().map(XdpRx::take_losses).fold((0, 0), add),
+        }
+    }
+
+    /// Frames that it holds, at most: fewer than have to come before one is lost.
+    pub fn room(&self) -> usize {
+        match self {
+            Rx::Packet(sockets) => sockets.iter().map(|(rx, _)| rx.room()).min().unwrap_or(0),
+            Rx::Xdp(_) => xdp::ROOM,
         }
     }
 

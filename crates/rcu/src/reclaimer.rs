@@ -152,7 +152,10 @@ impl Shared {
 
     /// Waits until an update that frees `bytes` would be accepted, for as long as `timeout` at most; says whether it would.
     pub(crate) fn wait_for_room(&self, bytes: usize, timeout: Duration) -> bool {
-        assert!(!Inside::is_in(self), "a wait for room within a callback of the same domain would wait for itself");
+        assert!(
+            !Inside::is_in(self),
+            "a wait for room within a callback of the same domain would wait for itself"
+        );
         let (charge, timeout) = (charge_for(bytes), nanos(timeout));
         let since = self.now();
         let mut backoff = Backoff::default();

@@ -106,6 +106,24 @@ impl Ring {
         Ok(Ring::Slots(Slots { ring, slot, slots_per_block, block, slots, next: 0 }))
     }
 
+    /// Whether more than so many frames wait, as far as the ring tells.
+    #[inline]
+    pub(super) fn has_more_than(&self, count: usize) -> bool {
+        match self {
+            Ring::Slots(slots) => slots.is_filled(count),
+            Ring::Blocks(_) => false,
+        }
+    }
+
+    /// Frames that it holds, at most.
+    pub(super) fn room(&self) -> usize {
+        match self {
+            Ring::Slots(slots) => slots.slots,
+            // As many as there may be at least: those of the usual size.
+            Ring::Blocks(blocks) => BLOCKS * blocks.block / 2048,
+        }
+    }
+
     /// Hands up to `max` frames to `f`; returns how many there were.
     #[inline]
     pub(super) fn receive(&mut self, max: usize, f: impl FnMut(Frame<'_>)) -> usize {
@@ -117,19 +135,29 @@ impl Ring {
 }
 
 impl Slots {
-    /// The header of the slot that is filled next.
-    fn header(&self) -> *mut libc::tpacket2_hdr {
-        let offset =
-            self.next / self.slots_per_block * self.block + self.next % self.slots_per_block * self.slot;
+    /// The header of a slot, so many behind the one that is read next.
+    fn header(&self, ahead: usize) -> *mut libc::tpacket2_hdr {
+        let place = self.next + ahead;
+        let place = if place < self.slots { place } else { place % self.slots };
+        let offset = place / self.slots_per_block * self.block + place % self.slots_per_block * self.slot;
         debug_assert!(offset + self.slot <= self.ring.len());
         // SAFETY: the slot lies within the mapping; slots are aligned to 16 bytes.
         unsafe { self.ring.base().as_ptr().add(offset).cast() }
     }
 
+    /// Whether the slot so many behind the next one has a frame.
+    #[inline]
+    fn is_filled(&self, ahead: usize) -> bool {
+        let header = self.header(ahead);
+        // SAFETY: the header lies within the mapping; its first word is shared with the kernel as an atomic.
+        let status = unsafe { AtomicU32::from_ptr(&raw mut (*header).tp_status) };
+        status.load(Ordering::Relaxed) & libc::TP_STATUS_USER != 0
+    }
+
     #[inline]
     fn receive(&mut self, max: usize, mut f: impl FnMut(Frame<'_>)) -> usize {
         for done in 0..max {
-            let header = self.header();
+            let header = self.header(0);
             // SAFETY: the header lies within the mapping; its first word is shared with the kernel as an atomic.
             let status = unsafe { AtomicU32::from_ptr(&raw mut (*header).tp_status) };
             let flags = status.load(Ordering::Acquire);

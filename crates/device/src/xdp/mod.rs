@@ -9,6 +9,7 @@ mod program;
 mod ring;
 mod socket;
 
-pub use program::Rule;
+pub use crate::rule::Rule;
 pub(crate) use program::take_from_kernel;
+pub(crate) use socket::ROOM;
 pub use socket::{Options, XdpRx, XdpTx, buffers_are_due, queues};

@@ -1,66 +1,9 @@
 //! The programs that run in the kernel, and how they get there.
 
+use crate::rule::{IPV4, IPV6, NEAR, Rule};
 use std::ffi::c_long;
 use std::io;
-use std::net::IpAddr;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
-
-const IPV4: u16 = 0x0800;
-const IPV6: u16 = 0x86dd;
-
-/// What is left to the kernel: frames for which all that is said holds.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Rule {
-    ether_type: u16,
-    /// The first 4-byte words of the destination address with their masks.
-    destination: Vec<(u32, u32)>,
-    /// What the IP header says comes next.
-    protocol: Option<u8>,
-    /// The source or the destination port of TCP and UDP.
-    port: Option<u16>,
-}
-
-impl Rule {
-    /// All frames of an EtherType.
-    pub fn ether_type(ether_type: u16) -> Rule {
-        Rule { ether_type, destination: Vec::new(), protocol: None, port: None }
-    }
-
-    /// All IPv4 packets.
-    pub fn ipv4() -> Rule {
-        Rule::ether_type(IPV4)
-    }
-
-    /// All IPv6 packets.
-    pub fn ipv6() -> Rule {
-        Rule::ether_type(IPV6)
-    }
-
-    /// IP packets to a prefix.
-    pub fn destination(address: IpAddr, prefix_len: u8) -> Rule {
-        let (mut rule, bytes) = match address {
-            IpAddr::V4(address) => (Rule::ipv4(), address.octets().to_vec()),
-            IpAddr::V6(address) => (Rule::ipv6(), address.octets().to_vec()),
-        };
-        let words = bytes.chunks_exact(4).enumerate().map(|(i, word)| {
-            let bits = u32::from(prefix_len).saturating_sub(32 * i as u32).min(32);
-            let mask = u32::MAX.checked_shl(32 - bits).unwrap_or(0);
-            (u32::from_be_bytes([word[0], word[1], word[2], word[3]]) & mask, mask)
-        });
-        rule.destination = words.filter(|&(_, mask)| mask != 0).collect();
-        rule
-    }
-
-    /// Only those of this protocol, right behind the IP header.
-    pub fn protocol(self, protocol: u8) -> Rule {
-        Rule { protocol: Some(protocol), ..self }
-    }
-
-    /// Only those from or to this port, which are no later fragments.
-    pub fn port(self, port: u16) -> Rule {
-        Rule { port: Some(port), ..self }
-    }
-}
 
 // Operation codes of eBPF (RFC 9669).
 const LOAD_8: u8 = 0x71;
@@ -125,11 +68,11 @@ fn test(rule: &Rule) -> Vec<u64> {
         ]
     };
     let must_be = |value: i32| instruction(JUMP_NOT_CONSTANT_32, 5, 0, 0, value);
-    // Where the protocol and the destination address are, and where an IP header without options ends.
-    let (protocol, destination, end) = match rule.ether_type {
-        IPV4 => (23, 30, 34),
-        IPV6 => (20, 38, 54),
-        _ => (0, 0, 14),
+    // Where the protocol, the TTL and the destination address are, and where an IP header without options ends.
+    let (protocol, ttl, destination, end) = match rule.ether_type {
+        IPV4 => (23, 22, 30, 34),
+        IPV6 => (20, 21, 38, 54),
+        _ => (0, 0, 0, 14),
     };
     let mut code = bounds(2, end).to_vec();
     code.extend([instruction(LOAD_16, 5, 2, 12, 0), must_be(i32::from(rule.ether_type.to_be()))]);
@@ -140,6 +83,13 @@ fn test(rule: &Rule) -> Vec<u64> {
     }
     if let Some(wanted) = rule.protocol {
         code.extend([instruction(LOAD_8, 5, 2, protocol, 0), must_be(wanted.into())]);
+    }
+    if rule.near {
+        code.extend([
+            instruction(LOAD_8, 5, 2, ttl, 0),
+            instruction(JUMP_IF_CONSTANT_32, 5, 0, 1, NEAR[0].into()),
+            must_be(NEAR[1].into()),
+        ]);
     }
     if let Some(wanted) = rule.port {
         code.push(instruction(MOVE, 4, 2, 0, 0));
@@ -170,9 +120,10 @@ fn test(rule: &Rule) -> Vec<u64> {
     code
 }
 
-/// The program for AF_XDP: to the socket of the frame's queue, to the kernel if there is none.
-fn to_sockets(left: &[Rule], map: &OwnedFd) -> Vec<u64> {
-    let mut code = rules(left, [0, 4], XDP_PASS);
+/// The program for AF_XDP: to the socket of the frame's queue, to the kernel if there is none. Control frames go to the kernel, where a
+/// packet socket takes them.
+fn to_sockets(left: &[Rule], control: &[Rule], map: &OwnedFd) -> Vec<u64> {
+    let mut code = rules(&[left, control].concat(), [0, 4], XDP_PASS);
     code.extend([
         instruction(LOAD_MAP, 1, 1, 0, map.as_raw_fd()), // "from" register 1: the constant is a map's descriptor
         0,
@@ -188,6 +139,14 @@ fn to_sockets(left: &[Rule], map: &OwnedFd) -> Vec<u64> {
 fn to_nobody(left: &[Rule]) -> Vec<u64> {
     let mut code = rules(left, [76, 80], TCX_NEXT);
     code.extend([instruction(MOVE_CONSTANT, 0, 0, 0, TCX_DROP), instruction(EXIT, 0, 0, 0, 0)]);
+    code
+}
+
+/// The program for packet sockets beside AF_XDP, which see control frames before it: the kernel itself does not get these.
+fn not_control(left: &[Rule], control: &[Rule]) -> Vec<u64> {
+    let mut code = rules(left, [76, 80], TCX_NEXT);
+    code.extend(rules(control, [76, 80], TCX_DROP));
+    code.extend([instruction(MOVE_CONSTANT, 0, 0, 0, TCX_NEXT), instruction(EXIT, 0, 0, 0, 0)]);
     code
 }
 
@@ -269,23 +228,32 @@ pub(crate) struct Grip {
     map: OwnedFd,
     /// Dropped, it takes the program away.
     link: OwnedFd,
+    /// Dropped, the kernel gets control frames again.
+    control_link: Option<OwnedFd>,
     /// Whether the driver runs the program, and not the kernel behind it.
     pub(crate) native: bool,
 }
 
 impl Grip {
-    /// Puts the program onto an interface with so many queues: into the driver if that can, behind it otherwise.
-    pub(crate) fn take(interface: i32, queues: u32, left: &[Rule]) -> io::Result<Grip> {
+    /// Puts the program onto an interface with so many queues: into the driver if that can, behind it otherwise. Frames that the rules of
+    /// `control` are about reach packet sockets only, if the kernel can do that (6.6 or later), and the other sockets if not.
+    pub(crate) fn take(interface: i32, queues: u32, left: &[Rule], control: &[Rule]) -> io::Result<Grip> {
+        let keep = || {
+            let program = load(PROGRAM_CLASSIFIER, ATTACH_TCX_INGRESS, &not_control(left, control)).ok()?;
+            attach(&program, interface, ATTACH_TCX_INGRESS, 0).ok()
+        };
+        let kept = if control.is_empty() { None } else { keep() };
+        let control = if kept.is_some() { control } else { &[] };
         let fields = [(0, MAP_OF_SOCKETS), (1, 4), (2, 4), (3, queues)];
         // SAFETY: no pointers.
         let map = unsafe { Argument::new(&fields, &[]).open(MAP_CREATE) }?;
-        let program = load(PROGRAM_XDP, ATTACH_XDP, &to_sockets(left, &map))?;
+        let program = load(PROGRAM_XDP, ATTACH_XDP, &to_sockets(left, control, &map))?;
         match attach(&program, interface, ATTACH_XDP, FLAG_NATIVE) {
-            Ok(link) => Ok(Grip { map, link, native: true }),
+            Ok(link) => Ok(Grip { map, link, control_link: kept, native: true }),
             Err(error) if error.raw_os_error() == Some(libc::EBUSY) => Err(error),
             Err(_) => {
                 let link = attach(&program, interface, ATTACH_XDP, FLAG_GENERIC)?;
-                Ok(Grip { map, link, native: false })
+                Ok(Grip { map, link, control_link: kept, native: false })
             }
         }
     }
@@ -297,6 +265,11 @@ impl Grip {
         // SAFETY: the kernel writes no more bytes than there are.
         let asked = unsafe { Argument::new(&fields, &[(2, info.as_mut_ptr() as u64)]).call(OBJECT_INFO) };
         asked.is_err() || info[LINK_INFO_INTERFACE] == interface as u32
+    }
+
+    /// Whether control frames reach packet sockets only.
+    pub(crate) fn leaves_control(&self) -> bool {
+        self.control_link.is_some()
     }
 
     /// Hands the frames of a queue to a socket.
@@ -326,35 +299,7 @@ pub(crate) fn take_from_kernel(interface: i32, left: &[Rule]) -> io::Result<Owne
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// What the rules mean, said plainly.
-    fn is_left(rules: &[Rule], frame: &[u8]) -> bool {
-        let word = |at: usize| u16::from_be_bytes([frame[at], frame[at + 1]]);
-        rules.iter().any(|rule| {
-            let (protocol, to, end) = match rule.ether_type {
-                IPV4 => (23, 30, 34),
-                IPV6 => (20, 38, 54),
-                _ => (0, 0, 14),
-            };
-            if frame.len() < end || word(12) != rule.ether_type {
-                return false;
-            }
-            let address = frame[to..].chunks_exact(4).zip(&rule.destination);
-            let mut address = address.map(|(bytes, (value, mask))| {
-                u32::from_be_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]) & mask == *value
-            });
-            let ports = match rule.ether_type {
-                IPV4 if word(20) & 0x1fff != 0 => usize::MAX - 4,
-                IPV4 => 14 + usize::from(frame[14] & 0xf) * 4,
-                _ => 54,
-            };
-            let has_port =
-                |port| ports + 4 <= frame.len() && (word(ports) == port || word(ports + 2) == port);
-            address.all(|matches| matches)
-                && rule.protocol.is_none_or(|protocol_wanted| frame[protocol] == protocol_wanted)
-                && rule.port.is_none_or(has_port)
-        })
-    }
+    use crate::rule::tests::{frame, is_left, sets};
 
     /// Runs a program on a frame.
     fn run(program: &OwnedFd, frame: &[u8]) -> io::Result<i32> {
@@ -367,41 +312,10 @@ mod tests {
         if result < 0 { Err(io::Error::last_os_error()) } else { Ok(argument.0[1] as i32) }
     }
 
-    /// Frames made of few values, so that rules match often.
-    fn frame(rng: &mut fastrand::Rng) -> Vec<u8> {
-        // The kernel tries no frame of a header alone.
-        let mut frame: Vec<u8> = (0..rng.usize(15..90)).map(|_| rng.u8(0..3)).collect();
-        let ether_type = rng.choice([IPV4, IPV4, IPV6, IPV6, 0x0806, 0x88cc]).unwrap_or(IPV4);
-        let mut put = |at: usize, bytes: &[u8]| {
-            if let Some(place) = frame.get_mut(at..at + bytes.len()) {
-                place.copy_from_slice(bytes);
-            }
-        };
-        put(12, &ether_type.to_be_bytes());
-        let (header, protocol) = if ether_type == IPV4 { (rng.u8(0..16), 23) } else { (10, 20) };
-        put(14, &[header]);
-        if rng.u8(0..4) > 0 {
-            put(20, &[0x40, 0]);
-        }
-        put(protocol, &[rng.choice([1, 6, 17, 58, 89]).unwrap_or(6)]);
-        let ports = if ether_type == IPV4 { 14 + usize::from(header) * 4 } else { 54 };
-        put(ports + rng.usize(0..2) * 2, &rng.choice([179u16, 22, 9]).unwrap_or(9).to_be_bytes());
-        put(30, &[10, 0, 0, rng.u8(0..4)]);
-        frame
-    }
-
     /// The kernel's verifier accepts what is put together here, and the programs do what the rules say.
     #[test]
     fn programs_do_what_rules_say() {
-        let net = |text: &str, len| Rule::destination(text.parse().unwrap(), len);
-        let sets = [
-            vec![],
-            vec![Rule::ether_type(0x0806)],
-            vec![net("10.0.0.2", 32), net("2::", 9), net("::", 0), net("0.0.0.0", 0).protocol(89)],
-            vec![net("10.0.0.0", 31).protocol(1), Rule::ipv6().protocol(58), Rule::ether_type(0x88cc)],
-            vec![Rule::ipv4().protocol(6).port(179), Rule::ipv6().protocol(6).port(179)],
-            vec![net("10.0.0.0", 30).protocol(17).port(22), net("100:1:200::", 41).port(9)],
-        ];
+        let sets = sets();
         let mut rng = fastrand::Rng::with_seed(6);
         let mut seen = [0; 2];
         for set in sets {
@@ -424,6 +338,8 @@ mod tests {
                     Err(error) => panic!("{error}: {frame:02x?}"),
                 }
             }
+            let all = crate::control::rules();
+            load(PROGRAM_CLASSIFIER, ATTACH_TCX_INGRESS, &not_control(&set, &all)).expect("a program");
         }
         assert!(seen[0] > 1000 && seen[1] > 1000, "{seen:?}");
     }

@@ -10,10 +10,13 @@
 //! interface that does without copies and one that cannot live side by side.
 
 use super::attic;
-use super::program::{Grip, Rule};
+use super::program::Grip;
 use super::ring::{Ring, Which};
+use crate::control;
 use crate::frame::{Frame, Sent, Taken};
 use crate::links;
+use crate::packet_socket::{self, ControlRx, default_snaplen};
+use crate::rule::Rule;
 use crate::sys;
 use crate::trouble::Trouble;
 use packet::{BATCH_MAX, Batch, Borrower, Loan, Packet, Pool, Window};
@@ -29,6 +32,8 @@ use std::time::Duration;
 const FRAMES: u32 = 8192;
 /// The same of each queue of many, which share frames between them.
 const FRAMES_OF_MANY: u32 = 2048;
+/// Frames that a queue holds at least, if there is memory.
+pub(crate) const ROOM: usize = FRAMES_OF_MANY as usize;
 /// Buffers that the sending half keeps for packets that cannot be lent.
 const SPARE: usize = BATCH_MAX;
 /// Buffers outside the window that a worker looks at, at most, when it looks for some in it. The next time it looks at others.
@@ -51,6 +56,8 @@ pub struct Options {
     pub left: Vec<Rule>,
     /// Microseconds for which the kernel looks for frames itself when it is called; 0 for not at all.
     pub busy_poll: u32,
+    /// Control frames come by themselves, through a packet socket, if the kernel can do that.
+    pub control: bool,
 }
 
 type Rings = (Ring<libc::xdp_desc>, Ring<u64>);
@@ -72,7 +79,16 @@ struct Socket {
 }
 
 type Sockets = HashMap<(i32, u32), Weak<Socket>>;
-type Grips = HashMap<i32, (Vec<Rule>, Weak<Grip>)>;
+type Grips = HashMap<i32, Weak<Hold>>;
+
+/// The program on an interface, and what comes past it.
+struct Hold {
+    grip: Grip,
+    /// What it was made for: rules, and whether control frames come by themselves.
+    made_for: (Vec<Rule>, bool),
+    /// Where control frames come, while no element has it.
+    control: Mutex<Option<ControlRx>>,
+}
 
 static SOCKETS: Mutex<Option<Sockets>> = Mutex::new(None);
 static GRIPS: Mutex<Option<Grips>> = Mutex::new(None);
@@ -111,20 +127,21 @@ pub fn buffers_are_due() -> bool {
 }
 
 /// The program on an interface, put there for the caller that asks first.
-fn grip(interface: &str, index: i32, left: &[Rule]) -> Result<Arc<Grip>, Trouble> {
+fn hold(interface: &str, index: i32, options: &Options) -> Result<Arc<Hold>, Trouble> {
     let mut grips = lock(&GRIPS);
     let known = grips.get_or_insert_default();
-    if let Some((rules, grip)) = known.get(&index)
-        && let Some(grip) = grip.upgrade().filter(|grip| grip.is_on(index))
-    {
-        if rules == left {
-            return Ok(grip);
+    let made_for = (options.left.clone(), options.control);
+    if let Some(hold) = known.get(&index).and_then(Weak::upgrade).filter(|hold| hold.grip.is_on(index)) {
+        if hold.made_for == made_for {
+            return Ok(hold);
         }
         let error = io::Error::from_raw_os_error(libc::EINVAL);
         let hint = "all elements on it have to leave the same packets to the kernel";
         return Err(Trouble::new(interface, "putting the XDP program on it", error, Some(hint)));
     }
-    let grip = Grip::take(index, queues(interface), left).map_err(|error| {
+    let control = if options.control { control::rules() } else { Vec::new() };
+    let left = &options.left;
+    let grip = Grip::take(index, queues(interface), left, &control).map_err(|error| {
         let hint = match error.raw_os_error() {
             Some(libc::EBUSY | libc::EEXIST) => Some("another program has an XDP program there: ip link shows it, 'ip link set dev INTERFACE xdp off' removes it"),
             Some(libc::ERANGE | libc::E2BIG) => Some("its MTU is too large for XDP: ip link set INTERFACE mtu 1500"),
@@ -133,9 +150,24 @@ fn grip(interface: &str, index: i32, left: &[Rule]) -> Result<Arc<Grip>, Trouble
         };
         Trouble::new(interface, "putting the XDP program on it", error, hint)
     })?;
-    let grip = Arc::new(grip);
-    known.insert(index, (left.to_vec(), Arc::downgrade(&grip)));
-    Ok(grip)
+    let control = if grip.leaves_control() { Some(control_socket(interface, index, left)?) } else { None };
+    let hold = Arc::new(Hold { grip, made_for, control: Mutex::new(control) });
+    known.insert(index, Arc::downgrade(&hold));
+    Ok(hold)
+}
+
+/// A socket for the control frames that do not come by XDP.
+fn control_socket(interface: &str, index: i32, left: &[Rule]) -> Result<ControlRx, Trouble> {
+    let snaplen = default_snaplen(interface).map_err(Trouble::at(interface, "asking for its MTU"))?;
+    let options = packet_socket::Options {
+        promiscuous: false,
+        outbound: false,
+        snaplen: None,
+        wait_ms: 0,
+        queue: None,
+        control: true,
+    };
+    ControlRx::open(interface, index, snaplen, &options, left)
 }
 
 impl Socket {
@@ -293,7 +325,11 @@ pub struct XdpRx {
     /// Buffers that the kernel lacks because there was no memory.
     missing: usize,
     socket: Arc<Socket>,
-    grip: Arc<Grip>,
+    hold: Arc<Hold>,
+    /// Where control frames come, if they come by themselves, and here.
+    control: Option<ControlRx>,
+    /// Frames lost for want of room of which was told.
+    told: u64,
     busy_poll: bool,
     /// Makes the interface receive frames for other hosts.
     _promiscuous: Option<OwnedFd>,
@@ -312,11 +348,14 @@ impl XdpRx {
     /// What the kernel refuses, and why perhaps.
     pub fn open(interface: &str, queue: u32, options: &Options) -> Result<XdpRx, Trouble> {
         let socket = Socket::of(interface, queue)?;
-        let grip = grip(interface, socket.index, &options.left)?;
+        let hold = hold(interface, socket.index, options)?;
         let (rings, missing) = lock(&socket.rx).take().ok_or_else(|| in_use(interface, queue))?;
         // From here on dropping `rx` gives the rings back.
         let busy_poll = options.busy_poll > 0;
-        let mut rx = XdpRx { rings: Some(rings), missing, socket, grip, busy_poll, _promiscuous: None };
+        let control = lock(&hold.control).take();
+        let rings = Some(rings);
+        let mut rx = XdpRx { rings, missing, socket, hold, control, told: 0, busy_poll, _promiscuous: None };
+        rx.told = rx.losses();
         let at = |doing| Trouble::at(interface, doing);
         if options.promiscuous {
             rx._promiscuous = Some(promiscuous(rx.socket.index).map_err(at("setting promiscuous mode"))?);
@@ -324,13 +363,13 @@ impl XdpRx {
         if busy_poll {
             set_busy_poll(&rx.socket.fd, options.busy_poll).map_err(at("polling busily (SO_BUSY_POLL)"))?;
         }
-        rx.grip.set(queue, &rx.socket.fd).map_err(at("putting the socket into the map"))?;
+        rx.hold.grip.set(queue, &rx.socket.fd).map_err(at("putting the socket into the map"))?;
         Ok(rx)
     }
 
     /// How frames come, for the user.
     pub fn mode(&self) -> String {
-        let program = if self.grip.native { "native" } else { "generic" };
+        let program = if self.hold.grip.native { "native" } else { "generic" };
         let copy = if self.socket.zero_copy { "zero copy" } else { "copied" };
         format!("queue {}, {program} XDP, {copy}", self.socket.queue)
     }
@@ -341,8 +380,14 @@ impl XdpRx {
     }
 
     /// What is readable when there are frames.
-    pub fn fd(&self) -> &Arc<OwnedFd> {
-        &self.socket.fd
+    pub fn fds(&self) -> impl Iterator<Item = &Arc<OwnedFd>> {
+        std::iter::once(&self.socket.fd).chain(self.control.iter().map(ControlRx::fd))
+    }
+
+    /// Where control frames come, if they come by themselves, and here.
+    #[inline]
+    pub fn control(&mut self) -> Option<&mut ControlRx> {
+        self.control.as_mut()
     }
 
     /// Adds up to `max` received frames, as far as the batch holds them, for which `wanted` holds. For each the kernel gets
@@ -427,8 +472,14 @@ impl XdpRx {
         2 * self.missing > self.socket.waiting
     }
 
-    /// Frames that were lost so far for want of room.
-    pub fn drops(&self) -> u64 {
+    /// Frames that were lost for want of room since this was asked last: data, and control frames.
+    pub fn take_losses(&mut self) -> (u64, u64) {
+        let (now, control) = (self.losses(), self.control.as_mut().map_or(0, ControlRx::take_losses));
+        (now.saturating_sub(std::mem::replace(&mut self.told, now)), control)
+    }
+
+    /// Frames that the socket has lost so far for want of room.
+    fn losses(&self) -> u64 {
         let stats = sys::option::<libc::xdp_statistics>(&self.socket.fd, libc::SOL_XDP, libc::XDP_STATISTICS);
         // `rx_fill_ring_empty_descs` counts looks for a buffer, not frames; a frame that was copied is in `rx_dropped`, too.
         stats.map_or(0, |s| s.rx_dropped + s.rx_ring_full)
@@ -448,8 +499,11 @@ impl XdpRx {
 
 impl Drop for XdpRx {
     fn drop(&mut self) {
-        self.grip.clear(self.socket.queue);
+        self.hold.grip.clear(self.socket.queue);
         *lock(&self.socket.rx) = self.rings.take().map(|rings| (rings, self.missing));
+        if let Some(control) = self.control.take() {
+            *lock(&self.hold.control) = Some(control);
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! ```click
 //! FromDevice(DEVNAME [, PROMISC, SNAPLEN, SNIFFER, FORCE_IP, METHOD, BPF_FILTER, PROTOCOL, OUTBOUND, HEADROOM,
-//!            ENCAP, BURST, TIMESTAMP, QUEUE, HOST, BUSY_POLL, WAIT])
+//!            ENCAP, BURST, TIMESTAMP, QUEUE, HOST, BUSY_POLL, WAIT, CONTROL])
 //! ```
 //!
 //! Emits the frames that arrive at interface DEVNAME, with their time of arrival, the link-layer header position, and
@@ -34,6 +34,17 @@
 //! worker w of W serves the interface's queues w, w + W and so on. With QUEUE, only frames that arrive at that queue
 //! are received, by worker QUEUE modulo W.
 //!
+//! Control frames have a receive ring of their own and are emitted before other frames: at most 16 of them, then a burst
+//! of others. So they are neither lost nor late when more arrives than the router can forward. These are ARP, LLDP,
+//! LACP, hellos of clusters, packets to link-local groups (224.0.0.0/24 and ff02::/16), and, with a TTL or hop limit of 1
+//! or 255, OSPF, BGP, BFD and ICMPv6 with neighbour discovery. When more than 256 wait, broadcast and multicast
+//! ARP and ICMPv6 among them is dropped, oldest first, and with more than 512 unicast, too; so a flood delays no hello
+//! and no answer. With several workers control frames go to the first. With METHOD XDP they come through a packet socket
+//! (kernel 6.6; without QUEUE).
+//!
+//! Frames that the kernel drops because the worker does not fetch them in time are counted within a second, in
+//! `kernel_drops` and among the drops of the element.
+//!
 //! PollDevice is another name for it.
 //! Frames longer than SNAPLEN, which virtual links deliver when segmentation is left to hardware, are truncated as in
 //! Click; `ethtool -K INTERFACE tso off gso off` at the sender avoids that.
@@ -62,6 +73,7 @@
 //! - `HOST` (words, separated by spaces): the packets left to the kernel.
 //! - `WAIT` (time, default 0): how long a packet may wait for others, to make batches larger and let the worker sleep
 //!   longer. With METHOD LINUX, whole milliseconds make the kernel wait (TPACKET_V3).
+//! - `CONTROL` (boolean, default true): whether control frames go first.
 //! - `BUSY_POLL` (integer, default 0): with METHOD XDP, microseconds for which the kernel polls for frames itself.
 //!
 //! # Handlers
@@ -86,7 +98,7 @@ use device::packet_socket::{Frame, Options};
 use device::port::{Method, Rx, Shape, Taken};
 use device::xdp::{self, Rule};
 use elements_shared::encap;
-use packet::{BATCH_MAX, DEFAULT_HEADROOM, Kind};
+use packet::{BATCH_MAX, Batch, DEFAULT_HEADROOM, Kind};
 use router::{
     Activity, Class, Config, ConfigError, Cx, Element, Flags, FromArg, Handlers, Interest, Merge, Metric,
     NetOrHost, Queues, Scope, metric,
@@ -109,6 +121,14 @@ pub(crate) const CLASS: Class = Class::new("FromDevice", create)
     .activity(Activity::PerWorker)
     .makes("packets")
     .doc(router::manual!("from_device.rs"));
+
+/// Control frames that are emitted before a burst of others.
+const CONTROL_BURST: usize = 16;
+
+/// Why the kernel, or this element, drops frames.
+const NOT_FETCHED: &str = "no room in the receive ring";
+const CONTROL_NOT_FETCHED: &str = "no room in the ring of control frames";
+const REFUSED: &str = "more ARP and neighbour discovery than there is time for";
 
 /// Looks at an empty ring before the worker sleeps.
 const PATIENCE: u32 = 64;
@@ -146,7 +166,11 @@ struct FromDevice {
     /// For how long packets wait here for others.
     wait: Option<Duration>,
     idle: u32,
+    /// Frames that were looked at since the worker rested.
+    busy: usize,
     count: u64,
+    /// Frames that the kernel dropped.
+    missed: u64,
     /// What FastClick's device elements have beside.
     hardware: Option<Hardware>,
 }
@@ -166,6 +190,7 @@ struct Handover {
     interface: String,
     method: Method,
     count: u64,
+    missed: u64,
     rx: Rx,
     rest: Vec<Rx>,
 }
@@ -229,6 +254,7 @@ struct Arguments {
     host: Host,
     busy_poll: u32,
     wait: Duration,
+    control: bool,
 }
 
 impl Arguments {
@@ -254,6 +280,7 @@ impl Arguments {
             .keyword("HOST", &mut given.host)
             .keyword("BUSY_POLL", &mut given.busy_poll)
             .keyword("WAIT", &mut given.wait)
+            .keyword("CONTROL", &mut given.control)
             .finish()?;
         given.method = given.capture.take().or(given.method);
         Ok(given)
@@ -279,6 +306,7 @@ impl Arguments {
             host: Host::default(),
             busy_poll: 0,
             wait: Duration::ZERO,
+            control: true,
         }
     }
 
@@ -313,7 +341,7 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     // The kernel holds packets back by the millisecond; for a shorter time they wait here.
     let wait_ms = u32::try_from(wait.as_millis()).map_err(|_| "WAIT out of range")?;
     let (promiscuous, snaplen) = (given.promiscuous, given.snaplen);
-    let options = Options { promiscuous, outbound, snaplen, wait_ms, queue };
+    let options = Options { promiscuous, outbound, snaplen, wait_ms, queue, control: given.control };
     let name = given.method.unwrap_or_else(|| "LINUX".to_owned());
     let method = method(config, name, options, given.host.0, given.sniffer, given.busy_poll)?;
     let waits_here = matches!(method, Method::Xdp(_)) || wait < Duration::from_millis(1);
@@ -336,7 +364,11 @@ pub(super) fn method(
 ) -> Result<Method, ConfigError> {
     match super::method::method(config, name).as_str() {
         "LINUX" | "PCAP" => Ok(Method::Packet(options, (!sniffer).then_some(left))),
-        "XDP" => Ok(Method::Xdp(xdp::Options { promiscuous: options.promiscuous, left, busy_poll })),
+        "XDP" => {
+            // The packet socket beside it would get those of other queues, too.
+            let control = options.control && options.queue.is_none();
+            Ok(Method::Xdp(xdp::Options { promiscuous: options.promiscuous, left, busy_poll, control }))
+        }
         _ => Err("bad METHOD".into()),
     }
 }
@@ -369,7 +401,9 @@ pub(super) fn make(config: &mut Config<'_>, wishes: Wishes) -> Result<Box<dyn El
         burst: wishes.burst.min(BATCH_MAX),
         wait: wishes.wait,
         idle: 0,
+        busy: 0,
         count: 0,
+        missed: 0,
         hardware,
     }))
 }
@@ -393,6 +427,14 @@ const WORDS: [&str; 16] = [
     "udp:PORT",
     "proto:NUMBER",
 ];
+
+/// Counts what the kernel has dropped at some sockets since this was done last; returns how much that is.
+fn note_losses(cx: &mut Cx<'_>, rx: &mut Rx) -> u64 {
+    let (data, control) = rx.take_losses();
+    cx.count_drops(NOT_FETCHED, data);
+    cx.count_drops(CONTROL_NOT_FETCHED, control);
+    data + control
+}
 
 /// What is left to the kernel.
 #[derive(Default)]
@@ -498,7 +540,7 @@ impl FromDevice {
         let mut is_whole = true;
         if !missing.is_empty() {
             let group = self.is_shared().then_some(&mut shares.group);
-            let more = founded.and_then(|()| Rx::open(&self.interface, &self.method, &missing, group));
+            let more = founded.and_then(|()| Rx::open(&self.interface, &self.method, &missing, group, false));
             match (&mut rx, more) {
                 (Some(rx), Ok(more)) => rx.append(more),
                 (none, Ok(more)) => *none = Some(more),
@@ -532,7 +574,8 @@ impl FromDevice {
         }
         let mut shares = lock(&self.shares);
         let group = self.is_shared().then_some(&mut shares.group);
-        let opened = Rx::open(&self.interface, &self.method, &queues, group);
+        let first = self.place.0 == 0 || !self.is_shared();
+        let opened = Rx::open(&self.interface, &self.method, &queues, group, first);
         drop(shares);
         match opened {
             Ok(rx) => {
@@ -572,8 +615,13 @@ impl FromDevice {
         }
     }
 
-    /// Receives a burst; returns how many frames there were.
+    /// Receives control frames, and a burst of others; returns how many frames there were.
     fn receive(&mut self, cx: &mut Cx<'_>) -> usize {
+        self.receive_some(cx, true) + self.receive_some(cx, false)
+    }
+
+    /// Receives control frames that come by themselves, or a burst of others; returns how many there were.
+    fn receive_some(&mut self, cx: &mut Cx<'_>, control: bool) -> usize {
         let mut batch = cx.batch();
         let (outbound, protocol, now_ns) = (self.outbound, self.protocol, cx.now_ns());
         let wanted = |frame: &Frame<'_>| {
@@ -581,39 +629,61 @@ impl FromDevice {
                 && (protocol == 0 || frame.data.get(12..14) == Some(&protocol.to_be_bytes()[..]))
         };
         let (burst, shape) = ((self.burst, now_ns), self.shape);
+        let take = |rx: &mut Rx, cx: &mut Cx<'_>, batch: &mut Batch| match control {
+            true => rx.receive_control(cx.pool(), batch, CONTROL_BURST, shape, wanted),
+            false => rx.receive(cx.pool(), batch, burst, shape, wanted),
+        };
         let mut taken = Taken::default();
         while let Some(rest) = self.rest.last_mut() {
-            taken = rest.receive(cx.pool(), &mut batch, burst, shape, wanted);
-            if taken.looked_at > 0 {
+            taken = take(rest, cx, &mut batch);
+            if control || taken.looked_at > 0 {
                 break;
             }
-            self.rest.pop();
+            if let Some(mut rest) = self.rest.pop() {
+                self.missed += note_losses(cx, &mut rest);
+            }
         }
         if let Some(rx) = self.rx.as_mut().filter(|_| taken.looked_at == 0) {
-            taken = rx.receive(cx.pool(), &mut batch, burst, shape, wanted);
+            taken = take(rx, cx, &mut batch);
         }
+        cx.count_drops(REFUSED, taken.refused as u64);
         cx.count_drops("no buffer for a received frame", taken.lost as u64);
+        self.emit(cx, batch);
+        taken.looked_at + taken.refused
+    }
+
+    fn emit(&mut self, cx: &mut Cx<'_>, mut batch: Batch) {
+        if batch.is_empty() {
+            return cx.consume(batch);
+        }
         self.count += batch.len() as u64;
         if let Some(hardware) = &self.hardware {
             hardware.annotate(&mut batch);
         }
-        if self.force_ip {
-            let linktype = self.linktype;
-            cx.scatter(batch, |_, packet| match encap::mark_ip(packet, linktype) {
-                true => router::Verdict::Pass,
-                false => router::Verdict::Output(1),
-            });
-        } else if batch.is_empty() {
-            cx.consume(batch);
-        } else {
-            cx.emit(0, batch);
+        if !self.force_ip {
+            return cx.emit(0, batch);
         }
-        taken.looked_at
+        let linktype = self.linktype;
+        cx.scatter(batch, |_, packet| match encap::mark_ip(packet, linktype) {
+            true => router::Verdict::Pass,
+            false => router::Verdict::Output(1),
+        });
+    }
+
+    /// Counts what the kernel has dropped since this was done last.
+    fn note_losses(&mut self, cx: &mut Cx<'_>) {
+        if let Some(rx) = &mut self.rx {
+            self.missed += note_losses(cx, rx);
+        }
     }
 
     /// Sleeps until there is something, or the interface is back.
     fn rest(&mut self, cx: &mut Cx<'_>) {
         self.idle = 0;
+        let Some(rx) = &self.rx else { return };
+        if std::mem::take(&mut self.busy) >= rx.room() {
+            self.note_losses(cx); // the ring may have been full
+        }
         let Some(rx) = &self.rx else { return };
         if let Some(trouble) = rx.failure(&self.interface) {
             cx.log(&format!("{} :: FromDevice: {trouble}", cx.name()));
@@ -655,7 +725,9 @@ impl Element for FromDevice {
         if self.hardware.as_ref().is_some_and(|hardware| !hardware.active) {
             return;
         }
-        match (self.receive(cx), self.wait) {
+        let count = self.receive(cx);
+        self.busy += count;
+        match (count, self.wait) {
             // What comes from now on waits for company until then.
             (count @ 1.., Some(wait)) if count < self.burst => cx.timers().after(COMPANY, wait),
             (1.., _) => {
@@ -674,7 +746,7 @@ impl Element for FromDevice {
         match key {
             AGAIN => return self.look_again(cx),
             COMPANY => return cx.tasks().schedule(),
-            _ => {}
+            _ => self.note_losses(cx),
         }
         match &mut self.rx {
             Some(rx) if rx.is_stale(&self.interface) => {
@@ -696,21 +768,26 @@ impl Element for FromDevice {
         }
     }
 
+    fn finish(&mut self, cx: &mut Cx<'_>) {
+        self.note_losses(cx);
+    }
+
     /// The sockets go on to a namesake: what is in their rings is neither lost nor received twice.
     fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {
         let rx = self.rx.take()?;
         let (interface, method, rest) =
             (self.interface.clone(), self.method.clone(), std::mem::take(&mut self.rest));
-        Some(Box::new(Handover { interface, method, count: self.count, rx, rest }))
+        Some(Box::new(Handover { interface, method, count: self.count, missed: self.missed, rx, rest }))
     }
 
     fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) {
         let Ok(state) = state.downcast::<Handover>() else { return };
-        let Handover { interface, method, count, rx, rest } = *state;
+        let Handover { interface, method, count, missed, rx, rest } = *state;
         if interface != self.interface {
             return;
         }
         self.count += count;
+        self.missed += missed;
         self.rest.extend(rest);
         if method == self.method {
             lock(&self.shares).hand(rx);
@@ -750,9 +827,12 @@ impl Element for FromDevice {
     fn handlers(&self, h: &mut Handlers) {
         h.metric(&metric::DEVICE, |e: &mut FromDevice, _| e.interface.clone());
         h.count("reset_counts", |e: &mut FromDevice| &mut e.count).measures(&metric::RECEIVED);
-        h.read("kernel_drops", |e: &mut FromDevice, _| e.rx.as_mut().map_or(0, Rx::drops))
-            .merged(Merge::Sum)
-            .measures(&MISSED);
+        h.read("kernel_drops", |e: &mut FromDevice, cx| {
+            e.note_losses(cx);
+            e.missed
+        })
+        .merged(Merge::Sum)
+        .measures(&MISSED);
         h.read("encap", |e: &mut FromDevice, _| encap::name(e.linktype));
         h.read("mode", |e: &mut FromDevice, _| e.rx.as_ref().map_or(String::new(), |rx| rx.mode() + "\n"))
             .merged(Merge::Concatenate);
