@@ -42,6 +42,7 @@
 //!   those about addresses in the table (RFC 826); or none. With `refuse`, a reply that gives a known neighbour a
 //!   different Ethernet address still triggers a query whether the neighbour is reachable at its old one. Requests
 //!   are treated like replies, except that with `refuse` they create no entry. Permanent addresses are never changed.
+//!   Unasked, at most 1000 new addresses are learned in a second.
 //! - `BROADCAST` (IP address): the network's broadcast address. If IP is a prefix, the default is its last address.
 //! - `CACHE` (boolean): FastClick's cache for each thread; accepted, since lookups take no lock here.
 //! - `BROADCAST_POLL` (boolean, default false): whether to broadcast queries for known addresses too, instead of

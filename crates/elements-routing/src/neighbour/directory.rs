@@ -6,6 +6,8 @@ use super::state::{Entry, State, Timing};
 use rcu::{Domain, Updater};
 use std::collections::{BTreeMap, HashMap};
 
+const SECOND: i64 = 1_000_000_000;
+
 /// What the directory knows about an address.
 pub(super) struct Record {
     pub(super) entry: Entry,
@@ -25,6 +27,8 @@ pub(super) struct Directory<A> {
     /// Addresses that are not.
     pub(super) unknown: AgeIndex<A>,
     arrivals: u64,
+    /// Addresses learned unasked since a time.
+    unasked: (i64, u32),
     /// What replaces buckets.
     pub(super) updater: Updater,
 }
@@ -36,8 +40,20 @@ impl<A: Address> Directory<A> {
             known: AgeIndex::new(),
             unknown: AgeIndex::new(),
             arrivals: 0,
+            unasked: (0, 0),
             updater: Domain::global().updater(),
         }
+    }
+
+    /// Whether one more address may be learned unasked at this time, with so many a second; it counts as learned then.
+    pub(super) fn may_learn_unasked(&mut self, a_second: u32, now_ns: i64) -> bool {
+        let (since_ns, count) = self.unasked;
+        if !(since_ns..since_ns + SECOND).contains(&now_ns) {
+            self.unasked = (now_ns, 1);
+            return true;
+        }
+        self.unasked.1 = count.saturating_add(1);
+        count < a_second
     }
 
     pub(super) fn order(&mut self, state: State) -> Option<&mut AgeIndex<A>> {

@@ -11,6 +11,8 @@ pub(crate) enum Refusal {
     Backpressure,
     /// There is no room for one more address.
     Full,
+    /// More addresses are announced unasked than are learned in a second.
+    Hasty,
 }
 
 impl Refusal {
@@ -19,6 +21,7 @@ impl Refusal {
         match self {
             Refusal::Backpressure => "too many changes wait to be reclaimed; try again",
             Refusal::Full => "the table is full",
+            Refusal::Hasty => "too many unasked addresses in a second",
         }
     }
 }

@@ -413,7 +413,7 @@ impl<L: Link, const HOP: bool> Querier<L, HOP> {
     fn learn(&mut self, cx: &mut Cx<'_>, packet: &Packet) {
         self.shared.responses.fetch_add(u64::from(L::is_response(packet)), Relaxed);
         let Some((ip, news, unasked)) = self.link.news(packet) else { return };
-        match self.table.tell(cx.turn(), ip, news, unasked, cx.now_ns()) {
+        match self.table.hear(cx.turn(), ip, news, unasked, cx.now_ns()) {
             Ok(mut effects) => {
                 if let Resolution::Known(mac) = self.table.resolution(ip, cx.now_ns()) {
                     self.release(cx, ip, mac);

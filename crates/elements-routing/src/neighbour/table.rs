@@ -187,6 +187,32 @@ impl<A: Address> Neighbours<A> {
         unasked: bool,
         now_ns: i64,
     ) -> Result<Effects<A>, Refusal> {
+        self.learn(turn, ip, news, (unasked, u32::MAX), now_ns)
+    }
+
+    /// The same of what a packet says, which anyone may have sent: so many addresses are learned unasked in a second and no more.
+    ///
+    /// # Errors
+    /// [`Refusal`].
+    pub(crate) fn hear(
+        &self,
+        turn: Turn<'_>,
+        ip: A,
+        news: News,
+        unasked: bool,
+        now_ns: i64,
+    ) -> Result<Effects<A>, Refusal> {
+        self.learn(turn, ip, news, (unasked, UNASKED_PER_SECOND), now_ns)
+    }
+
+    fn learn(
+        &self,
+        turn: Turn<'_>,
+        ip: A,
+        news: News,
+        (unasked, a_second): (bool, u32),
+        now_ns: i64,
+    ) -> Result<Effects<A>, Refusal> {
         let mut directory = self.lock();
         let mut effects = Effects::default();
         let timing = &self.timing();
@@ -197,6 +223,9 @@ impl<A: Address> Neighbours<A> {
             return Ok(effects);
         }
         if known.is_none() {
+            if !directory.may_learn_unasked(a_second, now_ns) {
+                return Err(Refusal::Hasty);
+            }
             self.make_room(turn, &mut directory, &mut effects, now_ns, Claim::News)?;
         }
         let mut entry = known.unwrap_or_else(|| Entry::new(now_ns));
@@ -511,6 +540,10 @@ impl<A: Address> Neighbours<A> {
         self.directory.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
+
+/// Addresses that are learned in a second although they were not asked for. Learning one costs many times what forwarding a packet does,
+/// and a host that floods a network with its requests is not worth that; a packet for a host that is not learned asks for it.
+const UNASKED_PER_SECOND: u32 = 1000;
 
 /// In a full table one place in so many may be taken from reachable neighbours for addresses that are asked for.
 const SEEKERS: usize = 16;

@@ -414,3 +414,23 @@ fn readers_beside_a_writer() {
         done.store(true, Relaxed);
     });
 }
+
+/// A flood of announcements fills no table: in each second a thousand are learned, and what is known and asked for goes on.
+#[test]
+fn a_flood_of_announcements_is_learned_slowly() {
+    let reader = Domain::global().register("test");
+    let turn = reader.turn();
+    let table = Neighbours::new(clicks(), 7);
+    let _ = table.tell(turn, ip(1), answer(1), true, SECOND).expect("room");
+    let mut learned = 0;
+    for n in 0..100_000u32 {
+        let now = SECOND + i64::from(n) * 50_000; // five seconds
+        learned +=
+            usize::from(table.hear(turn, Ipv4Addr::from(0x0b00_0000 + n), answer(2), true, now).is_ok());
+        if n % 1000 == 0 {
+            let _ = table.tell(turn, ip(1), answer(1), true, now).expect("it is known");
+        }
+    }
+    assert!((4999..=5001).contains(&learned), "{learned}");
+    assert_eq!(table.len(), learned + 1);
+}
