@@ -114,7 +114,7 @@ impl Port {
     /// # Errors
     /// There is no such element, or it has no routes that can change.
     pub fn of(cx: &Cx<'_>, name: &str) -> Result<Arc<dyn RoutePort>, String> {
-        let port: Arc<Port> = cx.shared_of(name, "lookup element")?;
+        let port: Arc<Port> = cx.shared_of(name, "lookup")?;
         Ok(port.0.clone())
     }
 }

@@ -1,7 +1,9 @@
 //! The arguments that all sources of routes have.
 
 use super::fib::Ports;
-use router::{Args, ConfigError, ElementName};
+use elements_shared::route_port::{Port, RoutePort};
+use router::{Args, ConfigError, Cx, ElementName};
+use std::sync::Arc;
 
 /// Where routes go.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -11,6 +13,26 @@ pub(super) struct Tables {
     pub(super) v6: Option<String>,
     /// What their outputs are.
     pub(super) ports: Ports,
+    /// By output for an interface, that for IPv4 packets to IPv6 gateways there.
+    pub(super) across: Vec<(u32, u32)>,
+}
+
+impl Tables {
+    /// The ports of the tables, for IPv4 and IPv6.
+    ///
+    /// # Errors
+    /// There is no such element, it has no routes that can change, or it is of the other family.
+    pub(super) fn find(&self, cx: &Cx<'_>) -> Result<[Option<Arc<dyn RoutePort>>; 2], ConfigError> {
+        let find = |name: &Option<String>, keyword: &str, is_v6: bool| {
+            let Some(name) = name else { return Ok(None) };
+            let port = Port::of(cx, name).map_err(|error| format!("{keyword}: {error}"))?;
+            match port.is_v6() == is_v6 {
+                true => Ok(Some(port)),
+                false => Err(format!("{keyword}: '{name}' is for the other address family")),
+            }
+        };
+        Ok([find(&self.v4, "IPV4", false)?, find(&self.v6, "IPV6", true)?])
+    }
 }
 
 /// The arguments as they are read.
@@ -43,13 +65,18 @@ impl Arguments {
     pub(super) fn tables(self) -> Result<Tables, ConfigError> {
         let mut errors = Vec::new();
         let mut interfaces: Vec<(String, u32)> = Vec::new();
+        let mut across = Vec::new();
         for argument in &self.interfaces {
             let words: Vec<&str> = argument.split_whitespace().collect();
-            match words[..] {
-                [name, port] if port.parse::<u32>().is_ok() => {
-                    interfaces.extend(port.parse().map(|port| (name.to_owned(), port)));
+            let outputs = words.iter().skip(1).map(|word| word.parse::<u32>());
+            match outputs.collect::<Result<Vec<_>, _>>().as_deref() {
+                Ok([port]) => interfaces.push((words[0].to_owned(), *port)),
+                Ok([port, port6]) => {
+                    interfaces.push((words[0].to_owned(), *port));
+                    across.push((*port, *port6));
                 }
-                _ => errors.push(format!("expected 'INTERFACE OUTPUT', as in 'eth0 1', not '{argument}'")),
+                _ => errors
+                    .push(format!("expected 'INTERFACE OUTPUT [OUTPUT6]', as in 'eth0 1', not '{argument}'")),
             }
         }
         if self.v4.is_none() && self.v6.is_none() {
@@ -66,6 +93,6 @@ impl Arguments {
             prohibit: self.prohibit,
             throw: self.throw,
         };
-        Ok(Tables { v4: self.v4.map(|table| table.name), v6: self.v6.map(|table| table.name), ports })
+        Ok(Tables { v4: self.v4.map(|table| table.name), v6: self.v6.map(|table| table.name), ports, across })
     }
 }

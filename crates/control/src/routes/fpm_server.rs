@@ -11,8 +11,9 @@
 //! A route's next hops name Linux interfaces. Each argument `INTERFACE OUTPUT` gives the output of the lookup
 //! elements for packets to an interface. Of the next hops of a route or of its next-hop group, those are used whose
 //! interface has an output and a link; flows are spread over them according to their weights. A route without any
-//! such next hop is not used, but counted. A new route for a destination replaces the old one, and when a group
-//! changes, so do all routes that use it.
+//! such next hop is not used, but counted. A new route for a destination replaces the old one. When a group changes, all routes
+//! that use it change with it, at once. If several sources set routes in one table, the last to set a destination has it, and only that
+//! one can withdraw it.
 //!
 //! When zebra disconnects, forwarding continues with the existing routes. When it reconnects, it sends all its routes
 //! again. Routes that it has not sent after HOLD are then removed; routes that have not changed are not touched.
@@ -22,13 +23,16 @@
 //!
 //! If the address is in use, it tries again each second. When the configuration is replaced while the router runs,
 //! the connection moves to the new element of the same name if the address is the same, and the new tables get all
-//! routes.
+//! routes; those of before that are not among them any more are removed.
 //!
-//! Ports: none. Workers: exclusive. Routes are read by a separate thread; the worker that owns a lookup element gets at
-//! most 64 changes at a time.
+//! Ports: none. Workers: exclusive. A separate thread reads routes and brings them into the tables of the lookup
+//! elements; workers forward meanwhile. While the memory that waits for workers to be done with old routes has reached its limit, the
+//! thread waits, and then goes on: no route is lost.
 //!
 //! # Arguments
-//! - `INTERFACE OUTPUT`: the output for an interface, as in `eth0 1`; one argument for each.
+//! - `INTERFACE OUTPUT [OUTPUT6]`: the output for an interface, as in `eth0 1`; one argument for each. IPv4 packets to an IPv6
+//!   gateway (RFC 8950, "unnumbered" BGP) leave by OUTPUT6, with the gateway as IPv6 destination annotation, as IP6NDSolicitor
+//!   takes them; without it they are dropped.
 //! - `IPV4`, `IPV6` (elements): lookup elements for the two address families, at least one of them.
 //! - `BLACKHOLE`, `UNREACHABLE`, `PROHIBIT` (integer): outputs for routes of these types. Without them such packets
 //!   are dropped.
@@ -65,6 +69,7 @@ use super::install::{ROUTES_LEARNED, RouteSync, Shared, Target};
 use super::links::Links;
 use super::netlink;
 use crate::feed::{Feed, Waiter, Wake};
+use elements_shared::route_port::RoutePort;
 use router::{Class, Config, ConfigError, Cx, Element, Handlers, IpPort, Residency};
 use std::any::Any;
 use std::io::{ErrorKind, Read};
@@ -85,7 +90,7 @@ const HEADER: usize = 4;
 const VERSION: u8 = 1;
 const NETLINK: u8 = 1;
 /// Bytes read at a time.
-const CHUNK: usize = 1 << 16;
+const CHUNK: usize = 1 << 18;
 
 /// Timer: the next attempt to listen.
 const RETRY: u32 = 0;
@@ -97,6 +102,8 @@ struct FpmServer {
     tables: Tables,
     hold: Duration,
     table: u32,
+    /// The lookup elements' tables, once all elements are there.
+    routes: [Option<Arc<dyn RoutePort>>; 2],
     running: Option<Running>,
     /// It was said that the port is not free.
     warned: bool,
@@ -127,6 +134,7 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         tables: arguments.tables()?,
         hold,
         table,
+        routes: [None, None],
         running: None,
         warned: false,
     }))
@@ -135,7 +143,8 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
 impl FpmServer {
     fn aim(&self, cx: &Cx<'_>) -> Target {
         let declaration = cx.info().nodes[cx.index()].declaration();
-        Target { handle: cx.handle(), declaration, tables: self.tables.clone() }
+        let (handle, name) = (cx.handle(), cx.name().to_owned());
+        Target { handle, name, declaration, tables: self.tables.clone(), routes: self.routes.clone() }
     }
 
     fn listen(&mut self, cx: &Cx<'_>) -> Result<(), String> {
@@ -163,6 +172,7 @@ impl FpmServer {
 
 impl Element for FpmServer {
     fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
+        self.routes = self.tables.find(cx)?;
         if self.listen(cx).is_err() {
             // Perhaps the port is that of a namesake, which hands it over before the router runs.
             cx.timers().after(RETRY, Duration::ZERO);
@@ -199,14 +209,22 @@ impl Element for FpmServer {
 
     fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) {
         let Ok(running) = state.downcast::<Running>() else { return };
-        running.feed.shared.retarget(self.aim(cx));
-        running.feed.wake();
         self.running = Some(*running);
         cx.timers().cancel(RETRY);
     }
 
+    /// The lookup elements have taken over what the old ones had: from now on the thread works for them.
+    fn taken_over(&mut self, cx: &mut Cx<'_>) {
+        if let Some(running) = &self.running {
+            running.feed.shared.retarget(self.aim(cx));
+            running.feed.wake();
+        }
+    }
+
     fn finish(&mut self, _cx: &mut Cx<'_>) {
-        self.running = None;
+        if let Some(running) = self.running.take() {
+            running.feed.shared.end();
+        }
     }
 
     fn handlers(&self, h: &mut Handlers) {
@@ -243,7 +261,7 @@ impl Server {
     fn serve(&mut self, shared: &Shared, waiter: &Waiter) {
         self.part();
         shared.counters.connected.store(false, Relaxed);
-        self.sync.recover();
+        self.sync.begin();
         loop {
             let mut descriptors = vec![self.listener.as_fd(), self.links.descriptor()];
             descriptors.extend(self.zebra.as_ref().map(|(stream, _)| stream.as_fd()));
@@ -290,6 +308,7 @@ impl Server {
             shared.counters.swept.fetch_add(swept as u64, Relaxed);
             self.sync.fib.settle();
             self.sync.install(&self.links);
+            self.sync.sweep_leftovers();
             self.sync.count_unused();
         }
     }

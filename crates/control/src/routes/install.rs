@@ -1,28 +1,40 @@
-//! Telling lookup elements of routes.
+//! Bringing routes into the tables of lookup elements: from the thread of their source, by the tables' ports.
 
 use super::arguments::Tables;
-use super::as_text::AsText;
 use super::fib::Fib;
 use super::links::Links;
 use super::netlink::Message;
 use crate::feed::Feed;
-use router::{Call, Handle, Metric};
+use elements_shared::route_port::{Change, Refused, RouteFeed, RoutePort};
+use router::{Handle, Metric};
+use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
 
 pub(super) static ROUTES_LEARNED: Metric =
     Metric::gauge("clique_route_source_routes", "Routes that the element has been told of.");
 
-/// Routes that a lookup element is told of at a time: its worker forwards nothing meanwhile.
-const BATCH: usize = 64;
+/// Routes that a table is told of at a time: so many are published together.
+const BATCH: usize = 1 << 13;
 
 /// Whom routes are for; a new configuration may change it.
 #[derive(Clone)]
 pub(super) struct Target {
     pub(super) handle: Handle,
-    /// The element, as messages name it.
+    /// The element's name, and as messages have it.
+    pub(super) name: String,
     pub(super) declaration: String,
     pub(super) tables: Tables,
+    /// The tables for IPv4 and IPv6.
+    pub(super) routes: [Option<Arc<dyn RoutePort>>; 2],
+}
+
+impl Target {
+    /// The ways into the tables.
+    fn join(&self) -> [Option<Box<dyn RouteFeed>>; 2] {
+        let join = |port: &Arc<dyn RoutePort>| port.join(&self.name);
+        [self.routes[0].as_ref().map(join), self.routes[1].as_ref().map(join)]
+    }
 }
 
 /// What is known about a source of routes, for handlers.
@@ -81,6 +93,8 @@ pub(super) struct Shared {
     pub(super) counters: Counters,
     /// Whether the thread is to panic, to see what becomes of it.
     pub(super) panic: AtomicBool,
+    /// Whether the thread is to end, also while there is no room in a table.
+    ending: AtomicBool,
 }
 
 impl Shared {
@@ -89,7 +103,13 @@ impl Shared {
             target: Mutex::new(Arc::new(target)),
             counters: Counters::default(),
             panic: AtomicBool::new(false),
+            ending: AtomicBool::new(false),
         }
+    }
+
+    /// The thread is to end soon.
+    pub(super) fn end(&self) {
+        self.ending.store(true, Relaxed);
     }
 
     pub(super) fn target(&self) -> Arc<Target> {
@@ -127,20 +147,40 @@ pub(super) struct RouteSync {
     target: Arc<Target>,
     /// The kernel's routing table that counts.
     table: u32,
-    /// What the lookup elements know.
-    texts: [AsText; 2],
+    /// The ways into the tables for IPv4 and IPv6.
+    feeds: [Option<Box<dyn RouteFeed>>; 2],
+    /// Whether the tables may have routes from before that this source does not have any more.
+    leftovers: bool,
+    begun: bool,
+    /// What was said once.
+    said: Said,
+}
+
+/// What is said once, and counted from then on.
+#[derive(Default)]
+struct Said {
+    no_output: bool,
+    no_room: bool,
 }
 
 impl RouteSync {
     pub(super) fn new(shared: &Arc<Shared>, by_metric: bool, table: u32) -> RouteSync {
         let target = shared.target();
-        let (fib, texts) = (Fib::new(by_metric), Default::default());
-        RouteSync { fib, shared: shared.clone(), target, table, texts }
+        let (fib, feeds, said) = (Fib::new(by_metric), target.join(), Said::default());
+        RouteSync { fib, shared: shared.clone(), target, table, feeds, leftovers: false, begun: false, said }
     }
 
-    /// Whatever was under way when the thread panicked, it is looked at again.
-    pub(super) fn recover(&mut self) {
-        self.fib.recheck();
+    /// The thread begins. If it has panicked, the tables are told anew, of everything, whatever was under way.
+    pub(super) fn begin(&mut self) {
+        if std::mem::replace(&mut self.begun, true) {
+            self.tell_anew();
+        }
+    }
+
+    fn tell_anew(&mut self) {
+        self.feeds = self.target.join();
+        self.fib.forget();
+        self.leftovers = true;
     }
 
     /// The links of these interfaces have changed, so routes may lead elsewhere.
@@ -157,29 +197,40 @@ impl RouteSync {
         }
     }
 
-    /// Tells the lookup elements what changed.
+    /// Tells the tables what changed. Waits while there is no room.
     pub(super) fn install(&mut self, links: &Links) {
         let target = self.shared.target();
         if !Arc::ptr_eq(&target, &self.target) {
-            // Other elements, perhaps: they get all routes.
-            self.fib.forget();
-            self.texts = Default::default();
+            // Other tables, perhaps: they get all routes, and lose those of before a swap that have gone meanwhile.
             self.target = target;
+            self.tell_anew();
         }
         while self.fib.changed() > 0 {
             let changes = self.fib.changes(BATCH, &self.target.tables.ports, links.known());
-            let (v4, v6) = (self.texts[0].lines(changes.v4), self.texts[1].lines(changes.v6));
             assert!(!self.shared.panic.swap(false, Relaxed), "as asked for");
-            let (table4, table6) = (self.target.tables.v4.clone(), self.target.tables.v6.clone());
-            self.tell(table4.as_deref(), &v4);
-            self.tell(table6.as_deref(), &v6);
+            self.tell(0, changes.v4);
+            self.tell(1, changes.v6);
             // Only now: what is not told because of a panic is told later.
             self.fib.done();
         }
         assert!(!self.shared.panic.swap(false, Relaxed), "as asked for");
+        if std::mem::take(&mut self.leftovers) {
+            self.sweep_leftovers();
+        }
         let counters = &self.shared.counters;
         counters.routes.store(self.fib.len() as u64, Relaxed);
         counters.groups.store(self.fib.groups() as u64, Relaxed);
+    }
+
+    /// Everything has been told: what the tables have of this source from before, and it has not told again, goes.
+    pub(super) fn sweep_leftovers(&mut self) {
+        for family in 0..2 {
+            let Some(feed) = &mut self.feeds[family] else { continue };
+            match feed.sweep() {
+                Ok(swept) => drop(self.shared.counters.swept.fetch_add(swept as u64, Relaxed)),
+                Err(error) => self.shared.log(&format!("routes of before stay: {error}")),
+            }
+        }
     }
 
     /// Counts the routes that lead nowhere here. Looks at all routes.
@@ -194,25 +245,71 @@ impl RouteSync {
         counters.encapsulated.store(encapsulated, Relaxed);
     }
 
-    fn tell(&self, table: Option<&str>, lines: &str) {
-        let Some(table) = table.filter(|_| !lines.is_empty()) else { return };
-        let counters = &self.shared.counters;
-        let count = lines.lines().count() as u64;
-        let write = |text: &str| self.target.handle.call(Call::write(format!("{table}.ctrl"), text));
-        if write(lines).is_ok() {
-            counters.changes.fetch_add(count, Relaxed);
-            return;
+    /// Tells a table of changes. One that is wrong does not take the others with it.
+    fn tell(&mut self, family: usize, mut changes: Vec<Change>) {
+        let Some(mut feed) = self.feeds[family].take() else { return };
+        if family == 0 {
+            self.lead_across(&mut changes);
         }
-        // One of them is refused, and with it all: so each for itself.
-        for line in lines.lines() {
-            match write(line) {
-                Ok(_) => drop(counters.changes.fetch_add(1, Relaxed)),
+        let mut rest = &changes[..];
+        while !rest.is_empty() {
+            let (told, over) = match self.apply(&mut *feed, rest) {
+                Ok(()) => (rest.len(), rest.len()),
+                Err(Refused::Wrong(at, why)) => {
+                    self.refuse(1, &format!("{:?}: {why}", rest[at]));
+                    (self.apply(&mut *feed, &rest[..at]).map_or(0, |()| at), at + 1)
+                }
                 Err(error) => {
-                    if counters.refused.fetch_add(1, Relaxed) == 0 {
-                        self.shared
-                            .log(&format!("{table} refuses '{line}': {error} (said once; see 'refused')"));
+                    self.refuse(rest.len() as u64, &error.to_string());
+                    (0, rest.len())
+                }
+            };
+            self.shared.counters.changes.fetch_add(told as u64, Relaxed);
+            rest = &rest[over..];
+        }
+        self.feeds[family] = Some(feed);
+    }
+
+    /// Applies changes, however long it takes until there is room, unless the end has come.
+    fn apply(&mut self, feed: &mut dyn RouteFeed, changes: &[Change]) -> Result<(), Refused> {
+        loop {
+            match feed.apply(changes) {
+                Err(Refused::Backpressure(why)) if !self.shared.ending.load(Relaxed) => {
+                    if !std::mem::replace(&mut self.said.no_room, true) {
+                        self.shared.log(&format!("{why}; waiting (said once)"));
                     }
                 }
+                done => return done,
+            }
+        }
+    }
+
+    fn refuse(&self, count: u64, why: &str) {
+        if self.shared.counters.refused.fetch_add(count, Relaxed) == 0 {
+            self.shared.log(&format!("refused: {why} (said once; see 'refused')"));
+        }
+    }
+
+    /// Has IPv4 packets to IPv6 gateways leave by the outputs for these. Where there is none, such a way is not used.
+    fn lead_across(&mut self, changes: &mut [Change]) {
+        let across = &self.target.tables.across;
+        for change in changes {
+            let Change::NextHop(_, ways) = change else { continue };
+            let before = ways.len();
+            ways.retain_mut(|way| {
+                if !matches!(way.gateway, Some(IpAddr::V6(_))) {
+                    return true;
+                }
+                let Some((_, port)) = across.iter().find(|(output, _)| *output == way.port) else {
+                    return false;
+                };
+                way.port = *port;
+                true
+            });
+            if ways.len() < before && !std::mem::replace(&mut self.said.no_output, true) {
+                self.shared.log(
+                    "IPv4 routes over IPv6 gateways drop packets: 'INTERFACE OUTPUT OUTPUT6' says where these go (said once)",
+                );
             }
         }
     }

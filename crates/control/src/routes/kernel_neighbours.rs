@@ -122,8 +122,14 @@ impl Element for KernelNeighbours {
     fn timer(&mut self, cx: &mut Cx<'_>, _key: u32) {
         let Some(ear) = self.ear.take() else { return };
         let declaration = cx.info().nodes[cx.index()].declaration();
-        let tables = Tables { v4: None, v6: None, ports: Ports::default() };
-        let shared = Arc::new(Shared::new(Target { handle: cx.handle(), declaration, tables }));
+        let tables = Tables { v4: None, v6: None, ports: Ports::default(), across: Vec::new() };
+        let shared = Arc::new(Shared::new(Target {
+            handle: cx.handle(),
+            name: cx.name().to_owned(),
+            declaration,
+            tables,
+            routes: [None, None],
+        }));
         let tables = self.tables.clone();
         let mut mirror = Mirror { ear, tables, names: Vec::new(), permanent: HashSet::new(), ask_at: None };
         match Feed::start_lasting("routes", shared, Shared::panicked, move |shared, waiter| {

@@ -15,10 +15,11 @@
 //! drops routes silently), and in any case every RECONCILE seconds. Routes that have not changed are not touched. If
 //! a program error occurs in the thread that reads them, it starts over.
 //!
-//! Ports: none. Workers: exclusive. Routes are read by a separate thread.
+//! Ports: none. Workers: exclusive. A separate thread reads routes and brings them into the tables, as that of FPMServer does.
 //!
 //! # Arguments
-//! - `INTERFACE OUTPUT`: the output for an interface, as in `eth0 1`; one argument for each.
+//! - `INTERFACE OUTPUT [OUTPUT6]`: the output for an interface, as in `eth0 1`, and that for IPv4 packets to IPv6 gateways; one
+//!   argument for each.
 //! - `IPV4`, `IPV6` (elements): lookup elements for the two address families, at least one of them.
 //! - `BLACKHOLE`, `UNREACHABLE`, `PROHIBIT` (integer): outputs for routes of these types. Without them such packets
 //!   are dropped.
@@ -50,6 +51,7 @@ use super::links::Links;
 use super::listening::Ear;
 use super::netlink::{Message, RTM_GETNEXTHOP, RTM_GETROUTE};
 use crate::feed::{Feed, Waiter, Wake};
+use elements_shared::route_port::RoutePort;
 use router::{Class, Config, ConfigError, Cx, Element, Handlers, Residency};
 use std::any::Any;
 use std::sync::Arc;
@@ -76,6 +78,8 @@ struct KernelRoutes {
     tables: Tables,
     table: u32,
     reconcile: Option<Duration>,
+    /// The lookup elements' tables, once all elements are there.
+    routes: [Option<Arc<dyn RoutePort>>; 2],
     /// What the thread will listen to.
     ready: Option<(Ear, Links)>,
     feed: Option<Feed<Shared>>,
@@ -90,18 +94,21 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         .keyword("RECONCILE", &mut reconcile)
         .finish()?;
     let reconcile = (reconcile > 0).then(|| Duration::from_secs(reconcile.into()));
-    Ok(Box::new(KernelRoutes { tables: arguments.tables()?, table, reconcile, ready: None, feed: None }))
+    let (tables, routes) = (arguments.tables()?, [None, None]);
+    Ok(Box::new(KernelRoutes { tables, table, reconcile, routes, ready: None, feed: None }))
 }
 
 impl KernelRoutes {
     fn aim(&self, cx: &Cx<'_>) -> Target {
         let declaration = cx.info().nodes[cx.index()].declaration();
-        Target { handle: cx.handle(), declaration, tables: self.tables.clone() }
+        let (handle, name) = (cx.handle(), cx.name().to_owned());
+        Target { handle, name, declaration, tables: self.tables.clone(), routes: self.routes.clone() }
     }
 }
 
 impl Element for KernelRoutes {
     fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
+        self.routes = self.tables.find(cx)?;
         self.ready = Some((Ear::open(GROUPS)?, Links::new()?));
         cx.timers().after(START, Duration::ZERO);
         Ok(())
@@ -128,21 +135,30 @@ impl Element for KernelRoutes {
 
     /// The old thread goes on, for the new lookup elements: it knows which routes they have taken over that may go. One that read another
     /// table ends, since from now on only one may speak to the lookup elements.
-    fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) {
+    fn take_state(&mut self, _cx: &mut Cx<'_>, state: Box<dyn Any + Send>) {
         let Ok(old) = state.downcast::<(u32, Option<Duration>, Feed<Shared>)>() else { return };
         let (table, reconcile, feed) = *old;
         if (table, reconcile) == (self.table, self.reconcile) {
             self.ready = None;
-            feed.shared.retarget(self.aim(cx));
-            feed.wake();
             self.feed = Some(feed);
         } else {
+            feed.shared.end();
             feed.let_go();
         }
     }
 
+    /// The lookup elements have taken over what the old ones had: from now on the thread works for them.
+    fn taken_over(&mut self, cx: &mut Cx<'_>) {
+        if let Some(feed) = &self.feed {
+            feed.shared.retarget(self.aim(cx));
+            feed.wake();
+        }
+    }
+
     fn finish(&mut self, _cx: &mut Cx<'_>) {
-        self.feed = None;
+        if let Some(feed) = self.feed.take() {
+            feed.shared.end();
+        }
     }
 
     fn handlers(&self, h: &mut Handlers) {
@@ -179,7 +195,7 @@ impl Listener {
     /// Listens until the end. Called again after a panic, in whatever state that left it.
     fn listen(&mut self, shared: &Shared, waiter: &Waiter) {
         (self.reading, self.again_at) = (None, Some(Instant::now()));
-        self.sync.recover();
+        self.sync.begin();
         loop {
             match waiter.wait(&[self.ear.descriptor(), self.links.descriptor()], self.again_at) {
                 Wake::Stop => return,
@@ -250,6 +266,7 @@ impl Listener {
         shared.counters.swept.fetch_add(swept as u64, Relaxed);
         self.sync.fib.settle();
         self.sync.install(&self.links);
+        self.sync.sweep_leftovers();
         self.sync.count_unused();
         let counters = &shared.counters;
         if counters.connected.swap(true, Relaxed) {

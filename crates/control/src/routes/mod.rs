@@ -1,7 +1,7 @@
 //! Routes, and neighbours, that zebra or the kernel knows of.
 //!
-//! [`netlink`] reads messages, [`fib`] keeps what they said, [`install`] tells lookup elements of the changes. A thread for
-//! each source waits for messages ([`crate::feed`]); packets never wait for it, and while a source is away the routes stay.
+//! [`netlink`] reads messages, [`fib`] keeps what they said, [`install`] brings the changes into the tables of lookup
+//! elements, by their ports. A thread for each source waits for messages ([`crate::feed`]); packets never wait for it, and while a source is away the routes stay.
 
 pub(crate) mod addresses;
 pub(crate) mod fpm_server;
@@ -9,7 +9,6 @@ pub(crate) mod kernel_neighbours;
 pub(crate) mod kernel_routes;
 
 mod arguments;
-mod as_text;
 mod fib;
 mod install;
 mod links;

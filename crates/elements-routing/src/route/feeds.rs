@@ -436,7 +436,8 @@ impl<F: Family, T: LongestMatch<F::Key>> RouteTable<F, T> {
                 self.publish_moves(&moves).is_ok()
             }
         };
-        done.into_iter().rev().fold(true, |whole, done| back(done) && whole)
+        let failed = done.into_iter().rev().filter_map(|done| (!back(done)).then_some(())).count();
+        failed == 0
     }
 
     /// Withdraws the routes that an origin's earlier feeds have left and that this one has not set again; how many they were.

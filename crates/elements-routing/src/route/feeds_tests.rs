@@ -34,10 +34,13 @@ fn lines<F: Family, T: LongestMatch<F::Key>>(table: &RouteTable<F, T>) -> Vec<St
     table.routes().iter().map(words).collect()
 }
 
+/// A feed's next hops.
+type Hops = BTreeMap<NextHopId, Vec<Way>>;
+
 /// The table, and how it should be: its feeds' next hops and routes.
 struct Model<F: Family, T> {
     table: Arc<RouteTable<F, T>>,
-    feeds: Vec<(Box<dyn RouteFeed>, BTreeMap<NextHopId, Vec<Way>>)>,
+    feeds: Vec<(Box<dyn RouteFeed>, Hops)>,
     /// Feed and number.
     routes: BTreeMap<(IpAddr, u8), (usize, NextHopId)>,
 }
