@@ -41,7 +41,8 @@
 //! - `ADDRESS` (IP address, default 127.0.0.1): the address to listen on.
 //! - `PORT` (integer, default 2620): the port to listen on; 0 lets the system choose.
 //! - `HOLD` (integer, default 120): seconds after a reconnection until stale routes are removed.
-//! - `TABLE` (integer, default 254): the routing table of zebra to use; 254 is the main one.
+//! - `TABLE` (integer or name, default main): the routing table of zebra to use; a name is one of `/etc/iproute2/rt_tables`.
+//! - `VRF` (word): in the place of TABLE, the table of the VRF with this name, which may come and go while the router runs.
 //!
 //! # Handlers
 //! - `stats` (read): one number per line: whether zebra is `connected`, `connections` so far, `messages`, `routes`,
@@ -64,7 +65,7 @@
 //! # See also
 //! KernelRoutes, IPLookup, IP6Lookup
 
-use super::arguments::{Arguments, Tables};
+use super::arguments::{Arguments, Table, Tables};
 use super::install::{ROUTES_LEARNED, RouteSync, Shared, Target};
 use super::links::Links;
 use super::netlink;
@@ -101,7 +102,7 @@ struct FpmServer {
     port: u16,
     tables: Tables,
     hold: Duration,
-    table: u32,
+    table: Table,
     /// The lookup elements' tables, once all elements are there.
     routes: [Option<Arc<dyn RoutePort>>; 2],
     running: Option<Running>,
@@ -119,15 +120,14 @@ struct Running {
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     let mut arguments = Arguments::default();
-    let (mut address, mut port, mut hold, mut table) = (Ipv4Addr::LOCALHOST, IpPort(2620), 120u32, 254u32);
+    let (mut address, mut port, mut hold) = (Ipv4Addr::LOCALHOST, IpPort(2620), 120u32);
     arguments
         .declare(config.args())
         .keyword("ADDRESS", &mut address)
         .keyword("PORT", &mut port)
         .keyword("HOLD", &mut hold)
-        .keyword("TABLE", &mut table)
         .finish()?;
-    let hold = Duration::from_secs(hold.into());
+    let (hold, table) = (Duration::from_secs(hold.into()), arguments.table()?);
     Ok(Box::new(FpmServer {
         address,
         port: port.0,
@@ -154,9 +154,8 @@ impl FpmServer {
         listener.set_nonblocking(true).map_err(explain)?;
         let port = listener.local_addr().map_err(explain)?.port();
         let shared = Arc::new(Shared::new(self.aim(cx)));
-        let (hold, table) = (self.hold, self.table);
-        let sync = RouteSync::new(&shared, false, table);
-        let (links, buffer) = (Links::new()?, Vec::new());
+        let (hold, links, buffer) = (self.hold, Links::new()?, Vec::new());
+        let sync = RouteSync::new(&shared, false, self.table.clone(), &links);
         let mut server = Server { listener, zebra: None, buffer, sync, links, sweep_at: None, hold };
         let feed = Feed::start_lasting("routes", shared, Shared::panicked, move |shared, waiter| {
             server.serve(shared, waiter)
@@ -271,7 +270,12 @@ impl Server {
                 Wake::Time => self.sweep(shared),
                 Wake::Ready(ready) => {
                     if ready.get(1) == Some(&true) {
-                        self.sync.links_changed(&self.links.changed());
+                        let changed = self.links.changed();
+                        // Zebra tells everything again when it connects again.
+                        if self.sync.links_changed(&changed, &self.links) {
+                            shared.counters.connected.store(false, Relaxed);
+                            self.part();
+                        }
                     }
                     if ready.get(2) == Some(&true) {
                         self.read(shared);

@@ -1,6 +1,6 @@
 //! Bringing routes into the tables of lookup elements: from the thread of their source, by the tables' ports.
 
-use super::arguments::Tables;
+use super::arguments::{Table, Tables};
 use super::fib::Fib;
 use super::links::Links;
 use super::netlink::Message;
@@ -145,8 +145,9 @@ pub(super) struct RouteSync {
     shared: Arc<Shared>,
     /// Whom the routes were given to last.
     target: Arc<Target>,
-    /// The kernel's routing table that counts.
-    table: u32,
+    /// The routing table that counts, and its number if there is one.
+    table: Table,
+    number: Option<u32>,
     /// The ways into the tables for IPv4 and IPv6.
     feeds: [Option<Box<dyn RouteFeed>>; 2],
     /// Whether the tables may have routes from before that this source does not have any more.
@@ -164,10 +165,11 @@ struct Said {
 }
 
 impl RouteSync {
-    pub(super) fn new(shared: &Arc<Shared>, by_metric: bool, table: u32) -> RouteSync {
+    pub(super) fn new(shared: &Arc<Shared>, by_metric: bool, table: Table, links: &Links) -> RouteSync {
         let target = shared.target();
         let (fib, feeds, said) = (Fib::new(by_metric), target.join(), Said::default());
-        RouteSync { fib, shared: shared.clone(), target, table, feeds, leftovers: false, begun: false, said }
+        let (number, shared) = (table.number(links.known()), shared.clone());
+        RouteSync { fib, shared, target, table, number, feeds, leftovers: false, begun: false, said }
     }
 
     /// The thread begins. If it has panicked, the tables are told anew, of everything, whatever was under way.
@@ -183,16 +185,24 @@ impl RouteSync {
         self.leftovers = true;
     }
 
-    /// The links of these interfaces have changed, so routes may lead elsewhere.
-    pub(super) fn links_changed(&mut self, interfaces: &[u32]) {
+    /// The links of these interfaces have changed, so routes may lead elsewhere. Whether the table is another one now, or is there only
+    /// now, and all its routes have to be asked for.
+    pub(super) fn links_changed(&mut self, interfaces: &[u32], links: &Links) -> bool {
         interfaces.iter().for_each(|interface| self.fib.link_changed(*interface));
+        let number = self.table.number(links.known());
+        let is_other = std::mem::replace(&mut self.number, number) != number;
+        if is_other {
+            self.fib.begin_round();
+            self.fib.sweep();
+        }
+        is_other
     }
 
     /// Takes in what a message says.
     pub(super) fn take(&mut self, message: Message) {
         self.shared.counters.messages.fetch_add(1, Relaxed);
         match message {
-            Message::Add(route) | Message::Remove(route) if route.table != self.table => {}
+            Message::Add(route) | Message::Remove(route) if Some(route.table) != self.number => {}
             message => self.fib.take(message),
         }
     }

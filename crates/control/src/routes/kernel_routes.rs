@@ -26,7 +26,8 @@
 //! - `THROW` (integer): output for `throw` routes, which leave the choice to another table. Without it such packets are dropped.
 //! - `LOCAL` (integer): output for routes of the types `local`, `broadcast` and `anycast`; these are in table 255. Without it they are not
 //!   used.
-//! - `TABLE` (integer, default 254): the kernel's routing table; 254 is the main one.
+//! - `TABLE` (integer or name, default main): the kernel's routing table; a name is one of `/etc/iproute2/rt_tables`.
+//! - `VRF` (word): in the place of TABLE, the table of the VRF with this name, which may come and go while the router runs.
 //! - `RECONCILE` (integer, default 60): seconds between full reads; 0 means only when necessary.
 //!
 //! # Handlers
@@ -45,7 +46,7 @@
 //! # See also
 //! FPMServer, IPLookup, IP6Lookup
 
-use super::arguments::{Arguments, Tables};
+use super::arguments::{Arguments, Table, Tables};
 use super::install::{ROUTES_LEARNED, RouteSync, Shared, Target};
 use super::links::Links;
 use super::listening::Ear;
@@ -76,7 +77,7 @@ const START: u32 = 0;
 
 struct KernelRoutes {
     tables: Tables,
-    table: u32,
+    table: Table,
     reconcile: Option<Duration>,
     /// The lookup elements' tables, once all elements are there.
     routes: [Option<Arc<dyn RoutePort>>; 2],
@@ -87,12 +88,9 @@ struct KernelRoutes {
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     let mut arguments = Arguments::default();
-    let (mut table, mut reconcile) = (254u32, 60u32);
-    arguments
-        .declare(config.args())
-        .keyword("TABLE", &mut table)
-        .keyword("RECONCILE", &mut reconcile)
-        .finish()?;
+    let mut reconcile = 60u32;
+    arguments.declare(config.args()).keyword("RECONCILE", &mut reconcile).finish()?;
+    let table = arguments.table()?;
     let reconcile = (reconcile > 0).then(|| Duration::from_secs(reconcile.into()));
     let (tables, routes) = (arguments.tables()?, [None, None]);
     Ok(Box::new(KernelRoutes { tables, table, reconcile, routes, ready: None, feed: None }))
@@ -118,7 +116,7 @@ impl Element for KernelRoutes {
     fn timer(&mut self, cx: &mut Cx<'_>, _key: u32) {
         let Some((ear, links)) = self.ready.take() else { return };
         let shared = Arc::new(Shared::new(self.aim(cx)));
-        let (sync, reconcile) = (RouteSync::new(&shared, true, self.table), self.reconcile);
+        let (sync, reconcile) = (RouteSync::new(&shared, true, self.table.clone(), &links), self.reconcile);
         let mut listener =
             Listener { ear, sync, links, reading: None, again_at: None, reconcile, changes: 0 };
         match Feed::start_lasting("routes", shared, Shared::panicked, move |shared, waiter| {
@@ -130,15 +128,17 @@ impl Element for KernelRoutes {
     }
 
     fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {
-        self.feed.take().map(|feed| Box::new((self.table, self.reconcile, feed)) as Box<dyn Any + Send>)
+        self.feed
+            .take()
+            .map(|feed| Box::new((self.table.clone(), self.reconcile, feed)) as Box<dyn Any + Send>)
     }
 
     /// The old thread goes on, for the new lookup elements: it knows which routes they have taken over that may go. One that read another
     /// table ends, since from now on only one may speak to the lookup elements.
     fn take_state(&mut self, _cx: &mut Cx<'_>, state: Box<dyn Any + Send>) {
-        let Ok(old) = state.downcast::<(u32, Option<Duration>, Feed<Shared>)>() else { return };
+        let Ok(old) = state.downcast::<(Table, Option<Duration>, Feed<Shared>)>() else { return };
         let (table, reconcile, feed) = *old;
-        if (table, reconcile) == (self.table, self.reconcile) {
+        if (&table, reconcile) == (&self.table, self.reconcile) {
             self.ready = None;
             self.feed = Some(feed);
         } else {
@@ -203,7 +203,10 @@ impl Listener {
                 Wake::Time => self.read_all(shared),
                 Wake::Ready(ready) => {
                     if ready.last() == Some(&true) {
-                        self.sync.links_changed(&self.links.changed());
+                        let changed = self.links.changed();
+                        if self.sync.links_changed(&changed, &self.links) {
+                            (self.reading, self.again_at) = (None, Some(Instant::now()));
+                        }
                     }
                     self.receive(shared);
                 }

@@ -33,6 +33,11 @@ impl Known {
         self.0.get(&interface).map(|link| (link.name.as_str(), link.is_up))
     }
 
+    /// The routing table of the VRF with a name.
+    pub(super) fn vrf_table(&self, name: &str) -> Option<u32> {
+        self.0.values().find(|link| link.name == name).and_then(|link| link.vrf_table)
+    }
+
     /// Takes in what a message says; whether anything is different now.
     pub(super) fn take(&mut self, link: Link) -> bool {
         let index = link.index;

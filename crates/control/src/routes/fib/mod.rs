@@ -4,6 +4,8 @@
 //! [`Fib::changes`] gives out what the difference is. Prefixes lead to objects with numbers ([`objects`]): a link or a group that
 //! changes is one object told anew, however many prefixes lead there.
 
+#[cfg(test)]
+mod captured;
 mod hash;
 mod objects;
 mod routes;
@@ -210,13 +212,6 @@ impl Fib {
         self.v4.forget(&self.objects);
         self.v6.forget(&self.objects);
         self.objects.touch_all();
-    }
-
-    /// Looks at everything again: what is given out stays where it is still right.
-    pub(crate) fn recheck(&mut self) {
-        self.objects.touch_all();
-        self.v4.requeue(&self.objects);
-        self.v6.requeue(&self.objects);
     }
 
     /// Changes of up to so many destinations in each family. Until they are [done](Fib::done), they are given out again.

@@ -30,7 +30,7 @@ enum Source {
     /// The next-hop object of the kernel or zebra with this number.
     Named(u32),
     /// Such an object that the kernel has removed, and with it all routes that led there.
-    Gone,
+    Gone(u32),
 }
 
 /// What a lookup element was told of an object.
@@ -201,7 +201,7 @@ impl Objects {
                 self.named.entry(name).or_default().cell = None;
                 self.forget_unknown(name);
             }
-            Source::Gone => {}
+            Source::Gone(_) => {}
         }
         self.free.push(id);
     }
@@ -220,6 +220,15 @@ impl Objects {
             Source::Hops(hops) => hops,
             _ => &[],
         }
+    }
+
+    /// Whether two objects have the same name, be it that one is gone.
+    pub(super) fn are_namesakes(&self, one: NextHopId, other: NextHopId) -> bool {
+        let name = |id: NextHopId| match self.cells[id as usize].source {
+            Source::Named(name) | Source::Gone(name) => Some(name),
+            _ => None,
+        };
+        name(one).is_some() && name(one) == name(other)
     }
 
     /// Whether routes that lead there are used.
@@ -304,7 +313,7 @@ impl Objects {
         self.touch(name);
         let Some(named) = self.named.remove(&name) else { return };
         if let Some(id) = named.cell {
-            self.cells[id as usize].source = Source::Gone;
+            self.cells[id as usize].source = Source::Gone(name);
         }
         for group in named.groups {
             let group = self.named.get_mut(&group).and_then(|group| group.is.as_mut());
@@ -403,7 +412,7 @@ impl Objects {
     fn resolve(&self, id: NextHopId, ports: &Ports, links: &Known) -> Found {
         let mut found = Found::default();
         match &self.cells[id as usize].source {
-            Source::Free | Source::Gone => {}
+            Source::Free | Source::Gone(_) => {}
             Source::Hops(hops) => hops.iter().for_each(|hop| found.add(hop, ports, links)),
             Source::Special(special) => found.add_special(*special, ports),
             Source::Named(name) => {

@@ -52,8 +52,8 @@ impl Model {
 }
 
 /// Routes, links, and the table that is told of them.
-struct Bench {
-    fib: Fib,
+pub(super) struct Bench {
+    pub(super) fib: Fib,
     links: Known,
     ports: Ports,
     v4: Model,
@@ -61,7 +61,7 @@ struct Bench {
 }
 
 impl Bench {
-    fn new(by_metric: bool) -> Bench {
+    pub(super) fn new(by_metric: bool) -> Bench {
         let ports = Ports {
             interfaces: (1..5).map(|n| (format!("eth{n}"), n)).collect(),
             blackhole: Some(9),
@@ -74,8 +74,24 @@ impl Bench {
     }
 
     fn link(&mut self, index: u32, is_up: bool) {
-        self.links.take(Link { index, name: format!("eth{index}"), is_up, vrf_table: None });
-        self.fib.link_changed(index);
+        self.link_as(index, &format!("eth{index}"), is_up);
+    }
+
+    pub(super) fn link_as(&mut self, index: u32, name: &str, is_up: bool) {
+        self.hear(Message::Link(Link { index, name: name.to_owned(), is_up, vrf_table: None }));
+    }
+
+    /// Takes in a message about a link or a route.
+    pub(super) fn hear(&mut self, message: Message) {
+        match message {
+            Message::Link(link) => {
+                let index = link.index;
+                if self.links.take(link) {
+                    self.fib.link_changed(index);
+                }
+            }
+            message => self.fib.take(message),
+        }
     }
 
     fn take(&mut self, messages: impl IntoIterator<Item = Message>) {
@@ -83,7 +99,7 @@ impl Bench {
     }
 
     /// What the tables have once they were told everything.
-    fn text(&mut self) -> String {
+    pub(super) fn text(&mut self) -> String {
         while self.fib.changed() > 0 {
             let changes = self.fib.changes(2, &self.ports, &self.links);
             self.v4.apply(changes.v4);
