@@ -222,6 +222,11 @@ impl Objects {
         }
     }
 
+    /// Whether an object is one of the kernel's or zebra's.
+    pub(super) fn is_named(&self, id: NextHopId) -> bool {
+        matches!(self.cells[id as usize].source, Source::Named(_))
+    }
+
     /// Whether two objects have the same name, be it that one is gone.
     pub(super) fn are_namesakes(&self, one: NextHopId, other: NextHopId) -> bool {
         let name = |id: NextHopId| match self.cells[id as usize].source {

@@ -181,6 +181,7 @@ impl<K: Key> Routes<K> {
                 list.push(entry);
                 true
             }
+            Style::Kernel if tells_again(list, &entry, placing, objects) => true,
             Style::Kernel if K::FAMILY == 0 => place(list, entry, placing, objects),
             Style::Kernel => super::v6::place(list, entry, placing, objects),
         })
@@ -384,6 +385,17 @@ pub(super) fn place(list: &mut Vec<Entry>, entry: Entry, placing: Placing, objec
     }
     list.insert(place_in(list, among, &entry, placing), entry);
     fits
+}
+
+/// Whether a message only says that the object of a route is another way: the kernel tells of the routes that lead to a next-hop object
+/// which is replaced as if they were replaced themselves. Such a route stays where it is.
+fn tells_again(list: &mut [Entry], entry: &Entry, placing: Placing, objects: &mut Objects) -> bool {
+    if placing != Placing::Replace || !objects.is_named(entry.object) {
+        return false;
+    }
+    let Some(known) = list.iter_mut().find(|known| known.is(entry)) else { return false };
+    objects.release(std::mem::replace(known, *entry).object);
+    true
 }
 
 /// Where a route has its place among those with the same metric.

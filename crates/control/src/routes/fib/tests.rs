@@ -386,6 +386,25 @@ fn routes_change_with_their_objects() {
     );
 }
 
+/// When the kernel replaces an object, it says of each route that leads there that it is replaced, too: none takes another's place.
+#[test]
+fn a_replaced_object_keeps_the_order_of_routes() {
+    for to in ["10.0.0.0/8", "2001:db8::/32"] {
+        let mut bench = Bench::new(true);
+        let leads = |placing| placed(placing, to, 5, Forwarding::Object(1));
+        bench.take([
+            object(1, Object::Hop(next("fe80::1", 1))),
+            add(to, 5, special(Special::Blackhole)),
+            leads(Placing::Last),
+            object(1, Object::Hop(next("fe80::2", 2))),
+            leads(Placing::Replace),
+        ]);
+        assert_eq!(bench.text(), format!("{to} ->9*1\n"));
+        bench.take([remove(to, 5, special(Special::Blackhole))]);
+        assert_eq!((bench.text(), bench.fib.unsure()), (format!("{to} fe80::2>2*1\n"), false));
+    }
+}
+
 /// The kernel removes the routes with their next hop, and says nothing of them.
 #[test]
 fn routes_go_with_their_object() {
