@@ -227,6 +227,7 @@ impl RouteSync {
         if std::mem::take(&mut self.leftovers) {
             self.sweep_leftovers();
         }
+        self.fib.remarks().into_iter().for_each(|remark| self.shared.log(remark));
         let counters = &self.shared.counters;
         counters.routes.store(self.fib.len() as u64, Relaxed);
         counters.groups.store(self.fib.groups() as u64, Relaxed);
@@ -248,11 +249,7 @@ impl RouteSync {
         let counters = &self.shared.counters;
         counters.unused.store(self.fib.unused() as u64, Relaxed);
         counters.with_tos.store(self.fib.with_tos() as u64, Relaxed);
-        let encapsulated = self.fib.encapsulated();
-        if encapsulated > 0 && counters.encapsulated.load(Relaxed) == 0 {
-            self.shared.log("next hops with an encapsulation are not used (said once; see 'encapsulated')");
-        }
-        counters.encapsulated.store(encapsulated, Relaxed);
+        counters.encapsulated.store(self.fib.encapsulated(), Relaxed);
     }
 
     /// Tells a table of changes. One that is wrong does not take the others with it.

@@ -65,10 +65,12 @@ pub(crate) const CLASS: Class = Class::new("KernelRoutes", create)
     .residency(Residency::Exclusive)
     .doc(router::manual!("kernel_routes.rs"));
 
-/// What the kernel reports: interfaces, routes of both families, next hops.
-const GROUPS: u32 = 1 | 0x40 | 0x400 | 1 << 31;
-/// How long after interfaces changed all routes are read again: they change in groups.
+/// What the kernel reports: routes of both families, next hops.
+const GROUPS: u32 = 0x40 | 0x400 | 1 << 31;
+/// How long after something changed that the kernel does not tell of in full all routes are read again: changes come in groups.
 const SETTLE: Duration = Duration::from_millis(100);
+/// How long after all routes were read they are read again at the earliest because the time of some route is over.
+const EXPIRY_MIN: Duration = Duration::from_secs(1);
 /// How long the kernel may take to answer before it is asked again.
 const PATIENCE: Duration = Duration::from_secs(10);
 
@@ -203,21 +205,37 @@ impl Listener {
                 Wake::Time => self.read_all(shared),
                 Wake::Ready(ready) => {
                     if ready.last() == Some(&true) {
-                        let changed = self.links.changed();
-                        if self.sync.links_changed(&changed, &self.links) {
-                            (self.reading, self.again_at) = (None, Some(Instant::now()));
-                        }
+                        self.hear_links();
                     }
                     self.receive(shared);
                 }
             }
             self.sync.install(&self.links);
-            if self.reading.is_none() && self.sync.fib.unsure() {
-                self.again_at = Some(Instant::now() + SETTLE);
+            if self.reading.is_none() {
+                self.plan_reading();
             }
-            if self.reading.is_none() && self.again_at.is_none() {
-                self.again_at = self.reconcile.map(|after| Instant::now() + after);
-            }
+        }
+    }
+
+    /// Links have changed: the kernel drops routes silently then.
+    fn hear_links(&mut self) {
+        let changed = self.links.changed();
+        if !changed.is_empty() {
+            self.sync.fib.doubt();
+        }
+        if self.sync.links_changed(&changed, &self.links) {
+            (self.reading, self.again_at) = (None, Some(Instant::now()));
+        }
+    }
+
+    /// When everything is read again: soon if there is a reason, otherwise after a while.
+    fn plan_reading(&mut self) {
+        let in_doubt = self.sync.fib.unsure().then_some(SETTLE);
+        let expired = self.sync.fib.expires().map(|after| after.max(EXPIRY_MIN));
+        let usual = self.reconcile.filter(|_| self.again_at.is_none());
+        for after in [in_doubt, expired, usual].into_iter().flatten() {
+            let at = Instant::now() + after;
+            self.again_at = Some(self.again_at.map_or(at, |planned| planned.min(at)));
         }
     }
 

@@ -28,9 +28,9 @@ const LO: u32 = 1;
 
 fn route(address: &str, len: u8, forwarding: Forwarding) -> Route {
     let destination = Destination { address: address.parse().expect("an address"), len };
-    let (table, metric, tos, protocol, scope, mtu, source) = (254, 0, 0, 186, 0, 0, None);
-    let placing = Placing::Replace;
-    Route { destination, table, metric, tos, protocol, scope, mtu, source, placing, forwarding }
+    let (table, metric, tos, protocol, scope, mtu) = (254, 0, 0, 186, 0, 0);
+    let (source, expires, placing) = (None, None, Placing::Replace);
+    Route { destination, table, metric, tos, protocol, scope, mtu, source, expires, placing, forwarding }
 }
 
 fn via(gateway: &str) -> Forwarding {

@@ -14,12 +14,14 @@ pub(crate) mod tests;
 mod v6;
 
 use super::links::Known;
-use super::netlink::{Forwarding, Message, Route};
-use elements_shared::route_port::Change;
+use super::netlink::{Forwarding, Message, Placing, Route};
+use elements_shared::route_port::{Change, Destination};
 use hash::Table;
 use objects::Objects;
 use routes::{Entry, Key, Routes, Style, V4, V6};
+use std::collections::HashSet;
 use std::net::IpAddr;
+use std::time::Duration;
 
 /// Where packets go: output ports.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -62,6 +64,18 @@ pub(crate) struct Fib {
     /// Whether everything is being read, and what is not there yet may still come.
     reading: bool,
     unsure: bool,
+    /// Destinations of which routes went while everything was read: a list that was made at that moment may have them all the same.
+    gone: HashSet<Destination>,
+    /// How long the route has left, of those heard of lately, whose time is over first.
+    expires: Option<Duration>,
+    remarks: Remarks,
+}
+
+/// What is said once.
+#[derive(Debug, Default)]
+struct Remarks {
+    encapsulated: bool,
+    tos: bool,
 }
 
 impl Fib {
@@ -77,6 +91,9 @@ impl Fib {
             round: 0,
             reading: false,
             unsure: false,
+            gone: HashSet::new(),
+            expires: None,
+            remarks: Remarks::default(),
         }
     }
 
@@ -116,6 +133,30 @@ impl Fib {
         std::mem::take(&mut self.unsure)
     }
 
+    /// Something was lost, or heard elsewhere: everything should be read again soon.
+    pub(crate) fn doubt(&mut self) {
+        self.unsure = true;
+    }
+
+    /// After how long everything should be read again because the time of a route is over, as far as was heard since this was last asked.
+    /// The kernel prolongs the time of routes without saying so, and says late that a route has gone.
+    pub(crate) fn expires(&mut self) -> Option<Duration> {
+        self.expires.take()
+    }
+
+    /// What the user should know of the routes; each is said once.
+    pub(crate) fn remarks(&mut self) -> Vec<&'static str> {
+        let is_new = |now, said: &mut bool| now && !std::mem::replace(said, true);
+        let mut found = Vec::new();
+        if is_new(self.objects.saw_encapsulated(), &mut self.remarks.encapsulated) {
+            found.push("next hops with an encapsulation are not used (said once; see 'encapsulated')");
+        }
+        if is_new(self.with_tos() > 0, &mut self.remarks.tos) {
+            found.push("routes for a type of service are not used (said once; see 'tos')");
+        }
+        found
+    }
+
     /// Takes in what a message says.
     pub(crate) fn take(&mut self, message: Message) {
         match message {
@@ -143,6 +184,12 @@ impl Fib {
     }
 
     fn add(&mut self, route: Route) {
+        if let Some(expires) = route.expires {
+            let Ok(left) = u64::try_from(expires) else { return };
+            let left = Duration::from_millis(10 * left);
+            self.expires = Some(self.expires.map_or(left, |expires| expires.min(left)));
+        }
+        self.unsure |= route.placing == Placing::Listed && self.gone.contains(&route.destination);
         let (entry, placing, style) = (self.entry(&route), route.placing, self.style);
         if let Forwarding::Object(id) = route.forwarding {
             self.unsure |= !self.reading && !self.objects.is_known(id);
@@ -160,6 +207,9 @@ impl Fib {
     }
 
     fn remove(&mut self, route: Route) {
+        if self.reading && self.style == Style::Kernel {
+            self.gone.insert(route.destination);
+        }
         let (entry, style, to) = (self.entry(&route), self.style, route.destination);
         let known = match to.address {
             IpAddr::V4(_) => self.v4.remove(V4::of(to.address, to.len), entry, style, &mut self.objects),
@@ -183,11 +233,13 @@ impl Fib {
     pub(crate) fn begin_round(&mut self) {
         self.round = self.round.wrapping_add(1);
         (self.reading, self.unsure) = (true, false);
+        self.gone = HashSet::new();
     }
 
     /// Removes the routes and next-hop objects that were not heard of since the round began; how many routes they were.
     pub(crate) fn sweep(&mut self) -> usize {
         self.reading = false;
+        self.gone = HashSet::new();
         for id in self.objects.unheard(self.round) {
             self.objects.remove(id);
         }

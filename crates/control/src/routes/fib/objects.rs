@@ -96,6 +96,7 @@ pub(super) struct Objects {
     usability_changed: bool,
     /// Whether routes that lead to objects without a way are not used from now on.
     settling: bool,
+    saw_encapsulated: bool,
 }
 
 impl Objects {
@@ -241,6 +242,11 @@ impl Objects {
         self.cells[id as usize].is_usable
     }
 
+    /// Whether there ever was a next hop that the router cannot use because of an encapsulation.
+    pub(super) fn saw_encapsulated(&self) -> bool {
+        self.saw_encapsulated
+    }
+
     /// Routes some of whose next hops are not used because of an encapsulation. Looks at all objects.
     pub(super) fn encapsulated(&self) -> u64 {
         self.cells.iter().filter(|cell| cell.encapsulated).map(|cell| u64::from(cell.routes)).sum()
@@ -381,6 +387,7 @@ impl Objects {
             let found = self.resolve(id, ports, links);
             let cell = &mut self.cells[id as usize];
             cell.stale = false;
+            self.saw_encapsulated |= found.encapsulated;
             (cell.encapsulated, cell.always) = (found.encapsulated, found.always);
             // While links are down, packets are dropped, until the source of routes says what becomes of them.
             let is_usable = found.always || !found.ways.is_empty() || found.has_output && cell.is_usable;

@@ -81,6 +81,8 @@ pub(crate) struct Route {
     pub(crate) mtu: u32,
     /// The address that the machine's own packets have, by preference.
     pub(crate) source: Option<IpAddr>,
+    /// The hundredths of a second that it has left, if they are limited; less than 0 if its time is over.
+    pub(crate) expires: Option<i32>,
     pub(crate) placing: Placing,
     pub(crate) forwarding: Forwarding,
 }
@@ -164,7 +166,7 @@ pub(super) fn read(flags: u16, body: &[u8]) -> Option<Route> {
     }
     let mut hop = NextHop { weight: u32::from(route_flags & u32::from(DEAD) == 0), ..NextHop::NONE };
     let (mut to, mut metric, mut table, mut mtu, mut source) = (none, 0, u32::from(table), 0, None);
-    let (mut many, mut object) = (None, None);
+    let (mut many, mut object, mut expires) = (None, None, None);
     for (kind, value) in attributes(&body[12..]) {
         match kind {
             1 => to = address(value)?,                             // RTA_DST
@@ -172,6 +174,7 @@ pub(super) fn read(flags: u16, body: &[u8]) -> Option<Route> {
             7 => source = address(value),                          // RTA_PREFSRC
             8 => mtu = mtu_of(value),                              // RTA_METRICS
             9 => many = Some(next_hops(value)),                    // RTA_MULTIPATH
+            12 => expires = u32_at(value, 8),                      // RTA_CACHEINFO: the third number
             15 => table = u32_at(value, 0)?,                       // RTA_TABLE
             30 => object = u32_at(value, 0).filter(|&id| id != 0), // RTA_NH_ID
             kind => add_to(&mut hop, kind, value),
@@ -192,7 +195,20 @@ pub(super) fn read(flags: u16, body: &[u8]) -> Option<Route> {
     };
     (to.is_ipv4() == none.is_ipv4()).then_some(())?;
     let (destination, placing) = (destination(to, len), placing(flags));
-    Some(Route { destination, table, metric, tos, protocol, scope, mtu, source, placing, forwarding })
+    let expires = expires.map(|expires| expires as i32).filter(|&expires| expires != 0);
+    Some(Route {
+        destination,
+        table,
+        metric,
+        tos,
+        protocol,
+        scope,
+        mtu,
+        source,
+        expires,
+        placing,
+        forwarding,
+    })
 }
 
 /// The value of RTA_METRICS: that of RTAX_MTU.

@@ -17,6 +17,7 @@ fn route(prefix: &str, len: u8, forwarding: Forwarding) -> Route {
         scope: 0,
         mtu: 0,
         source: None,
+        expires: None,
         placing: Placing::Replace,
         forwarding,
     }
@@ -38,6 +39,7 @@ fn samples() -> Vec<Message> {
             placing: Placing::Last,
             mtu: 1400,
             source: "192.0.2.7".parse().ok(),
+            expires: Some(-200),
             ..route("10.9.0.0", 16, Forwarding::Hop(hop("fe80::1", 3, 1)))
         }),
         Message::Add(route("10.8.0.0", 16, Forwarding::Hop(encapsulated))),

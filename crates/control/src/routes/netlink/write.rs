@@ -121,6 +121,11 @@ pub(crate) fn route(add: bool, route: &Route) -> Vec<u8> {
         attribute(&mut metrics, 2, &route.mtu.to_ne_bytes());
         attribute(&mut body, 8, &metrics);
     }
+    if let Some(expires) = route.expires {
+        let (mut numbers, expires) = ([0; 32], expires.to_ne_bytes());
+        numbers[8..12].copy_from_slice(&expires);
+        attribute(&mut body, 12, &numbers);
+    }
     route.source.iter().for_each(|source| attribute(&mut body, 7, &octets(*source)));
     message(if add { RTM_NEWROUTE } else { RTM_DELROUTE }, flags(route.placing), body)
 }
