@@ -17,7 +17,7 @@ const AT_ONCE: usize = 64;
 
 /// The least that forwards over XDP sockets: from ring to ring, with new Ethernet addresses.
 pub(super) fn bare() -> Result<(), String> {
-    let options = xdp::Options { promiscuous: false, left: Vec::new(), busy_poll: 0 };
+    let options = xdp::Options { promiscuous: false, left: Vec::new(), busy_poll: 0, control: false };
     let mut rx = XdpRx::open("eth0", 0, &options).map_err(|trouble| trouble.to_string())?;
     let mut tx = XdpTx::open("eth1", 0).map_err(|trouble| trouble.to_string())?;
     let (mut pool, mut batch, mut idle) = (Pool::new(), Batch::new(), 0);
@@ -36,7 +36,7 @@ pub(super) fn bare() -> Result<(), String> {
             idle += 1;
         } else {
             idle = 0;
-            let mut fds = [PollFd::new(&**rx.fd(), PollFlags::IN)];
+            let mut fds: Vec<_> = rx.fds().map(|fd| PollFd::new(&**fd, PollFlags::IN)).collect();
             poll(&mut fds, None).map_err(|error| error.to_string())?;
         }
     }

@@ -137,9 +137,15 @@ pub(super) fn send_window(arguments: &Arguments) -> Result<(), String> {
 
 /// Sends at the rates that standard input says, a line each, and for each until the next line; prints what came of it then ([`Passed`]).
 pub(super) fn send_paced(arguments: &Arguments) -> Result<(), String> {
-    let options =
-        Options { promiscuous: false, outbound: false, snaplen: Some(128), wait_ms: 0, queue: None };
-    let mut rx = PacketRx::open("b", &options, None).map_err(|trouble| trouble.to_string())?;
+    let options = Options {
+        promiscuous: false,
+        outbound: false,
+        snaplen: Some(128),
+        wait_ms: 0,
+        queue: None,
+        control: false,
+    };
+    let mut rx = PacketRx::open("b", &options, None, true).map_err(|trouble| trouble.to_string())?;
     let mut tx = PacketTx::open("a").map_err(|trouble| trouble.to_string())?;
     let mut traffic = Traffic::new(arguments)?;
     let (told, orders) = mpsc::channel();
