@@ -6,13 +6,13 @@ use super::between::{Between, Parts};
 use super::held::copy;
 use super::messages::{Marks, Requests};
 use super::segment::{NO_TCP, Segment};
-use super::stream::{Repeat, SegmentStatus, Stream};
+use super::stream::{Budget, Repeat, SegmentStatus, Stream};
 use super::waiting::{Refusal, Waiting, before};
 use elements_shared::flow_id::FlowId;
 use elements_shared::flow_key::key;
 use packet::{Packet, Pool};
 use router::{ConfigError, Info};
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use wire::ipv4;
 use wire::tcp::{self, flag, option};
@@ -27,8 +27,11 @@ const CROWDED: &str = "no room for connections";
 const NO_WAIT: &str = "no room to wait";
 pub(super) const ENDED: &str = "connection ended";
 
-/// How long a connection is remembered that is over.
+/// How long a connection is remembered that is over, and how long one of which nothing comes keeps the memory for its data.
 const OVER_NS: i64 = 30_000_000_000;
+const IDLE_NS: i64 = 10_000_000_000;
+/// How often a full table is looked through for connections that are over.
+const SEARCH_NS: i64 = 100_000_000;
 
 /// A connection, by the direction of the elements that it passes.
 struct Connection {
@@ -41,12 +44,18 @@ struct Connection {
     /// A RST was there, or had to be sent: no more data passes.
     is_over: bool,
     seen_ns: i64,
+    /// The direction of its first SYN, and whether the host that sent it has acknowledged the other one's: it is where it says it is.
+    opener: usize,
+    is_confirmed: bool,
+    /// Its number among all.
+    number: u64,
 }
 
 impl Connection {
-    fn new(streams: [Stream; 2]) -> Connection {
+    fn new(streams: [Stream; 2], opener: usize, number: u64) -> Connection {
         let (parts, marks, requests) = Default::default();
-        Connection { streams, parts, marks, requests, is_over: false, seen_ns: 0 }
+        let (is_over, is_confirmed) = (false, false);
+        Connection { streams, parts, marks, requests, is_over, seen_ns: 0, opener, is_confirmed, number }
     }
 
     fn has_ended(&self) -> bool {
@@ -84,33 +93,68 @@ pub(super) struct Answer {
     window: u16,
 }
 
+/// How much is kept, and for how long.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Limits {
+    pub(super) connections: usize,
+    /// Bytes of a direction that are not acknowledged, and of all together.
+    pub(super) buffer: usize,
+    pub(super) memory: usize,
+    /// Packets that wait; elements between can hold as many.
+    pub(super) waiting: usize,
+    /// Seconds after which a connection of which nothing comes is forgotten, 0 for never; and one that is half open.
+    pub(super) timeout_s: u32,
+    pub(super) syn_timeout_s: u32,
+}
+
 /// All connections of a pair of directions.
 pub(super) struct Connections {
     table: HashMap<FlowId, Box<Connection>>,
+    /// Those that were half open when this was last known, oldest first, with their numbers.
+    half_open: VecDeque<(FlowId, u64)>,
     waiting: Waiting,
     /// Packets that elements between hold, and how many they can.
     held: usize,
-    most_held: usize,
     /// Packets that waited or were held when their connection ended.
     lost: u64,
-    capacity: usize,
-    buffer: usize,
-    timeout_ns: i64,
+    limits: Limits,
+    budget: Arc<Budget>,
+    /// Connections so far, and those that were half open when others took their places.
+    opened: u64,
+    displaced: u64,
+    /// When the full table was last looked through.
+    searched_ns: i64,
 }
 
 impl Connections {
-    pub(super) fn new(capacity: usize, buffer: usize, waiting: usize, timeout_s: u32) -> Connections {
-        let timeout_ns = i64::from(timeout_s) * 1_000_000_000;
+    pub(super) fn new(limits: Limits) -> Connections {
         Connections {
             table: HashMap::new(),
-            waiting: Waiting::new(waiting),
+            half_open: VecDeque::new(),
+            waiting: Waiting::new(limits.waiting),
             held: 0,
-            most_held: waiting,
             lost: 0,
-            capacity,
-            buffer,
-            timeout_ns,
+            limits,
+            budget: Budget::new(limits.memory),
+            opened: 0,
+            displaced: 0,
+            searched_ns: i64::MIN,
         }
+    }
+
+    /// Connections that are half open.
+    pub(super) fn half_open(&self) -> usize {
+        self.table.values().filter(|connection| !connection.is_confirmed).count()
+    }
+
+    /// Connections that were half open when others took their places.
+    pub(super) fn displaced(&self) -> u64 {
+        self.displaced
+    }
+
+    /// Bytes of memory for data that is not acknowledged.
+    pub(super) fn memory(&self) -> usize {
+        self.budget.used()
     }
 
     pub(super) fn len(&self) -> usize {
@@ -136,7 +180,7 @@ impl Connections {
         cut(packet, segment.headers + if is_syn { 0 } else { segment.data });
         if is_syn
             && !segment.has(flag::ACK | flag::RST)
-            && let Err(reason) = self.open(id, direction, segment.start)
+            && let Err(reason) = self.open(id, direction, segment.start, now_ns)
         {
             return Entry::Drop(reason);
         }
@@ -147,6 +191,8 @@ impl Connections {
         connection.seen_ns = now_ns;
         if segment.has(flag::ACK) {
             let other = &mut connection.streams[1 - direction];
+            connection.is_confirmed |=
+                direction == connection.opener && !is_syn && other.is_confirmed_by(segment.acknowledgement);
             if other.has_begun {
                 let mapped = other.acknowledge(segment.acknowledgement);
                 edit(packet, |tcp| tcp.set_acknowledgement(mapped));
@@ -181,7 +227,7 @@ impl Connections {
     }
 
     /// Makes a connection for a SYN, unless there is one that it belongs to.
-    fn open(&mut self, id: FlowId, direction: usize, syn: u32) -> Result<(), &'static str> {
+    fn open(&mut self, id: FlowId, direction: usize, syn: u32, now_ns: i64) -> Result<(), &'static str> {
         if let Some(known) = self.table.get(&id) {
             let (stream, other) = (&known.streams[direction], &known.streams[1 - direction]);
             let is_open = stream.has_begun && other.has_begun && !known.has_ended();
@@ -191,16 +237,49 @@ impl Connections {
             if is_open {
                 return Err(STRAY);
             }
-        } else if self.table.len() >= self.capacity {
-            return Err(CROWDED);
+        } else if self.table.len() >= self.limits.connections {
+            self.make_room(now_ns)?;
         }
-        let stream = || Stream::new(self.buffer);
-        let mut new = Connection::new([stream(), stream()]);
+        let stream = || Stream::new(self.limits.buffer, self.budget.clone());
+        self.opened += 1;
+        let mut new = Connection::new([stream(), stream()], direction, self.opened);
         new.streams[direction].begin(syn);
         if let Some(mut old) = self.table.insert(id, Box::new(new)) {
             self.lost += forget(&mut self.waiting, &mut self.held, &mut old);
         }
+        self.note_half_open(id);
         Ok(())
+    }
+
+    /// Notes that the newest connection is half open. The list is cleared of others before it grows beyond twice the table.
+    fn note_half_open(&mut self, id: FlowId) {
+        self.half_open.push_back((id, self.opened));
+        if self.half_open.len() > 2 * self.limits.connections {
+            let is_half_open = |(id, number): &(FlowId, u64)| {
+                self.table.get(id).is_some_and(|known| known.number == *number && !known.is_confirmed)
+            };
+            self.half_open.retain(is_half_open);
+        }
+    }
+
+    /// Makes room for a connection in a full table: in place of the oldest one that is half open, or of those that are over. What is open
+    /// stays.
+    fn make_room(&mut self, now_ns: i64) -> Result<(), &'static str> {
+        while let Some((id, number)) = self.half_open.pop_front() {
+            let known = self.table.get(&id);
+            if known.is_some_and(|known| known.number == number && !known.is_confirmed) {
+                self.displaced += 1;
+                if let Some(mut old) = self.table.remove(&id) {
+                    self.lost += forget(&mut self.waiting, &mut self.held, &mut old);
+                }
+                return Ok(());
+            }
+        }
+        if now_ns.saturating_sub(self.searched_ns) >= SEARCH_NS {
+            self.searched_ns = now_ns;
+            self.retain(|connection| !connection.has_ended());
+        }
+        if self.table.len() < self.limits.connections { Ok(()) } else { Err(CROWDED) }
     }
 
     /// Has a packet wait that came too early.
@@ -299,15 +378,27 @@ impl Connections {
 
     /// Forgets connections that are over, or of which nothing came for long.
     pub(super) fn sweep(&mut self, now_ns: i64) {
-        let (timeout_ns, waiting, held, lost) =
-            (self.timeout_ns, &mut self.waiting, &mut self.held, &mut self.lost);
-        self.table.retain(|_, connection| {
-            let most = match timeout_ns {
+        let seconds = |s: u32| if s == 0 { i64::MAX } else { i64::from(s) * 1_000_000_000 };
+        let (open_ns, half_ns) = (seconds(self.limits.timeout_s), seconds(self.limits.syn_timeout_s));
+        self.retain(|connection| {
+            let most = match connection.is_confirmed {
                 _ if connection.has_ended() => OVER_NS,
-                0 => i64::MAX,
-                timeout_ns => timeout_ns,
+                true => open_ns,
+                false => half_ns.min(open_ns),
             };
-            let stays = now_ns - connection.seen_ns < most;
+            let idle_ns = now_ns - connection.seen_ns;
+            if idle_ns >= IDLE_NS {
+                connection.streams.iter_mut().for_each(Stream::rest);
+            }
+            idle_ns < most
+        });
+    }
+
+    /// Forgets all connections but these.
+    fn retain(&mut self, mut stays: impl FnMut(&mut Connection) -> bool) {
+        let (waiting, held, lost) = (&mut self.waiting, &mut self.held, &mut self.lost);
+        self.table.retain(|_, connection| {
+            let stays = stays(connection);
             if !stays {
                 *lost += forget(waiting, held, connection);
             }
@@ -325,7 +416,7 @@ impl Connections {
             requests,
             is_over: *is_over,
             held: &mut self.held,
-            most: self.most_held,
+            most: self.limits.waiting,
         })
     }
 

@@ -6,27 +6,99 @@
 
 use super::waiting::{List, before};
 use std::collections::VecDeque;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 /// Changes that are told apart; where there are more, neighbours become one.
 const CHANGES: usize = 64;
 /// Room that elements can fill with what they insert.
 const SLACK: usize = 4096;
 
-/// Bytes that are sent and not acknowledged.
+/// Memory that all streams of an element keep bytes in, together.
+#[derive(Debug)]
+pub(super) struct Budget {
+    most: usize,
+    used: AtomicUsize,
+}
+
+impl Budget {
+    pub(super) fn new(most: usize) -> Arc<Budget> {
+        Arc::new(Budget { most, used: AtomicUsize::new(0) })
+    }
+
+    /// Bytes in use.
+    pub(super) fn used(&self) -> usize {
+        self.used.load(Relaxed)
+    }
+
+    /// Whether there is so much for one more, which has it then.
+    fn take(&self, bytes: usize) -> bool {
+        let fits = self.used() + bytes <= self.most;
+        if fits {
+            self.used.fetch_add(bytes, Relaxed);
+        }
+        fits
+    }
+
+    /// Whether more than half of it is in use.
+    fn is_scarce(&self) -> bool {
+        self.used() > self.most / 2
+    }
+}
+
+/// Room that a stream begins with, and keeps while nothing is to be kept.
+const ROOM: usize = 16384;
+
+/// Bytes that are sent and not acknowledged. There is no memory for them before there are some.
 struct Ring {
     bytes: Box<[u8]>,
     /// Where the first one is.
     head: usize,
     len: usize,
+    /// Bytes that it may hold.
+    most: usize,
+    budget: Arc<Budget>,
+}
+
+impl Drop for Ring {
+    fn drop(&mut self) {
+        self.budget.used.fetch_sub(self.bytes.len(), Relaxed);
+    }
 }
 
 impl Ring {
-    fn new(capacity: usize) -> Ring {
-        Ring { bytes: vec![0; capacity].into(), head: 0, len: 0 }
+    fn new(most: usize, budget: Arc<Budget>) -> Ring {
+        Ring { bytes: Box::default(), head: 0, len: 0, most, budget }
     }
 
-    fn free(&self) -> usize {
-        self.bytes.len() - self.len
+    /// Sees to it that there is room for so many bytes more; false if there may not be.
+    fn reserve(&mut self, more: usize) -> bool {
+        let whole = self.len + more;
+        if whole <= self.bytes.len() {
+            return true;
+        }
+        if whole > self.most {
+            return false;
+        }
+        let room = whole.next_power_of_two().max(ROOM).min(self.most);
+        if !self.budget.take(room - self.bytes.len()) {
+            return false;
+        }
+        let mut bytes: Box<[u8]> = vec![0; room].into();
+        if self.len > 0 {
+            self.read(0, &mut bytes[..self.len]);
+        }
+        (self.bytes, self.head) = (bytes, 0);
+        true
+    }
+
+    /// Gives memory back that an empty one has, unless it is little and there is enough.
+    fn shrink(&mut self, wholly: bool) {
+        let wholly = wholly || self.bytes.len() > ROOM || self.budget.is_scarce();
+        if self.len == 0 && wholly && !self.bytes.is_empty() {
+            self.budget.used.fetch_sub(self.bytes.len(), Relaxed);
+            (self.bytes, self.head) = (Box::default(), 0);
+        }
     }
 
     /// The two parts of the places of `len` bytes from the one with this number.
@@ -36,7 +108,11 @@ impl Ring {
         (start..start + first, 0..len - first)
     }
 
+    /// Adds bytes for which there is room.
     fn append(&mut self, data: &[u8]) {
+        if data.is_empty() {
+            return;
+        }
         let (first, second) = self.parts(self.len, data.len());
         let (a, b) = data.split_at(first.len());
         self.bytes[first].copy_from_slice(a);
@@ -45,6 +121,9 @@ impl Ring {
     }
 
     fn read(&self, at: usize, out: &mut [u8]) {
+        if out.is_empty() {
+            return;
+        }
         let (first, second) = self.parts(at, out.len());
         let (a, b) = out.split_at_mut(first.len());
         a.copy_from_slice(&self.bytes[first]);
@@ -53,6 +132,9 @@ impl Ring {
 
     fn release(&mut self, n: usize) {
         let n = n.min(self.len);
+        if n == 0 {
+            return;
+        }
         self.head = (self.head + n) % self.bytes.len();
         self.len -= n;
     }
@@ -128,7 +210,8 @@ pub(super) struct Stream {
 }
 
 impl Stream {
-    pub(super) fn new(capacity: usize) -> Stream {
+    /// One that keeps so many bytes at most, of a budget that it shares with others.
+    pub(super) fn new(most: usize, budget: Arc<Budget>) -> Stream {
         let start = Point { theirs: 0, ours: 0 };
         Stream {
             has_begun: false,
@@ -140,8 +223,8 @@ impl Stream {
             has_ended: false,
             forged: 0,
             base: start,
-            changes: VecDeque::with_capacity(CHANGES),
-            ring: Ring::new(capacity),
+            changes: VecDeque::new(),
+            ring: Ring::new(most, budget),
             kept: 0,
             largest: 1,
             window: 0,
@@ -207,7 +290,7 @@ impl Stream {
             return SegmentStatus::Early;
         }
         let inside = self.expected.wrapping_sub(self.left.theirs) as usize;
-        if self.ring.free() < inside + data + SLACK {
+        if !self.ring.reserve(inside + data + SLACK) {
             return SegmentStatus::NoRoom;
         }
         self.expected = start.wrapping_add(len);
@@ -221,7 +304,7 @@ impl Stream {
         if len == 0 && data.is_empty() && !fin {
             return Some(self.left.to_ours(start));
         }
-        if data.len() > self.ring.free() {
+        if !self.ring.reserve(data.len()) {
             return None;
         }
         let start = if len == 0 && !fin { self.left.theirs } else { start };
@@ -297,6 +380,9 @@ impl Stream {
                 self.base = first.end;
                 self.changes.pop_front();
             }
+            if self.expected == self.left.theirs {
+                self.ring.shrink(false);
+            }
         }
         if before(theirs, self.forged) { self.forged } else { theirs }
     }
@@ -304,6 +390,21 @@ impl Stream {
     /// Whether the receiver has acknowledged all data that has left.
     pub(super) fn is_acknowledged(&self) -> bool {
         self.ring.len == 0
+    }
+
+    /// Gives memory back that is not needed while the connection is idle.
+    pub(super) fn rest(&mut self) {
+        if self.expected == self.left.theirs {
+            self.ring.shrink(true);
+            self.changes.shrink_to_fit();
+        }
+    }
+
+    /// Whether this acknowledges its SYN, and nothing that has not left; ours.
+    pub(super) fn is_confirmed_by(&self, acknowledgement: u32) -> bool {
+        self.has_begun
+            && !before(acknowledgement, self.syn.wrapping_add(1))
+            && !before(self.left.ours, acknowledgement)
     }
 
     /// Notes that we acknowledge all that has left.
@@ -440,7 +541,7 @@ pub(super) mod tests {
             change: impl FnOnce(u32) -> C,
         ) -> Model<C> {
             let syn = rng.u32(..);
-            let mut stream = Stream::new(SLACK + room);
+            let mut stream = Stream::new(SLACK + room, Budget::new(1 << 20));
             stream.begin(syn);
             let first = syn.wrapping_add(1);
             Model {
@@ -580,7 +681,7 @@ pub(super) mod tests {
 
     #[test]
     fn bytes_removed_at_the_end_are_acknowledged_with_those_before() {
-        let mut stream = Stream::new(2 * SLACK);
+        let mut stream = Stream::new(2 * SLACK, Budget::new(1 << 20));
         stream.begin(99);
         assert_eq!(stream.enter(100, 10, false), SegmentStatus::Next);
         assert_eq!(stream.leave(100, 10, b"0123", false), Some(100));
