@@ -8,7 +8,7 @@ pub fn check(machine: &mut Machine) -> Vec<String> {
     if machine.unseen() > 0 {
         wrong.push(format!("'{}' sent {} frames that nobody saw", machine.name, machine.unseen()));
     }
-    wrong.extend(machine.unmoved());
+    wrong.extend(machine.wrong());
     let balance = machine.router().balance().check();
     wrong.extend(balance.err().into_iter().flatten().map(|fault| fault.to_string()));
     wrong

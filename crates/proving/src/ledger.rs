@@ -125,6 +125,17 @@ impl Ledger {
         self.entries.entry(message).or_default().complaints.push(complaint);
     }
 
+    /// How many messages that were sent since some time have not arrived, nor an answer to them.
+    pub fn on_their_way(&self, since_ns: i64) -> u64 {
+        let arrived = |message| self.get(message).is_some_and(|entry| !entry.arrived.is_empty());
+        let open = |(message, entry): &(Message, &Entry)| {
+            entry.sent.as_ref().is_some_and(|sent| sent.at_ns >= since_ns)
+                && !arrived(*message)
+                && !arrived(message.answered())
+        };
+        self.all().filter(open).count() as u64
+    }
+
     /// What is known of a message.
     pub fn get(&self, message: Message) -> Option<&Entry> {
         self.entries.get(&message)

@@ -16,12 +16,16 @@
 pub mod datagram;
 pub mod message;
 
+pub mod contents;
+
+pub mod capture;
 pub mod host;
 pub mod link;
 pub mod machine;
 pub mod memory;
 pub mod trace;
 
+pub mod excuses;
 pub mod ledger;
 pub mod model;
 
@@ -29,6 +33,7 @@ pub mod conservation;
 pub mod oracle;
 pub mod world;
 
+pub mod storm;
 pub mod wrong;
 
 pub mod family;

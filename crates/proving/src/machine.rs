@@ -1,12 +1,15 @@
 //! A real router in the simulated world: built as the program builds it, with interfaces in memory.
 
+use crate::capture::{self, Figures};
 use crate::datagram::{Datagram, Frame, Segment};
 use device::memory::{Config, Interface, Interfaces, TapConfig};
-use router::{Call, Classes, Clock, Log, Options, Resources, Router, Standing};
+use router::{Call, Classes, Clock, Entry, Log, Options, Resources, Router, Standing};
 use std::sync::{Arc, LazyLock};
 
 /// Receive and transmit queues of each interface, and workers at most.
 pub const QUEUES: usize = 4;
+/// Why a packet is dropped whose interface is gone.
+const GONE: &str = "the interface is gone";
 /// Frames that a receive queue holds.
 const RECEIVE: usize = 2_048;
 /// Frames that a router may send between two looks at what it sent.
@@ -32,11 +35,26 @@ pub struct Machine {
     /// How it runs.
     pub drive: Drive,
     interfaces: Vec<Arc<Interface>>,
+    registry: Interfaces,
     clock: Clock,
     router: Router,
     /// How many configurations the seed was for before this one.
     generation: u64,
-    unmoved: Vec<String>,
+    /// What did not add up so far.
+    wrong: Vec<String>,
+    capture: Capture,
+}
+
+/// What the router captures, and since when.
+struct Capture {
+    kind: String,
+    folder: tempfile::TempDir,
+    /// All frames that came, by interface.
+    frames: Vec<Vec<Vec<u8>>>,
+    /// Frames that the router had taken of each interface when it began.
+    since: Vec<u64>,
+    /// Frames that the router had taken of interfaces that have vanished.
+    earlier: Vec<u64>,
 }
 
 impl Machine {
@@ -51,26 +69,38 @@ impl Machine {
         drive: Drive,
         clock: &Clock,
     ) -> Result<Machine, String> {
-        let tap = Some(TapConfig { every: 1, capacity: TRANSMIT });
-        let interface = |number| {
-            Interface::new(&format!("eth{number}"), Config { tap, ..Config::rings(QUEUES, RECEIVE) })
+        let (interfaces, registry): (Vec<_>, _) = ((0..ports).map(interface).collect(), Interfaces::new());
+        for interface in &interfaces {
+            registry.add(interface.clone()).map_err(|error| error.to_string())?;
+        }
+        let router = build(config, &registry, drive, 0, clock)?;
+        let capture = Capture {
+            kind: capture::KINDS[0].to_owned(),
+            folder: capture::folder(ports).map_err(|error| error.to_string())?,
+            frames: vec![Vec::new(); ports],
+            since: vec![0; ports],
+            earlier: vec![0; ports],
         };
-        let interfaces: Vec<_> = (0..ports).map(interface).collect();
-        let router = build(config, &interfaces, drive, 0, clock)?;
         Ok(Machine {
             name: name.to_owned(),
             drive,
             interfaces,
+            registry,
             clock: clock.clone(),
             router,
             generation: 0,
-            unmoved: Vec::new(),
+            wrong: Vec::new(),
+            capture,
         })
     }
 
     /// Puts a frame into a receive queue, as a network card would: all packets of a flow into one. False if it is full.
-    pub fn receive(&self, port: usize, frame: &[u8]) -> bool {
-        self.interfaces[port].inject(queue_of(frame), frame).is_ok()
+    pub fn receive(&mut self, port: usize, frame: &[u8]) -> bool {
+        let taken = self.interfaces[port].inject(queue_of(frame), frame).is_ok();
+        if taken {
+            self.capture.frames[port].push(frame.to_vec());
+        }
+        taken
     }
 
     /// The router that runs now.
@@ -95,36 +125,98 @@ impl Machine {
         self.interfaces.iter().map(|interface| interface.tx_stats().tap_overflow).sum()
     }
 
-    /// What the balance says of swaps since the last call: packets that were left behind, or that came twice.
-    pub fn unmoved(&mut self) -> Vec<String> {
-        std::mem::take(&mut self.unmoved)
+    /// What did not add up since the last call when configurations ended: packets that were left behind or came twice, and captures.
+    pub fn wrong(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.wrong)
     }
 
-    /// Puts another configuration in the place of the one that runs, as `hotconfig` does.
+    /// Puts another configuration in the place of the one that runs, as `hotconfig` does. Returns how many packets it lost by its own
+    /// account: those in elements that have no namesake any more, and those that were dropped and counted.
     ///
     /// # Errors
     /// Why it was refused; the router goes on then.
-    pub fn swap(&mut self, config: &str) -> Result<(), String> {
-        self.generation += 1;
-        let new = build(config, &self.interfaces, self.drive, self.generation, &self.clock)?;
-        self.router.handle().interrupt();
-        let mut old = self.router.replace(new).map_err(|error| error.to_string())?;
-        let moved = self.router.balance().check_swap(&old.balance());
-        self.unmoved.extend(moved.err().into_iter().flatten().map(|fault| fault.to_string()));
-        old.finish();
-        Ok(())
+    pub fn swap(&mut self, config: &str) -> Result<u64, String> {
+        self.swap_capturing(config, &self.capture.kind.clone())
     }
 
-    /// Ends the router and starts another with so many workers, which inherits nothing, its randomness included.
+    /// The same, with another kind of capture from then on.
+    ///
+    /// # Errors
+    /// Why it was refused.
+    pub fn swap_capturing(&mut self, config: &str, kind: &str) -> Result<u64, String> {
+        self.generation += 1;
+        let config = capture::tap(config, kind, self.capture.folder.path());
+        let new = build(&config, &self.registry, self.drive, self.generation, &self.clock)?;
+        self.router.handle().interrupt();
+        let mut old = self.router.replace(new).map_err(|error| error.to_string())?;
+        let (now, before) = (self.router.balance(), old.balance());
+        self.wrong.extend(now.check_swap(&before).err().into_iter().flatten().map(|fault| fault.to_string()));
+        let stays = |entry: &&Entry| {
+            now.elements.iter().any(|new| (&new.name, new.class) == (&entry.name, entry.class))
+        };
+        let left: u64 = before.elements.iter().filter(|entry| !stays(entry)).map(|entry| entry.held).sum();
+        old.finish();
+        if kind != self.capture.kind {
+            self.wrong.extend(self.capture.check(&self.interfaces, &mut old));
+            self.capture.kind = kind.to_owned();
+        }
+        Ok(left + now.total().drops())
+    }
+
+    /// Ends the router and starts another with so many workers, which inherits nothing, its randomness included. Returns how many packets
+    /// the old one held.
     ///
     /// # Errors
     /// What is wrong with the configuration.
-    pub fn restart(&mut self, config: &str, workers: usize) -> Result<(), String> {
+    pub fn restart(&mut self, config: &str, workers: usize) -> Result<u64, String> {
         let drive = Drive { workers, seed: self.drive.seed.wrapping_add(1), ..self.drive };
-        let new = build(config, &self.interfaces, drive, 0, &self.clock)?;
+        let config = capture::tap(config, &self.capture.kind, self.capture.folder.path());
+        let new = build(&config, &self.registry, drive, 0, &self.clock)?;
+        let held = self.held();
         self.router.finish();
-        (self.router, self.drive, self.generation) = (new, drive, 0);
-        Ok(())
+        let mut old = std::mem::replace(&mut self.router, new);
+        self.wrong.extend(self.capture.check(&self.interfaces, &mut old));
+        (self.drive, self.generation) = (drive, 0);
+        Ok(held)
+    }
+
+    /// Packets that the router has.
+    pub fn held(&self) -> u64 {
+        let balance = self.router.balance();
+        balance.total().held + balance.in_flight
+    }
+
+    /// An interface vanishes. Returns the frames that it had received and the router had not taken.
+    pub fn pull_out(&mut self, port: usize) -> Vec<Vec<u8>> {
+        let mut lost = Vec::new();
+        self.interfaces[port].set_gone(true, |frame| lost.push(frame.to_vec()));
+        lost
+    }
+
+    /// An interface returns, itself or under another number.
+    pub fn plug_in(&mut self, port: usize, anew: bool) {
+        if !anew || !self.interfaces[port].is_gone() {
+            return self.interfaces[port].set_gone(false, |_| ());
+        }
+        self.capture.earlier[port] += self.interfaces[port].rx_stats().packets;
+        self.interfaces[port] = interface(port);
+        // The one before is gone, so that its place is free.
+        let _ = self.registry.succeed(self.interfaces[port].clone());
+    }
+
+    /// Whether an interface is gone.
+    pub fn is_out(&self, port: usize) -> bool {
+        self.interfaces[port].is_gone()
+    }
+
+    /// Packets that the router that runs could not send because an interface was gone.
+    pub fn unsent(&self) -> u64 {
+        self.router.drops().iter().filter(|(_, reason, _)| *reason == GONE).map(|(_, _, count)| count).sum()
+    }
+
+    /// Holds a worker until a time; others go on.
+    pub fn stall(&mut self, worker: usize, until_ns: i64) {
+        self.router.stall(worker % self.drive.workers, until_ns);
     }
 
     /// Reads a handler.
@@ -143,24 +235,46 @@ impl Machine {
         self.router.call(Call::write(path, value)).map(drop).map_err(|error| error.to_string())
     }
 
-    /// Reads every handler that can be read without an argument; returns how many there were.
-    pub fn read_all(&mut self) -> usize {
-        let mut read = 0;
+    /// A router of the same kind with interfaces of its own, and simulated time of its own.
+    ///
+    /// # Errors
+    /// What is wrong with the configuration.
+    pub fn twin(&self, config: &str) -> Result<Machine, String> {
+        Machine::new(&self.name, self.interfaces.len(), config, self.drive, &Clock::simulated())
+    }
+
+    /// The frames that have come, each with its interface.
+    pub fn frames(&self) -> impl Iterator<Item = (usize, Vec<u8>)> + '_ {
+        let of = |(port, frames): (usize, &Vec<Vec<u8>>)| {
+            frames.iter().map(move |frame| (port, frame.clone())).collect::<Vec<_>>()
+        };
+        self.capture.frames.iter().enumerate().flat_map(of)
+    }
+
+    /// All handlers that can be written.
+    pub fn writable(&mut self) -> Vec<String> {
+        self.handlers(|flags| flags.contains('w'))
+    }
+
+    /// The handlers of all elements that have such flags.
+    fn handlers(&mut self, wanted: impl Fn(&str) -> bool) -> Vec<String> {
+        let mut found = Vec::new();
         let elements = self.read("list").unwrap_or_default();
         for element in elements.lines().skip(1) {
             let handlers = self.read(&format!("{element}.handlers")).unwrap_or_default();
-            for line in handlers.lines() {
-                let mut words = line.split('\t');
-                if let (Some(name), Some(flags)) = (words.next(), words.next())
-                    && flags.contains('r')
-                    && !flags.contains('w')
-                {
-                    // Whether it can be read now is its own matter; that reading changes nothing is what the story shows.
-                    read += usize::from(self.read(&format!("{element}.{name}")).is_ok());
-                }
-            }
+            let named = handlers.lines().filter_map(|line| line.split_once('\t'));
+            found.extend(
+                named.filter(|(_, flags)| wanted(flags)).map(|(name, _)| format!("{element}.{name}")),
+            );
         }
-        read
+        found
+    }
+
+    /// Reads every handler that can be read without an argument; returns how many there were.
+    pub fn read_all(&mut self) -> usize {
+        // Whether it can be read now is its own matter; that reading changes nothing is what the story shows.
+        let paths = self.handlers(|flags| flags.contains('r') && !flags.contains('w'));
+        paths.into_iter().filter(|path| self.read(path).is_ok()).count()
     }
 
     /// What the router has dropped: element, reason, number.
@@ -173,16 +287,63 @@ impl Machine {
             .collect()
     }
 
-    /// Ends the router: after this its packet buffers are free.
-    pub fn end(mut self) {
+    /// Ends the router: after this its packet buffers are free. Returns what is wrong with its captures.
+    pub fn end(mut self) -> Vec<String> {
         self.router.finish();
+        let captures = self.capture.check(&self.interfaces, &mut self.router);
+        self.wrong.extend(captures);
+        self.wrong
     }
+}
+
+impl Capture {
+    /// Compares what a router that has ended says it captured with its files, and with what arrived. Another capture begins.
+    fn check(&mut self, interfaces: &[Arc<Interface>], ended: &mut Router) -> Vec<String> {
+        let taken: Vec<u64> = interfaces
+            .iter()
+            .zip(&self.earlier)
+            .map(|(interface, earlier)| interface.rx_stats().packets + earlier)
+            .collect();
+        let mut wrong = Vec::new();
+        for figures in figures(ended) {
+            let of_file =
+                |interface: &Arc<Interface>| figures.file.contains(&format!("/{}.", interface.name()));
+            if let Some(port) = interfaces.iter().position(of_file) {
+                let arrived = taken[port] - self.since[port];
+                wrong.extend(capture::check(&figures, arrived, &self.frames[port]));
+            }
+        }
+        self.since = taken;
+        wrong
+    }
+}
+
+/// What the elements that capture say.
+fn figures(router: &mut Router) -> Vec<Figures> {
+    let dumps = router.info().nodes.iter().filter(|node| node.class.name == "ToDump");
+    let names: Vec<String> = dumps.map(|node| node.name.to_string()).collect();
+    let mut read = |element: &str, handler: &str| {
+        router.call(Call::read(format!("{element}.{handler}"), "")).unwrap_or_default()
+    };
+    let figures = |element: String| Figures {
+        file: read(&element, "filename"),
+        count: read(&element, "count").parse().unwrap_or(0),
+        missed: read(&element, "missed").parse().unwrap_or(0),
+        element,
+    };
+    names.into_iter().map(figures).collect()
+}
+
+/// An interface by its number, as a network card has it.
+fn interface(number: usize) -> Arc<Interface> {
+    let tap = Some(TapConfig { every: 1, capacity: TRANSMIT });
+    Interface::new(&format!("eth{number}"), Config { tap, ..Config::rings(QUEUES, RECEIVE) })
 }
 
 /// Builds a router; `generation` says how many configurations its seed was for before.
 fn build(
     config: &str,
-    interfaces: &[Arc<Interface>],
+    interfaces: &Interfaces,
     drive: Drive,
     generation: u64,
     clock: &Clock,
@@ -191,12 +352,8 @@ fn build(
     if parsed.has_errors() {
         return Err(parsed.render_click());
     }
-    let registry = Interfaces::new();
-    for interface in interfaces {
-        registry.add(interface.clone()).map_err(|error| error.to_string())?;
-    }
     let mut resources = Resources::default();
-    resources.insert(registry);
+    resources.insert(interfaces.clone());
     let known: &Classes = &LIBRARY;
     let layout = router::layout(parsed.graph, known, drive.workers).map_err(|e| lang::render_click(&e))?;
     let options = Options {

@@ -1,5 +1,6 @@
 //! What packets carry, so that each is known wherever it turns up.
 
+use crate::datagram::Segment;
 use std::fmt;
 
 /// The smallest payload that can carry a message.
@@ -40,6 +41,13 @@ impl Message {
         let word = |at: usize| Some(u32::from_be_bytes(bytes.get(at..at + 4)?.try_into().ok()?));
         let answer = *bytes.get(12)? == 1;
         bytes.starts_with(&MAGIC).then_some(Message { flow: word(4)?, number: word(8)?, answer })
+    }
+
+    /// The message in a segment that may have been cut: an echo reply carries an answer, whatever its payload says.
+    pub fn of(segment: &Segment) -> Option<Message> {
+        let message = Message::quoted(segment.data())?;
+        let replies = matches!(segment, Segment::Echo { reply: true, .. });
+        Some(if replies { message.answered() } else { message })
     }
 
     /// The message that a whole payload carries; `None` for a payload that carries none.

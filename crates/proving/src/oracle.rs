@@ -1,15 +1,11 @@
 //! What is wrong with what happened: said as soon as it shows, and at the end about what never came.
 
+use crate::excuses::Excuses;
 use crate::ledger::{Arrived, Complaint, Entry, Ledger, Sent};
 use crate::message::Message;
 use crate::model::{Fate, History};
-use std::collections::BTreeMap;
 use std::fmt;
 
-/// How long a message may be on its way while nothing is in trouble; then it is lost.
-const STAY_NS: i64 = 20_000_000;
-/// After a link's trouble, neighbours may still be looked for: three questions, a second apart, and the time to give up.
-const AFTERMATH_NS: i64 = 5_000_000_000;
 /// Faults that are told; the rest is only counted.
 const TOLD: usize = 5;
 
@@ -38,25 +34,15 @@ pub struct Judge {
     pub faults: Vec<Fault>,
     /// How many faults there were, told or not.
     pub found: usize,
+    /// Why messages may be missing or late.
+    pub excuses: Excuses,
     start_ns: i64,
-    stay_ns: i64,
-    excused: Vec<(i64, i64)>,
-    /// Since when links are in trouble.
-    trouble: BTreeMap<usize, i64>,
 }
 
 impl Judge {
     /// A judge of a story that begins now. A message stays with routers for `held_ns` at most, beyond what is usual.
     pub fn new(history: History, start_ns: i64, held_ns: i64) -> Judge {
-        Judge {
-            history,
-            faults: Vec::new(),
-            found: 0,
-            start_ns,
-            stay_ns: STAY_NS + held_ns,
-            excused: Vec::new(),
-            trouble: BTreeMap::new(),
-        }
+        Judge { history, faults: Vec::new(), found: 0, excuses: Excuses::new(held_ns), start_ns }
     }
 
     /// Notes a fault.
@@ -70,32 +56,6 @@ impl Judge {
     /// Adds what helps to understand the faults.
     pub fn note(&mut self, now_ns: i64, what: String) {
         self.faults.push(Fault { at_ns: now_ns - self.start_ns, what, is_note: true });
-    }
-
-    /// From one time to the other, messages may get lost or late: a link is in trouble.
-    pub fn excuse(&mut self, from_ns: i64, to_ns: i64) {
-        self.excused.push((from_ns, to_ns));
-    }
-
-    /// A link is good from now on, or is not. What was on its way when trouble began may be lost, too; and who lost a neighbour looks
-    /// for it for a while.
-    pub fn weather(&mut self, link: usize, good: bool, now_ns: i64) {
-        if let Some(since_ns) = self.trouble.remove(&link) {
-            self.excuse(since_ns, now_ns + AFTERMATH_NS);
-        }
-        if !good {
-            self.trouble.insert(link, now_ns - 1_000_000);
-        }
-    }
-
-    /// Whether nothing was ever in trouble.
-    pub fn is_calm(&self) -> bool {
-        self.excused.is_empty() && self.trouble.is_empty()
-    }
-
-    fn is_excused(&self, from_ns: i64, to_ns: i64) -> bool {
-        self.excused.iter().any(|&(from, to)| from <= to_ns && from_ns <= to)
-            || self.trouble.values().any(|&since_ns| since_ns <= to_ns)
     }
 
     /// A message has arrived.
@@ -132,7 +92,7 @@ impl Judge {
         if let Some(later) = overtaken
             && fates.len() == 1
             && self.history.keeps_order(sent, now_ns)
-            && !self.is_excused(sent.at_ns, now_ns)
+            && !self.excuses.is_rough(sent.at_ns, now_ns)
         {
             self.find(now_ns, format!("{message} arrives after message {later}"));
         }
@@ -171,7 +131,10 @@ impl Judge {
         }
         let fates = self.history.fates(sent, now_ns);
         let fits = fates.contains(&Fate::Refused(Some(complaint.kind))) || fates.contains(&Fate::Open);
-        if !fits && !self.history.current().allows(sent, complaint) && !self.is_excused(sent.at_ns, now_ns) {
+        if !fits
+            && !self.history.current().allows(sent, complaint)
+            && !self.excuses.is_rough(sent.at_ns, now_ns)
+        {
             self.find(now_ns, format!("{error}, which must have the fate {fates:?}"));
         }
     }
@@ -180,7 +143,7 @@ impl Judge {
     pub fn end(&mut self, ledger: &Ledger, now_ns: i64) {
         for (message, entry) in ledger.all() {
             let Some(sent) = &entry.sent else { continue };
-            let until_ns = sent.at_ns + self.stay_ns;
+            let until_ns = self.excuses.until_ns(sent.at_ns);
             let answered = ledger.get(message.answered()).is_some_and(|answer| !answer.arrived.is_empty());
             let (arrived, told) = (!entry.arrived.is_empty(), !entry.complaints.is_empty());
             let fates = self.history.fates(sent, until_ns);
@@ -190,7 +153,7 @@ impl Judge {
                 Fate::Refused(Some(_)) => !arrived && !told,
                 Fate::Refused(None) | Fate::Open => false,
             };
-            if fates.iter().all(missing) && !self.is_excused(sent.at_ns, until_ns) {
+            if fates.iter().all(missing) && !self.excuses.excuse(message, sent.at_ns) {
                 let age = (sent.at_ns - self.start_ns) as f64 / 1e6;
                 self.find(
                     now_ns,

@@ -1,5 +1,6 @@
 //! The world: hosts, links and routers under one simulated clock, on one thread.
 
+use crate::contents::{Bystander, Contents};
 use crate::datagram::{Datagram, Frame, Mac, Segment, protocol, tcp_flags};
 use crate::host::{Host, Received};
 use crate::ledger::{Arrived, Complaint, Ledger, Look, Sent};
@@ -103,6 +104,9 @@ pub struct World {
     count: u64,
     moments: u64,
     rng: fastrand::Rng,
+    bystander: Bystander,
+    /// Since when interfaces of each router have been vanishing.
+    outages: Vec<Option<i64>>,
 }
 
 impl World {
@@ -111,6 +115,7 @@ impl World {
         World {
             clock,
             hosts: network.hosts,
+            outages: vec![None; machines.len()],
             links: network.links,
             machines,
             ledger: Ledger::default(),
@@ -122,6 +127,7 @@ impl World {
             count: 0,
             moments: 0,
             rng: fastrand::Rng::with_seed(seed),
+            bystander: Bystander::default(),
         }
     }
 
@@ -186,15 +192,46 @@ impl World {
 
     fn router_receives(&mut self, machine: usize, port: usize, frame: &[u8]) {
         if !self.machines[machine].receive(port, frame) {
-            let now_ns = self.now_ns();
-            self.judge.excuse(now_ns, now_ns); // the card's queue is full
+            self.lose(frame); // the card's queue is full
         }
+    }
+
+    /// An interface of a router vanishes with what it has received.
+    pub fn pull_out(&mut self, machine: usize, port: usize) {
+        self.outages[machine].get_or_insert(self.clock.now_ns());
+        for frame in self.machines[machine].pull_out(port) {
+            self.lose(&frame);
+        }
+    }
+
+    /// What a router could not send because an interface was gone may be missing. Its configuration is about to end.
+    pub fn note_unsent(&mut self, machine: usize) {
+        let (now_ns, unsent) = (self.now_ns(), self.machines[machine].unsent());
+        if let Some(since_ns) = self.outages[machine] {
+            self.judge.excuses.allow(since_ns, now_ns, unsent);
+            if unsent > 0 {
+                // Questions for neighbours may have been among them.
+                self.judge.excuses.lose(since_ns, Contents::Neighbours);
+            }
+        }
+    }
+
+    /// A frame is lost where frames may be lost.
+    fn lose(&mut self, frame: &[u8]) {
+        let (now_ns, contents) = (self.now_ns(), self.bystander.look(frame));
+        self.judge.excuses.lose(now_ns, contents);
+    }
+
+    /// Whether frames are on their way, or will be because a question for a neighbour or its answer was lost.
+    pub fn is_moving(&self) -> bool {
+        let asking = self.hosts.iter().any(|host| host.next_ns().is_some());
+        !self.flights.is_empty() || asking && self.judge.excuses.is_silenced()
     }
 
     /// A host gets another Ethernet address, and says so.
     pub fn change_mac(&mut self, host: usize, mac: Mac) {
         let mut out = Vec::new();
-        self.hosts[host].change_mac(mac, &mut out);
+        self.hosts[host].change_mac(self.clock.now_ns(), mac, &mut out);
         self.transmit(Station::Host(host), out);
     }
 
@@ -217,6 +254,10 @@ impl World {
                 let mut out = Vec::new();
                 self.hosts[host].tick(now_ns, &mut out);
                 self.transmit(Station::Host(host), out);
+                for packet in self.hosts[host].given_up() {
+                    let contents = self.bystander.packet(&packet);
+                    self.judge.excuses.lose(now_ns, contents);
+                }
             }
         }
         let mut next_ns = self.due_ns().unwrap_or(i64::MAX);
@@ -307,7 +348,8 @@ impl World {
         let link = &mut self.links[at];
         self.trace.add(now_ns, at, &frame);
         self.count += 1;
-        let Some(arrives_ns) = link.carry(now_ns, &mut self.rng) else { return };
+        self.bystander.look(&frame);
+        let Some(arrives_ns) = link.carry(now_ns, &mut self.rng) else { return self.lose(&frame) };
         for to in link.targets(from, &frame) {
             self.count += 1;
             self.flights.insert((arrives_ns, self.count), (to, frame.clone()));
@@ -317,6 +359,12 @@ impl World {
     fn host_receives(&mut self, host: usize, bytes: &[u8]) {
         let now_ns = self.now_ns();
         let mut out = Vec::new();
+        let former = bytes.get(..6).and_then(|mac| self.hosts[host].had_until_ns(mac.try_into().ok()?));
+        if let Some(until_ns) = former
+            && self.judge.excuses.may_be_meant_for(until_ns, now_ns)
+        {
+            self.lose(bytes); // it was on its way when the host got another address
+        }
         let received = match Frame::parse(bytes) {
             Ok(frame) => self.hosts[host].receive(now_ns, &frame, &mut out),
             Err(error) => Received::Damaged(error),
@@ -342,9 +390,7 @@ impl World {
             }
             let about = quoted.and_then(|packet| {
                 let segment = Segment::parse_quoted(&packet).ok()?;
-                let message = Message::quoted(segment.data())?;
-                let replies = matches!(segment, Segment::Echo { reply: true, .. });
-                let message = if replies { message.answered() } else { message };
+                let message = Message::of(&segment)?;
                 Some((message, (packet.src, packet.dst, segment.ports())))
             });
             if let Some((message, quoted)) = about {

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crossbeam_utils::CachePadded;
@@ -73,6 +74,8 @@ pub struct Interface {
     pub(super) rx: Box<[RxSlot]>,
     pub(super) tx: Box<[TxSlot]>,
     pub(super) tap: Option<Tap>,
+    /// Whether it has vanished.
+    gone: AtomicBool,
 }
 
 /// A receive queue that waits for a worker, and what stays behind when one takes it.
@@ -108,6 +111,8 @@ pub enum InjectError {
     NotARing,
     /// The queue's ring is full.
     Full,
+    /// The interface has vanished.
+    Gone,
 }
 
 impl Interface {
@@ -117,7 +122,7 @@ impl Interface {
         let first = config.tap.map_or(1, |tap| tap.every.max(1));
         let tx = (0..config.tx_queues).map(|_| TxSlot::new(first, None)).collect();
         let tap = config.tap.map(|tap| Tap { every: tap.every.max(1), ring: FrameRing::new(tap.capacity) });
-        Arc::new(Interface { name: name.to_owned(), rx, tx, tap })
+        Arc::new(Interface { name: name.to_owned(), rx, tx, tap, gone: AtomicBool::new(false) })
     }
 
     /// Makes two interfaces back to back: what is sent on queue i of one arrives on queue i of the other, through a
@@ -128,7 +133,7 @@ impl Interface {
         let make = |name: &str, own: &[Arc<FrameRing>], peers: &[Arc<FrameRing>]| {
             let rx = own.iter().map(|ring| RxSlot::with_ring(Arc::clone(ring))).collect();
             let tx = peers.iter().map(|ring| TxSlot::new(1, Some(Arc::clone(ring)))).collect();
-            Arc::new(Interface { name: name.to_owned(), rx, tx, tap: None })
+            Arc::new(Interface { name: name.to_owned(), rx, tx, tap: None, gone: AtomicBool::new(false) })
         };
         [make(names[0], &first, &second), make(names[1], &second, &first)]
     }
@@ -155,7 +160,27 @@ impl Interface {
     pub fn inject(&self, queue: usize, frame: &[u8]) -> Result<(), InjectError> {
         let slot = self.rx.get(queue).ok_or(InjectError::NoSuchQueue)?;
         let ring = slot.ring.as_ref().ok_or(InjectError::NotARing)?;
+        if self.is_gone() {
+            return Err(InjectError::Gone);
+        }
         if ring.push(frame) { Ok(()) } else { Err(InjectError::Full) }
+    }
+
+    /// The interface vanishes, as one of the kernel's does whose card is pulled out, or returns. While it is gone nothing arrives and
+    /// nothing can be sent. Frames that wait in its receive rings go with it: they are shown to `f`. From any thread.
+    pub fn set_gone(&self, gone: bool, mut f: impl FnMut(&[u8])) {
+        self.gone.store(gone, Relaxed);
+        if gone {
+            self.rx
+                .iter()
+                .filter_map(|slot| slot.ring.as_ref())
+                .for_each(|ring| while ring.pop(&mut f).is_some() {});
+        }
+    }
+
+    /// Whether it has vanished.
+    pub fn is_gone(&self) -> bool {
+        self.gone.load(Relaxed)
     }
 
     /// Shows up to `count` samples of the tap to `f`, oldest first, and removes them; returns how many there were.
@@ -218,10 +243,10 @@ impl TxSlot {
     }
 }
 
-/// The interfaces of a router, by name.
-#[derive(Debug, Default)]
+/// The interfaces of a router, by name. A clone has the same ones.
+#[derive(Clone, Debug, Default)]
 pub struct Interfaces {
-    by_name: Mutex<BTreeMap<String, Arc<Interface>>>,
+    by_name: Arc<Mutex<BTreeMap<String, Arc<Interface>>>>,
 }
 
 /// There is an interface of this name already.
@@ -251,6 +276,20 @@ impl Interfaces {
         }
     }
 
+    /// Puts an interface in the place of one that has vanished and has its name, as the kernel does when a card is plugged in again: under
+    /// another number, with other queues. Elements of a router that runs look for it here.
+    ///
+    /// # Errors
+    /// [`NameTaken`]: that interface has not vanished.
+    pub fn succeed(&self, interface: Arc<Interface>) -> Result<(), NameTaken> {
+        let mut by_name = lock(&self.by_name);
+        if by_name.get(interface.name()).is_some_and(|old| !old.is_gone()) {
+            return Err(NameTaken(interface.name().to_owned()));
+        }
+        by_name.insert(interface.name().to_owned(), interface);
+        Ok(())
+    }
+
     /// The interface of this name.
     pub fn get(&self, name: &str) -> Option<Arc<Interface>> {
         lock(&self.by_name).get(name).cloned()
@@ -273,6 +312,7 @@ impl fmt::Display for InjectError {
             InjectError::NoSuchQueue => "the interface has no such receive queue",
             InjectError::NotARing => "the receive queue repeats a set of frames and takes no others",
             InjectError::Full => "the receive queue is full",
+            InjectError::Gone => "the interface is gone",
         })
     }
 }

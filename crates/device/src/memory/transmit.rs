@@ -24,9 +24,13 @@ impl Interface {
 impl TxQueue {
     /// Sends one frame: counts it, hands it to the peer if there is one, and samples it for the tap.
     ///
-    /// Returns `false` if the peer's ring is full; the frame is then counted as dropped and not as sent.
+    /// Returns `false` if the peer's ring is full or the interface is gone; the frame is then counted as dropped and not as sent.
     pub fn send(&mut self, frame: &[u8]) -> bool {
         let slot = self.interface.tx_slot(self.queue);
+        if self.interface.is_gone() {
+            slot.counters.add_dropped();
+            return false;
+        }
         if slot.peer.as_ref().is_some_and(|peer| !peer.push(frame)) {
             slot.counters.add_dropped();
             return false;

@@ -10,7 +10,8 @@
 //!
 //! Each worker serves its own receive queues: with W workers, worker w serves the queues w, w + W and so on. With
 //! QUEUE only that queue is served, by worker QUEUE modulo W. While a queue is empty it is polled ten thousand times
-//! a second; a queue that will never get another frame costs nothing.
+//! a second; a queue that will never get another frame costs nothing. When the interface vanishes, the element waits until it or another one
+//! of its name is there.
 //!
 //! Ports: no inputs, 1 output. Processing: push. Workers: an instance on each.
 //!
@@ -54,6 +55,8 @@ const PATIENCE: u32 = 64;
 
 struct FromMemory {
     interface: Arc<Interface>,
+    /// Where one of its name is found when it has vanished.
+    interfaces: Interfaces,
     /// The queues to serve, and those of them that this element has got hold of.
     wanted: Vec<usize>,
     queues: Vec<RxQueue>,
@@ -63,16 +66,26 @@ struct FromMemory {
     count: u64,
 }
 
-/// The interface with a name.
-pub(super) fn interface(config: &Config<'_>, name: &str) -> Result<Arc<Interface>, ConfigError> {
+/// The interface with a name, and where it is found.
+pub(super) fn interface(
+    config: &Config<'_>,
+    name: &str,
+) -> Result<(Arc<Interface>, Interfaces), ConfigError> {
     let Some(interfaces) = config.resource::<Interfaces>() else {
         return Err(format!("no interface '{name}': this program has no interfaces in memory").into());
     };
     let known = || interfaces.all().iter().map(|i| format!("'{}'", i.name())).collect::<Vec<_>>().join(", ");
-    interfaces.get(name).ok_or_else(|| match known() {
-        known if known.is_empty() => format!("no interface '{name}' in memory; there are none").into(),
-        known => format!("no interface '{name}' in memory; there are {known}").into(),
-    })
+    let interface = interfaces.get(name).ok_or_else(|| match known() {
+        known if known.is_empty() => format!("no interface '{name}' in memory; there are none"),
+        known => format!("no interface '{name}' in memory; there are {known}"),
+    })?;
+    Ok((interface, interfaces.clone()))
+}
+
+/// The interface that has taken the place of one that has vanished.
+#[cold]
+pub(super) fn successor(gone: &Arc<Interface>, interfaces: &Interfaces) -> Option<Arc<Interface>> {
+    interfaces.get(gone.name()).filter(|interface| !Arc::ptr_eq(interface, gone))
 }
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
@@ -83,7 +96,7 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         .positional("QUEUE", &mut queue)
         .positional("BURST", &mut burst)
         .finish()?;
-    let interface = interface(config, &name)?;
+    let (interface, interfaces) = interface(config, &name)?;
     let queues = interface.rx_queues();
     if queue.is_some_and(|queue| queue >= queues) {
         return Err(format!("interface '{name}' has {queues} receive queues, numbered from 0").into());
@@ -97,6 +110,7 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     };
     Ok(Box::new(FromMemory {
         interface,
+        interfaces,
         wanted,
         queues: Vec::new(),
         burst: burst.clamp(1, BATCH_MAX),
@@ -173,6 +187,12 @@ impl Element for FromMemory {
     }
 
     fn run_task(&mut self, cx: &mut Cx<'_>) {
+        if self.interface.is_gone()
+            && let Some(successor) = successor(&self.interface, &self.interfaces)
+        {
+            self.interface = successor;
+            self.queues.clear();
+        }
         if self.queues.len() < self.wanted.len() {
             self.take_queues(cx);
         }
@@ -231,7 +251,7 @@ impl Element for FromMemory {
 mod tests {
     use crate::testing::build_with;
     use device::frames::{Builder, Kind};
-    use device::memory::{Config, Feed, FrameSet, Interface, Interfaces};
+    use device::memory::{Config, Feed, FrameSet, InjectError, Interface, Interfaces};
     use router::{Call, Resources, Router};
     use std::sync::Arc;
 
@@ -283,6 +303,38 @@ mod tests {
         let sent = |queue| interface.tx_queue_stats(queue).unwrap().packets;
         assert_eq!([sent(0), sent(1), sent(2)], [200, 100, 0]);
         assert_eq!(interface.tx_stats().bytes, 300 * 61 + 150);
+    }
+
+    /// While an interface is gone nothing arrives and what is sent is counted as dropped; then it goes on, whether the same interface returns
+    /// or another one of its name comes.
+    #[test]
+    fn an_interface_comes_and_goes() {
+        let interface = || Interface::new("in0", Config::rings(1, 8));
+        let (first, all) = (interface(), Interfaces::new());
+        all.add(first.clone()).unwrap();
+        let mut resources = Resources::default();
+        resources.insert(all.clone());
+        let mut router = build_with("f :: FromMemory(in0) -> t :: ToMemory(in0)", 1, 32, resources).unwrap();
+        let mut pass = |interface: &Arc<Interface>| {
+            let taken = interface.inject(0, &[2; 60]);
+            router.run_rounds(200);
+            (taken, [read(&mut router, "f.count"), read(&mut router, "t.count")])
+        };
+        assert_eq!(pass(&first), (Ok(()), ["1", "1"].map(str::to_owned)));
+        first.inject(0, &[3; 60]).unwrap();
+        let mut with_it = 0;
+        first.set_gone(true, |_| with_it += 1);
+        assert_eq!(pass(&first), (Err(InjectError::Gone), ["1", "1"].map(str::to_owned)));
+        first.set_gone(false, |_| ());
+        assert_eq!(pass(&first), (Ok(()), ["2", "2"].map(str::to_owned)));
+        let second = interface();
+        assert!(all.succeed(second.clone()).is_err(), "the first is there");
+        first.set_gone(true, |_| ());
+        all.succeed(second.clone()).unwrap();
+        router.run_rounds(200);
+        router.info().clock.jump(router.info().clock.now_ns() + 1_000_000);
+        assert_eq!(pass(&second), (Ok(()), ["3", "3"].map(str::to_owned)));
+        assert_eq!((with_it, second.tx_stats().packets), (1, 1));
     }
 
     /// One queue only, and a sink that pulls.

@@ -14,6 +14,8 @@
 //! configuration fails to start. With UNBUFFERED it is replaced as soon as the router runs, so that readers get its
 //! header immediately. The same applies to standard output, to which packets are always written immediately.
 //!
+//! A hot swap goes on with the file if it has the same name and format. If it could not be written, it does not begin anew: another name does.
+//!
 //! Ports: 1 input, at most 1 output. Processing: agnostic. Workers: exclusive.
 //!
 //! # Arguments
@@ -34,7 +36,8 @@
 //! - `PCAPNG` (boolean, default false): whether to write the pcapng format. Click has no such argument.
 //!
 //! # Handlers
-//! - `count` (read): packets written. `reset_counts` (write, button): sets it to zero.
+//! - `count` (read): packets written, by namesakes in former configurations, too, if they wrote the same file. `reset_counts` (write, button):
+//!   sets it to zero.
 //! - `missed` (read): packets that are not in the file: the disk is full, or the format cannot hold the packet's time or link type.
 //!   Without an output they are dropped, and so counted by reason, too; the last 64 KiB before a full disk are in `missed` only.
 //!   A message says the first of a kind, and the number at the end.
@@ -327,6 +330,21 @@ impl ToDump {
     }
 }
 
+fn say_missing(cx: &Cx<'_>, file: &str, missed: u64) {
+    if missed > 0 {
+        cx.log(&format!("{} :: ToDump: {file}: packets that are missing in the file: {missed}", cx.name()));
+    }
+}
+
+/// What a new configuration takes over: a file, or that it could not be written, and what is in it and is not.
+struct Handover {
+    filename: String,
+    options: Options,
+    output: Output,
+    count: u64,
+    missed: u64,
+}
+
 impl Element for ToDump {
     fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
         self.find_encap(cx)?;
@@ -377,33 +395,43 @@ impl Element for ToDump {
             self.fail(cx, &error);
         }
         self.output = Output::Closed;
-        if self.missed > 0 {
-            let (name, file, missed) = (cx.name(), &self.filename, self.missed);
-            cx.log(&format!("{name} :: ToDump: {file}: packets that are missing in the file: {missed}"));
-        }
+        say_missing(cx, &self.filename, self.missed);
     }
 
     /// The file goes on with a namesake that writes the same file with the same headers.
     fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {
-        match std::mem::replace(&mut self.output, Output::Closed) {
-            Output::Open(writer) => Some(Box::new((self.filename.clone(), self.options, *writer))),
-            other => {
-                self.output = other;
-                None
-            }
+        if matches!(self.output, Output::Waiting) {
+            return None;
         }
+        Some(Box::new(Handover {
+            filename: self.filename.clone(),
+            options: self.options,
+            output: std::mem::replace(&mut self.output, Output::Closed),
+            count: self.count,
+            missed: std::mem::take(&mut self.missed),
+        }))
     }
 
+    /// A capture that could not be written does not begin anew: what is in the file would be lost.
     fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) {
-        let Ok(kept) = state.downcast::<(String, Options, Writer)>() else { return };
-        let (filename, options, mut writer) = *kept;
+        let Ok(kept) = state.downcast::<Handover>() else { return };
+        let Handover { filename, options, mut output, count, missed } = *kept;
         let snaplen = self.options.snaplen;
         if (&filename, Options { snaplen, ..options }) == (&self.filename, self.options) {
-            writer.set_snaplen(snaplen);
-            self.output = Output::Open(Box::new(writer));
-        } else if let Err(error) = writer.close() {
+            if let Output::Open(writer) = &mut output {
+                writer.set_snaplen(snaplen);
+            }
+            (self.output, self.count, self.missed) = (output, count, missed);
+            return;
+        }
+        let mut lost = 0;
+        if let Output::Open(writer) = &mut output
+            && let Err(error) = writer.close()
+        {
+            lost = writer.lost();
             cx.log(&format!("{} :: ToDump: {error}", cx.name()));
         }
+        say_missing(cx, &filename, missed + lost);
     }
 
     fn handlers(&self, h: &mut Handlers) {
@@ -603,8 +631,47 @@ mod tests {
         let mut new = build(&config, 1, 1).unwrap();
         new.take_over(&mut old).unwrap();
         old.finish();
+        assert_eq!(new.call(Call::read("d.count", "")), Ok("3".to_owned()));
         new.run();
         new.finish();
         assert_eq!(records(&path).len(), 6);
+        assert_eq!(new.call(Call::read("d.count", "")), Ok("6".to_owned()));
+    }
+
+    /// A capture that could not be written does not begin anew with a namesake, which goes on counting what is missing. One that writes
+    /// another file begins anew, and says what is missing in the first.
+    #[test]
+    fn a_failed_capture_is_taken_over() {
+        let folder = tempfile::tempdir().unwrap();
+        let (full, path) = (folder.path().join("full"), folder.path().join("a"));
+        std::os::unix::fs::symlink("/dev/full", &full).unwrap();
+        let config = |file: &std::path::Path| {
+            format!("InfiniteSource(LENGTH 1000, LIMIT 100, STOP true) -> d :: ToDump({})", file.display())
+        };
+        let mut old = build(&config(&full), 1, 1).unwrap();
+        old.run();
+        // The disk has room again, and what was written before is still there.
+        std::fs::remove_file(&full).unwrap();
+        std::fs::write(&full, "precious").unwrap();
+        let mut new = build(&config(&full), 1, 1).unwrap();
+        new.take_over(&mut old).unwrap();
+        old.finish();
+        new.run();
+        new.finish();
+        assert_eq!(std::fs::read(&full).unwrap(), b"precious");
+        assert_eq!(new.call(Call::read("d.missed", "")), Ok("200".to_owned()));
+        let mut last = build(&config(&path), 1, 1).unwrap();
+        let mut again = build(&config(&full), 1, 1).unwrap();
+        std::fs::remove_file(&full).unwrap();
+        std::os::unix::fs::symlink("/dev/full", &full).unwrap();
+        again.run();
+        last.take_over(&mut again).unwrap();
+        assert!(last.info().log.text().ends_with("full: packets that are missing in the file: 100\n"));
+        last.run();
+        last.finish();
+        assert_eq!(
+            (records(path.to_str().unwrap()).len(), last.call(Call::read("d.missed", ""))),
+            (100, Ok("0".to_owned()))
+        );
     }
 }

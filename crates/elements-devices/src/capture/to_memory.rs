@@ -28,8 +28,8 @@
 //! # See also
 //! FromMemory, ToDump
 
-use super::from_memory::interface;
-use device::memory::{Interface, TxQueue};
+use super::from_memory::{interface, successor};
+use device::memory::{Interface, Interfaces, TxQueue};
 use elements_shared::pulling;
 use packet::{BATCH_MAX, Batch};
 use router::{Activity, Class, Config, ConfigError, Cx, Element, Handlers, Pull, Queues, metric};
@@ -45,6 +45,8 @@ pub(crate) const CLASS: Class = Class::new("ToMemory", create)
 
 struct ToMemory {
     interface: Arc<Interface>,
+    /// Where one of its name is found when it has vanished.
+    interfaces: Interfaces,
     number: usize,
     queue: Option<TxQueue>,
     pulls: bool,
@@ -60,7 +62,7 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         .positional("QUEUE", &mut queue)
         .positional("BURST", &mut burst)
         .finish()?;
-    let interface = interface(config, &name)?;
+    let (interface, interfaces) = interface(config, &name)?;
     let (queues, workers) = (interface.tx_queues(), config.workers());
     if queue.is_some() && workers.len() > 1 {
         let n = workers.len();
@@ -80,6 +82,7 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     }
     Ok(Box::new(ToMemory {
         interface,
+        interfaces,
         number,
         queue: None,
         pulls: pulling::pulls(config),
@@ -90,6 +93,12 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
 
 impl ToMemory {
     fn send(&mut self, cx: &mut Cx<'_>, batch: Batch) {
+        if self.interface.is_gone() {
+            match successor(&self.interface, &self.interfaces) {
+                Some(successor) => (self.interface, self.queue) = (successor, None),
+                None => return cx.drop_batch(batch, "the interface is gone"),
+            }
+        }
         if self.queue.is_none() {
             // The element that had it, perhaps in a configuration that this one replaces, may have let go.
             self.queue = self.interface.take_tx(self.number);

@@ -12,7 +12,7 @@ use crate::model::{Fate, Model, Verdict};
 use crate::story::{FlowStep, Knob, Knobs, Step, Story};
 use crate::world::{ECHO_PORT, Kind, Network};
 use fastrand::Rng;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, Ipv4Addr};
 
 /// The family.
@@ -88,7 +88,7 @@ impl Family for Nat {
     }
 
     fn model(&self, knobs: &Knobs) -> Box<dyn Model> {
-        Box::new(Gateway { range: range(knobs), flows: BTreeMap::new(), forgotten: false, before: None })
+        Box::new(Gateway { range: range(knobs), ..Gateway::default() })
     }
 
     fn step(&self, _: &Story, rng: &mut Rng) -> Step {
@@ -128,7 +128,7 @@ type Outer = (u8, u16, (IpAddr, u16));
 /// The same from inside: the protocol, who is inside, and the other side.
 type Inner = (u8, (IpAddr, u16), (IpAddr, u16));
 
-#[derive(Clone)]
+#[derive(Clone, Default)]
 struct Gateway {
     range: (u16, u16),
     /// Flows that were seen, and what they looked like outside.
@@ -137,6 +137,11 @@ struct Gateway {
     forgotten: bool,
     /// The range before the last that differed: what it translated may still wait for a neighbour.
     before: Option<(u16, u16)>,
+    /// What flows looked like outside whose packets may have left before the last restart: the gateway may know them no more.
+    doubtful: BTreeSet<Outer>,
+    /// When that was, or that it is now.
+    restarted: Option<i64>,
+    restarts: bool,
 }
 
 impl Gateway {
@@ -177,7 +182,7 @@ impl Gateway {
         let target = match self.mapped(sent) {
             Some((ip, _)) => Gateway::inside_host(ip),
             None if look.protocol == protocol::TCP && look.ports[1] == 80 => Gateway::inside_host(WEB.0),
-            None if self.forgotten => return Fate::Open,
+            None if self.forgotten || self.doubtful.contains(&Gateway::outer(sent)) => return Fate::Open,
             None => None,
         };
         match target {
@@ -221,6 +226,13 @@ impl Model for Gateway {
 
     fn restart(&mut self, _: usize) {
         self.flows.clear();
+        self.restarts = true;
+    }
+
+    fn settle(&mut self, now_ns: i64) {
+        if std::mem::take(&mut self.restarts) {
+            self.restarted = Some(now_ns);
+        }
     }
 
     fn leap(&mut self, _: i64) {
@@ -237,7 +249,12 @@ impl Model for Gateway {
                 if (seen.src, other) != (PUBLIC, inner.2) {
                     return Err(format!("{look:?} leaves as {seen:?}"));
                 }
-                self.learn(inner, (look.protocol, seen.ports[0], other))
+                let outer = (look.protocol, seen.ports[0], other);
+                if self.restarted.is_some_and(|at_ns| sent.at_ns <= at_ns) {
+                    self.doubtful.insert(outer);
+                    return Ok(());
+                }
+                self.learn(inner, outer)
             }
             (false, true) => {
                 let (inside, other) = ((seen.dst, seen.ports[1]), Gateway::outer(sent).2);

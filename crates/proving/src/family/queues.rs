@@ -77,7 +77,7 @@ impl Family for Queues {
     }
 
     fn model(&self, knobs: &Knobs) -> Box<dyn Model> {
-        Box::new(Cable { capacity: capacity(knobs), losing: false, swapped: false })
+        Box::new(Cable { capacity: capacity(knobs), swapped: false })
     }
 
     fn step(&self, _: &Story, rng: &mut Rng) -> Step {
@@ -108,8 +108,6 @@ fn capacity(knobs: &Knobs) -> usize {
 #[derive(Clone)]
 struct Cable {
     capacity: usize,
-    /// Whether what waits is lost at this moment: in a queue of another class, or behind an element that has no namesake.
-    losing: bool,
     swapped: bool,
 }
 
@@ -117,21 +115,16 @@ impl Model for Cable {
     fn fate(&self, sent: &Sent) -> Fate {
         // What comes from `b` does not wait, but `b` may have to be told by way of the queue where `a` is.
         let roomy = self.capacity == CAPACITIES[0];
-        if self.losing || !roomy { Fate::Open } else { Fate::arrives(1 - sent.host, 0, true) }
+        if !roomy { Fate::Open } else { Fate::arrives(1 - sent.host, 0, true) }
     }
 
     fn write(&mut self, _: usize, _: &str, _: &str) -> Verdict {
         Verdict::Either
     }
 
-    fn swap(&mut self, _: usize, old: &Knobs, new: &Knobs) -> Verdict {
-        let kept = same(old, new, "class") && same(old, new, "shaper") && capacity(old) <= capacity(new);
-        (self.capacity, self.losing, self.swapped) = (capacity(new), !kept, true);
+    fn swap(&mut self, _: usize, _: &Knobs, new: &Knobs) -> Verdict {
+        (self.capacity, self.swapped) = (capacity(new), true);
         Verdict::Succeeds
-    }
-
-    fn settle(&mut self, _: i64) {
-        self.losing = false;
     }
 
     /// What was sent and is not there was dropped, and counted.

@@ -71,7 +71,7 @@ impl Family for Stateful {
     }
 
     fn model(&self, _: &Knobs) -> Box<dyn Model> {
-        Box::new(Memory { flows: BTreeSet::new(), forgotten: false })
+        Box::new(Memory::default())
     }
 
     fn step(&self, _: &Story, rng: &mut Rng) -> Step {
@@ -99,11 +99,16 @@ fn ip(host: usize) -> IpAddr {
 /// A flow as who is inside sees it: the protocol, itself, the other.
 type Flow = (u8, (IpAddr, u16), (IpAddr, u16));
 
-#[derive(Clone)]
+#[derive(Clone, Default)]
 struct Memory {
     flows: BTreeSet<Flow>,
     /// Whether flows may have ended that were seen.
     forgotten: bool,
+    /// Flows whose packets may have gone out before the last restart: the firewall may know them no more.
+    doubtful: BTreeSet<Flow>,
+    /// When that was, or that it is now.
+    restarted: Option<i64>,
+    restarts: bool,
 }
 
 fn flow(sent: &Sent, outward: bool) -> Flow {
@@ -123,7 +128,7 @@ impl Model for Memory {
             _ if ping && inside == sent.message.answer => Fate::Refused(None),
             (true, _) => Fate::arrives(host, 0, true),
             _ if self.flows.contains(&flow(sent, false)) => Fate::arrives(host, 0, true),
-            _ if self.forgotten => Fate::Open,
+            _ if self.forgotten || self.doubtful.contains(&flow(sent, false)) => Fate::Open,
             _ => Fate::Refused(None),
         }
     }
@@ -134,6 +139,13 @@ impl Model for Memory {
 
     fn restart(&mut self, _: usize) {
         self.flows.clear();
+        self.restarts = true;
+    }
+
+    fn settle(&mut self, now_ns: i64) {
+        if std::mem::take(&mut self.restarts) {
+            self.restarted = Some(now_ns);
+        }
     }
 
     fn leap(&mut self, _: i64) {
@@ -143,7 +155,9 @@ impl Model for Memory {
 
     fn observe(&mut self, sent: &Sent, arrived: &Arrived) -> Result<(), String> {
         if sent.host < 2 && arrived.host >= 2 {
-            self.flows.insert(flow(sent, true));
+            let known = self.restarted.is_none_or(|at_ns| sent.at_ns > at_ns);
+            let flows = if known { &mut self.flows } else { &mut self.doubtful };
+            flows.insert(flow(sent, true));
         }
         Ok(())
     }

@@ -50,6 +50,8 @@ pub struct Host {
     neighbours: Neighbours,
     parts: Parts,
     next_id: u32,
+    /// Ethernet addresses that it had, and until when.
+    former: Vec<(Mac, i64)>,
 }
 
 /// What came of a frame that a host received.
@@ -74,6 +76,7 @@ impl Host {
             neighbours: Neighbours::default(),
             parts: Parts::default(),
             next_id: 1,
+            former: Vec::new(),
         }
     }
 
@@ -148,11 +151,22 @@ impl Host {
     }
 
     /// Gets another Ethernet address, and tells everyone (RFC 5227, section 2.3; RFC 4861, section 7.2.6).
-    pub fn change_mac(&mut self, mac: Mac, out: &mut Vec<Frame>) {
+    pub fn change_mac(&mut self, now_ns: i64, mac: Mac, out: &mut Vec<Frame>) {
+        self.former.push((self.mac, now_ns));
         self.mac = mac;
         for address in self.addresses.clone() {
             out.extend(self.announcement(address.ip));
         }
+    }
+
+    /// Until when it had an Ethernet address.
+    pub fn had_until_ns(&self, mac: Mac) -> Option<i64> {
+        self.former.iter().find(|(former, _)| *former == mac).map(|&(_, until_ns)| until_ns)
+    }
+
+    /// Packets that waited for neighbours that never answered, since the last call.
+    pub fn given_up(&mut self) -> Vec<Datagram> {
+        std::mem::take(&mut self.neighbours.given_up)
     }
 
     fn frame(&self, dst: Mac, packet: Datagram) -> Frame {

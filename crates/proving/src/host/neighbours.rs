@@ -13,6 +13,8 @@ const QUESTIONS: u32 = 5;
 #[derive(Default)]
 pub(super) struct Neighbours {
     by_address: BTreeMap<IpAddr, Neighbour>,
+    /// Packets that waited in vain.
+    pub(super) given_up: Vec<Datagram>,
 }
 
 enum Neighbour {
@@ -37,12 +39,15 @@ impl Neighbours {
     pub(super) fn due(&mut self, now_ns: i64) -> Vec<IpAddr> {
         let mut due = Vec::new();
         self.by_address.retain(|&ip, neighbour| {
-            let Neighbour::Asked { questions, next_ns, .. } = neighbour else { return true };
+            let Neighbour::Asked { questions, next_ns, waiting } = neighbour else { return true };
             if *next_ns > now_ns {
                 return true;
             }
             (*questions, *next_ns) = (*questions + 1, now_ns + AGAIN_NS);
             due.push(ip);
+            if *questions > QUESTIONS {
+                self.given_up.append(waiting);
+            }
             *questions <= QUESTIONS
         });
         due.retain(|ip| self.by_address.contains_key(ip));

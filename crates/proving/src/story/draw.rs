@@ -1,6 +1,7 @@
 //! Drawing a story from a seed.
 
-use super::{Knobs, Step, Story, Weather};
+use super::{DeviceFate, Knobs, Step, Story, Weather};
+use crate::capture;
 use crate::family::Family;
 use crate::machine::QUEUES;
 use crate::wrong;
@@ -8,6 +9,9 @@ use fastrand::Rng;
 
 /// Steps of a story, at least and at most.
 const STEPS: std::ops::RangeInclusive<usize> = 3..=14;
+
+/// Steps more in which machines are in trouble, at most.
+const TROUBLES: usize = 3;
 
 /// The story of a family that a seed stands for.
 pub fn draw(family: &dyn Family, seed: u64) -> Story {
@@ -38,6 +42,14 @@ pub fn draw(family: &dyn Family, seed: u64) -> Story {
         story.steps.push(step);
         if rng.bool() {
             story.steps.push(Step::Wait(pause(&mut rng)));
+        }
+    }
+    let mut rng = Rng::with_seed(seed ^ 0x3c6e_f372_fe94_f82b);
+    for _ in 0..rng.usize(..=TROUBLES) {
+        let mut at = rng.usize(..=story.steps.len());
+        for step in trouble(&story, &network.machines, &mut rng) {
+            story.steps.insert(at, step);
+            at = rng.usize(at + 1..=story.steps.len());
         }
     }
     story
@@ -74,6 +86,28 @@ fn step(family: &dyn Family, story: &Story, names: &Names, rng: &mut Rng) -> Ste
         91..95 => Step::Link { link: one(&names.links, rng).clone(), weather: weather(rng) },
         95..98 => Step::Move(one(&names.hosts, rng).clone()),
         _ => Step::Leap(pause(rng) * 1_000),
+    }
+}
+
+/// What machines have to bear beside all that. It is drawn apart, so that the rest of a story stays as it was.
+fn trouble(story: &Story, machines: &[(String, usize)], rng: &mut Rng) -> Vec<Step> {
+    let (machine, ports) = machines[rng.usize(..machines.len())].clone();
+    match rng.u32(..20) {
+        0..8 => {
+            let ns = [100_000, 1_000_000, 5_000_000, 40_000_000][rng.usize(..4)] * rng.i64(1..=3);
+            vec![Step::Stall { machine, worker: rng.usize(..story.workers), ns }]
+        }
+        8..14 => {
+            let kind = capture::KINDS[rng.usize(..capture::KINDS.len())].to_owned();
+            vec![Step::Capture { machine, kind }]
+        }
+        14..18 => {
+            let port = rng.usize(..ports);
+            let returns = if rng.bool() { DeviceFate::Back } else { DeviceFate::Anew };
+            let device = |fate| Step::Device { machine: machine.clone(), port, fate };
+            vec![device(DeviceFate::Gone), device(returns)]
+        }
+        _ => vec![Step::Storm { machine, seed: rng.u32(..1_000) }],
     }
 }
 

@@ -83,6 +83,38 @@ pub enum Step {
     },
     /// A host gets another Ethernet address and announces it.
     Move(String),
+    /// A worker of a router is held for so many nanoseconds.
+    Stall {
+        /// The router.
+        machine: String,
+        /// The worker.
+        worker: usize,
+        /// How long.
+        ns: i64,
+    },
+    /// A router captures all that arrives, in another way than before: by a hot swap.
+    Capture {
+        /// The router.
+        machine: String,
+        /// How: one of [`crate::capture::KINDS`].
+        kind: String,
+    },
+    /// An interface of a router vanishes, or returns.
+    Device {
+        /// The router.
+        machine: String,
+        /// The interface's number.
+        port: usize,
+        /// What becomes of it.
+        fate: DeviceFate,
+    },
+    /// All handlers of a router's twin are written, with whatever comes.
+    Storm {
+        /// The router.
+        machine: String,
+        /// What comes.
+        seed: u32,
+    },
 }
 
 /// Messages that a host sends to an address.
@@ -108,6 +140,17 @@ pub struct FlowStep {
     pub ports: [u16; 2],
     /// Whether routers may not cut the packets.
     pub whole: bool,
+}
+
+/// What becomes of an interface.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DeviceFate {
+    /// It vanishes, with the frames that it received and the router has not taken.
+    Gone,
+    /// It returns.
+    Back,
+    /// Another one comes that has its name.
+    Anew,
 }
 
 /// What a link is like.

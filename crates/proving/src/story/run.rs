@@ -1,6 +1,6 @@
 //! Telling a story: the world is built, the steps are taken, the oracles watch.
 
-use super::{Knobs, Step, Story, Weather};
+use super::{DeviceFate, Knobs, Step, Story, Weather};
 use crate::conservation;
 use crate::family::{self, Family};
 use crate::known;
@@ -9,7 +9,7 @@ use crate::machine::{Drive, Machine};
 use crate::model::{History, Verdict};
 use crate::oracle::{Fault, Judge};
 use crate::world::{Flow, Network, World};
-use crate::{memory, wrong};
+use crate::{capture, memory, storm, wrong};
 use router::Clock;
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -17,6 +17,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// How long the world goes on after the last step and the last message.
 const EPILOGUE_NS: i64 = 60_000_000;
+/// How long it goes on at most while frames are on their way or neighbours are asked again.
+const PATIENCE_NS: i64 = 8_000_000_000;
 
 /// What came of a story.
 #[derive(Clone, Debug)]
@@ -95,6 +97,8 @@ struct Teller {
     /// The knobs of each router.
     knobs: Vec<Knobs>,
     moves: u8,
+    /// The interfaces of each router.
+    ports: Vec<usize>,
 }
 
 impl Teller {
@@ -107,11 +111,12 @@ impl Teller {
             let config = wrong::spoilable(&family.config(number, &story.knobs));
             machines.push(Machine::new(name, *ports, &config, drive, &clock)?);
         }
+        let ports = network.machines.iter().map(|(_, ports)| *ports).collect();
         let history = History::new(family.model(&story.knobs));
         let judge = Judge::new(history, clock.now_ns(), family.held_ns());
         let knobs = vec![story.knobs.clone(); machines.len()];
         let world = World::new(network, machines, judge, clock, story.seed);
-        Ok(Teller { family, world, knobs, moves: 0 })
+        Ok(Teller { family, world, knobs, moves: 0, ports })
     }
 
     fn step(&mut self, step: &Step) -> Result<(), String> {
@@ -126,7 +131,8 @@ impl Teller {
                 // What was on its way is late, and neighbours grow old.
                 let now_ns = self.world.now_ns();
                 self.world.leap(*ns);
-                self.world.judge.excuse(now_ns - 1, now_ns + ns);
+                self.world.judge.excuses.delay(now_ns - 1, now_ns + ns);
+                self.may_lose(now_ns, u64::MAX);
                 self.world.judge.history.change(now_ns, |model| model.leap(*ns));
             }
             Step::Write { machine, path, value } => self.write(self.machine(machine)?, path, value),
@@ -141,12 +147,37 @@ impl Teller {
             Step::Restart { machine, workers } => self.restart(self.machine(machine)?, *workers),
             Step::Link { link, weather } => self.weather(link, *weather)?,
             Step::Move(host) => {
-                let (host, now_ns) = (self.host(host)?, self.world.now_ns());
+                let host = self.host(host)?;
                 self.moves += 1;
                 self.world.change_mac(host, [2, 1, 0, 0, self.moves, host as u8]);
-                // What is on its way to the old address gets lost; the answer to a question, too, which is asked again a second later.
-                let held_ns = self.family.held_ns();
-                self.world.judge.excuse(now_ns - 1_000_000 - held_ns, now_ns + 1_100_000_000 + held_ns);
+            }
+            Step::Capture { machine, kind } => {
+                if !capture::KINDS.contains(&kind.as_str()) {
+                    return Err(format!("no kind of capture is '{kind}'"));
+                }
+                let machine = self.machine(machine)?;
+                self.replace(machine, &self.knobs[machine].clone(), Some(kind));
+            }
+            Step::Device { machine, port, fate } => {
+                let machine = self.machine(machine)?;
+                if *port >= self.ports[machine] {
+                    return Err(format!("no interface {port}"));
+                }
+                match fate {
+                    DeviceFate::Gone => self.world.pull_out(machine, *port),
+                    fate => self.world.machines[machine].plug_in(*port, *fate == DeviceFate::Anew),
+                }
+            }
+            Step::Storm { machine, seed } => {
+                let machine = self.machine(machine)?;
+                let config = self.config(machine, &self.knobs[machine].clone());
+                let found = storm::rage(&self.world.machines[machine], &config, *seed);
+                found.into_iter().for_each(|what| self.find(what));
+            }
+            Step::Stall { machine, worker, ns } => {
+                let (machine, now_ns) = (self.machine(machine)?, self.world.now_ns());
+                self.world.machines[machine].stall(*worker, now_ns + ns);
+                self.world.judge.excuses.hold(now_ns, now_ns + ns);
             }
         }
         Ok(())
@@ -186,28 +217,42 @@ impl Teller {
         paths.into_iter().map(|path| (path.clone(), router.read(&path))).collect()
     }
 
-    /// Looks at the accounts of a router.
+    /// Looks at the accounts of a router, before its configuration ends.
     fn audit(&mut self, machine: usize) {
+        self.world.note_unsent(machine);
         let found = conservation::check(&mut self.world.machines[machine]);
         found.into_iter().for_each(|what| self.find(what));
     }
 
+    fn config(&self, machine: usize, knobs: &Knobs) -> String {
+        wrong::spoilable(&self.family.config(machine, knobs))
+    }
+
     fn swap(&mut self, machine: usize, knob: &str, value: u32) {
+        let new = self.knobs[machine].with(knob, value);
+        self.replace(machine, &new, None);
+    }
+
+    /// Another configuration takes the place of a router's, perhaps with another kind of capture.
+    fn replace(&mut self, machine: usize, new: &Knobs, capture: Option<&str>) {
         self.audit(machine);
         let (old, now_ns) = (self.knobs[machine].clone(), self.world.now_ns());
-        let new = old.with(knob, value);
         self.world.rush();
-        let before = self.kept(machine, &new);
-        let done = self.world.machines[machine].swap(&wrong::spoilable(&self.family.config(machine, &new)));
-        let expected = self.world.judge.history.current().copy().swap(machine, &old, &new);
+        let before = self.kept(machine, new);
+        let (config, router) = (self.config(machine, new), &mut self.world.machines[machine]);
+        let done = match capture {
+            Some(kind) => router.swap_capturing(&config, kind),
+            None => router.swap(&config),
+        };
+        let expected = self.world.judge.history.current().copy().swap(machine, &old, new);
+        let what = || format!("the swap from {old:?} to {new:?}");
         match (done, expected) {
-            (Ok(()), Verdict::Fails) => self.find(format!("the swap of {knob} to {value} succeeds")),
-            (Err(error), Verdict::Succeeds) => {
-                self.find(format!("the swap of {knob} to {value} is refused: {error}"));
-            }
-            (Ok(()), _) => {
-                self.world.judge.history.change(now_ns, |model| model.swap(machine, &old, &new));
-                self.knobs[machine] = new;
+            (Ok(_), Verdict::Fails) => self.find(format!("{} succeeds", what())),
+            (Err(error), Verdict::Succeeds) => self.find(format!("{} is refused: {error}", what())),
+            (Ok(lost), _) => {
+                self.may_lose(now_ns, lost);
+                self.world.judge.history.change(now_ns, |model| model.swap(machine, &old, new));
+                self.knobs[machine] = new.clone();
                 self.compare(machine, &before);
             }
             (Err(_), _) => self.compare(machine, &before),
@@ -229,12 +274,12 @@ impl Teller {
     }
 
     fn wrong(&mut self, machine: usize, kind: &str) -> Result<(), String> {
-        let config = wrong::spoilable(&self.family.config(machine, &self.knobs[machine]));
+        let config = self.config(machine, &self.knobs[machine]);
         let config = wrong::spoil(&config, kind).ok_or_else(|| format!("no kind of wrong is '{kind}'"))?;
         self.world.rush();
         let before = self.kept(machine, &self.knobs[machine].clone());
         match self.world.machines[machine].swap(&config) {
-            Ok(()) => self.find(format!("a swap to a configuration that is wrong ({kind}) succeeds")),
+            Ok(_) => self.find(format!("a swap to a configuration that is wrong ({kind}) succeeds")),
             Err(_) => self.compare(machine, &before),
         }
         Ok(())
@@ -245,13 +290,21 @@ impl Teller {
         self.world.advance(self.world.now_ns() + 1_000_000);
         self.audit(machine);
         let now_ns = self.world.now_ns();
-        let config = wrong::spoilable(&self.family.config(machine, &self.knobs[machine]));
-        if let Err(error) = self.world.machines[machine].restart(&config, workers) {
-            self.find(format!("the router does not start with {workers} workers: {error}"));
+        let config = self.config(machine, &self.knobs[machine]);
+        match self.world.machines[machine].restart(&config, workers) {
+            Ok(held) => self.may_lose(now_ns, held),
+            Err(error) => self.find(format!("the router does not start with {workers} workers: {error}")),
         }
-        let held_ns = self.family.held_ns();
-        self.world.judge.excuse(now_ns - 2_000_000 - held_ns, now_ns + 1_000_000);
         self.world.judge.history.change(now_ns, |model| model.restart(machine));
+    }
+
+    /// Of the messages that are on their way so many may be missing, and answers of neighbours, too.
+    fn may_lose(&mut self, now_ns: i64, packets: u64) {
+        let World { ledger, judge, .. } = &mut self.world;
+        let longest_ns = judge.excuses.until_ns(now_ns) - now_ns;
+        // An answer to a question for a neighbour is no message. Without it messages wait.
+        let messages = packets.min(ledger.on_their_way(now_ns - longest_ns).max(1));
+        judge.excuses.allow(now_ns, now_ns, messages);
     }
 
     fn weather(&mut self, name: &str, weather: Weather) -> Result<(), String> {
@@ -266,26 +319,37 @@ impl Teller {
             Weather::Jitter(ns) => (true, 0, ns),
         };
         let good = link.is_good();
-        self.world.judge.weather(at, good, now_ns);
+        self.world.judge.excuses.weather(at, good, now_ns);
         Ok(())
     }
 
-    fn end(mut self, start_ns: i64) -> Outcome {
+    /// All messages are sent, and what is on its way arrives.
+    fn come_to_rest(&mut self) {
         let now_ns = self.world.now_ns();
         let last_ns = self.world.planned_until_ns().unwrap_or(now_ns).max(now_ns);
-        self.world.advance(last_ns + EPILOGUE_NS + self.family.held_ns());
+        let held_ns = self.world.judge.excuses.until_ns(last_ns) - last_ns;
+        self.world.advance(last_ns + EPILOGUE_NS + held_ns);
+        let patience_ns = last_ns + PATIENCE_NS;
+        while self.world.is_moving() && self.world.now_ns() < patience_ns {
+            self.world.advance(self.world.now_ns() + EPILOGUE_NS + held_ns);
+        }
+    }
+
+    fn end(mut self, start_ns: i64) -> Outcome {
+        self.come_to_rest();
         let end_ns = self.world.now_ns();
         (0..self.world.machines.len()).for_each(|machine| self.audit(machine));
         let World { judge, ledger, machines, .. } = &mut self.world;
         judge.end(ledger, end_ns);
-        let found = judge.history.current().copy().at_end(machines, ledger, judge.is_calm());
+        let found = judge.history.current().copy().at_end(machines, ledger, judge.excuses.is_calm());
         found.into_iter().for_each(|what| judge.find(end_ns, what));
         if judge.found > 0 {
             let drops = machines.iter().flat_map(dropped).collect::<Vec<_>>();
             drops.into_iter().for_each(|what| judge.note(end_ns, what));
         }
-        let World { judge, ledger, machines, trace, .. } = self.world;
-        machines.into_iter().for_each(Machine::end);
+        let World { mut judge, ledger, machines, trace, .. } = self.world;
+        let found = machines.into_iter().flat_map(Machine::end).collect::<Vec<_>>();
+        found.into_iter().for_each(|what| judge.find(end_ns, what));
         Outcome {
             faults: judge.faults,
             found: judge.found,

@@ -1,6 +1,6 @@
 //! A story as text: one step a line, to be read, kept and told again.
 
-use super::{FlowStep, Knobs, Step, Story, Weather};
+use super::{DeviceFate, FlowStep, Knobs, Step, Story, Weather};
 use crate::world::Kind;
 use std::fmt::{self, Display};
 use std::str::{FromStr, SplitWhitespace};
@@ -36,6 +36,17 @@ impl Display for Step {
                 Weather::Jitter(ns) => write!(f, "link {link} jitter {}", Time(*ns)),
             },
             Step::Move(host) => write!(f, "move {host}"),
+            Step::Capture { machine, kind } => write!(f, "capture {machine} {kind}"),
+            Step::Device { machine, port, fate } => {
+                let fate = match fate {
+                    DeviceFate::Gone => "gone",
+                    DeviceFate::Back => "back",
+                    DeviceFate::Anew => "anew",
+                };
+                write!(f, "device {machine} {port} {fate}")
+            }
+            Step::Storm { machine, seed } => write!(f, "storm {machine} {seed}"),
+            Step::Stall { machine, worker, ns } => write!(f, "stall {machine} worker {worker} {}", Time(*ns)),
         }
     }
 }
@@ -141,6 +152,23 @@ fn read_step(first: &str, line: &str, words: &mut Words<'_>) -> Result<Step, Str
             },
         },
         "move" => Step::Move(words.text()?),
+        "capture" => Step::Capture { machine: words.text()?, kind: words.text()? },
+        "device" => Step::Device {
+            machine: words.text()?,
+            port: words.value()?,
+            fate: match words.word()? {
+                "gone" => DeviceFate::Gone,
+                "back" => DeviceFate::Back,
+                "anew" => DeviceFate::Anew,
+                other => return Err(format!("an interface is not '{other}'")),
+            },
+        },
+        "storm" => Step::Storm { machine: words.text()?, seed: words.value()? },
+        "stall" => {
+            let machine = words.text()?;
+            words.expect("worker")?;
+            Step::Stall { machine, worker: words.value()?, ns: words.time()? }
+        }
         other => return Err(format!("'{other}' is no step")),
     })
 }

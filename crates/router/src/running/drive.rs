@@ -86,10 +86,15 @@ impl Router {
 
     /// A turn of each worker, one after the other on this thread: whether any is busy, and when the first timer is due.
     fn round(&mut self) -> (bool, Option<i64>) {
-        let (mut busy, mut next) = (false, None::<i64>);
-        for worker in &mut self.workers {
+        let now_ns = self.info.clock.now_ns();
+        self.stalled.retain(|_, until_ns| *until_ns > now_ns);
+        let (mut busy, mut next) = (false, self.stalled.values().min().copied());
+        for (number, worker) in self.workers.iter_mut().enumerate() {
             if self.info.halted() {
                 break;
+            }
+            if self.stalled.contains_key(&number) {
+                continue;
             }
             match worker.turn() {
                 Turned::Busy => busy = true,
@@ -109,12 +114,20 @@ impl Router {
             if self.info.halted() {
                 return Standing::Halted;
             }
-            let mail = self.info.mailboxes.iter().any(|mailbox| !mailbox.is_empty());
+            let mut mailboxes = self.info.mailboxes.iter().enumerate();
+            let mail = mailboxes.any(|(worker, mail)| !mail.is_empty() && !self.stalled.contains_key(&worker));
             if !busy && !mail && next.is_none_or(|at| at > self.info.clock.now_ns()) {
                 return Standing::Resting(next);
             }
         }
         Standing::Busy
+    }
+
+    /// Holds a worker until a time, as a system call or the processor's other work would: it takes no turn and passes no quiescent state,
+    /// while others go on. For routers that are driven by [`Router::run_rounds`]. Who needs the worker meanwhile, a call of a handler or a
+    /// swap, has it at once.
+    pub fn stall(&mut self, worker: usize, until_ns: i64) {
+        self.stalled.insert(worker, until_ns);
     }
 
     /// Finds descriptors that are ready, if any are waited for.

@@ -23,11 +23,13 @@ pub struct Router {
     pub(crate) info: Arc<Info>,
     pub(crate) workers: Vec<Worker>,
     pub(crate) pin: Option<usize>,
+    /// Workers of a simulated router that are held, and until when.
+    pub(crate) stalled: BTreeMap<usize, i64>,
 }
 
 impl Router {
     pub(crate) fn new(info: Arc<Info>, workers: Vec<Worker>, pin: Option<usize>) -> Router {
-        Router { info, workers, pin }
+        Router { info, workers, pin, stalled: BTreeMap::new() }
     }
 
     /// What is known about the configuration.
