@@ -46,7 +46,10 @@ fn stories_are_about_something() {
         let stories: Vec<_> = (0..200).map(|seed| story::draw(*family, seed)).collect();
         let steps: String =
             stories.iter().flat_map(|story| &story.steps).map(|step| format!("{step}\n")).collect();
-        for kind in ["flow", "wait", "leap", "read", "wrong", "restart", "link", "move"] {
+        for kind in [
+            "flow", "wait", "leap", "read", "wrong", "restart", "link", "move", "stall", "capture", "device",
+            "storm",
+        ] {
             assert!(steps.lines().any(|line| line.starts_with(kind)), "no '{kind}' in {}", family.name());
         }
         let traffic = (0..3).map(|seed| story::run(&stories[seed]).expect("a story that can be told"));
