@@ -18,7 +18,13 @@ pub struct Known {
 }
 
 /// Those that are known.
-pub const KNOWN: &[Known] = &[];
+pub const KNOWN: &[Known] = &[Known {
+    story: "flow-changes-worker",
+    says: &["its worker is another one"],
+    family: "balancer",
+    knob: Some(("tap", 2)),
+    reason: "flow managers keep a table on each worker, and a swap that places them elsewhere leaves flows behind",
+}];
 
 impl Known {
     /// Whether a fault of a story is this one.

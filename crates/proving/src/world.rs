@@ -69,6 +69,8 @@ pub struct Flow {
     pub ecn: u8,
     /// Source and destination port; of pings, the first is the identifier.
     pub ports: [u16; 2],
+    /// Whether each message comes from the next port: each is a flow of its own to routers.
+    pub spread: bool,
     /// Whether routers may not cut the packets.
     pub whole: bool,
 }
@@ -290,9 +292,11 @@ impl World {
         let Some(from) = self.hosts[flow.from].address_for(flow.to) else { return };
         let id = Message { flow: number, number: message, answer: false };
         let data = id.to_bytes(flow.size);
+        let step = if flow.spread { message as u16 } else { 0 };
+        let ports = [flow.ports[0].wrapping_add(step), flow.ports[1]];
         let segment = match flow.kind {
-            Kind::Udp => Segment::Udp { ports: flow.ports, data },
-            Kind::Ping => Segment::Echo { reply: false, id: flow.ports[0], sequence: message as u16, data },
+            Kind::Udp => Segment::Udp { ports, data },
+            Kind::Ping => Segment::Echo { reply: false, id: ports[0], sequence: message as u16, data },
             Kind::Tcp => {
                 let flags = match message {
                     0 => tcp_flags::SYN,
@@ -301,7 +305,7 @@ impl World {
                 };
                 let sequence = (message.wrapping_mul(flow.size as u32)).wrapping_add(u32::from(message > 0));
                 let acknowledges = u32::from(message > 0);
-                Segment::Tcp { ports: flow.ports, sequence, acknowledges, flags, data }
+                Segment::Tcp { ports, sequence, acknowledges, flags, data }
             }
         };
         let manner = Manner { ttl: flow.ttl, ecn: flow.ecn, whole: flow.whole };
@@ -409,7 +413,8 @@ impl World {
         let replies = matches!(segment, Segment::Echo { reply: true, .. });
         let message = if replies { message.answered() } else { message };
         let arrived = Arrived { at_ns: now_ns, host, look: Look::of(packet, segment) };
-        let overtaken = self.ledger.arrive(message, arrived.clone());
+        let is_spread = self.flows.get(message.flow as usize).is_some_and(|flow| flow.spread);
+        let overtaken = self.ledger.arrive(message, arrived.clone()).filter(|_| !is_spread);
         self.judge.arrival(&self.ledger, message, &arrived, overtaken);
         if !message.answer {
             self.answer(host, message, packet, segment);

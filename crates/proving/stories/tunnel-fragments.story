@@ -31,3 +31,16 @@ wait 300us
 swap west tap 1
 wait 125us
 swap east tap 1
+wait 50us
+swap west tap 0
+wait 50us
+swap east tap 0
+wait 50us
+swap west tap 1
+swap east exit 0
+wait 100us
+swap west tap 2
+swap east tap 1
+wait 50us
+swap west tap 0
+swap east tap 2

@@ -127,6 +127,7 @@ impl Family for Filter {
             ecn: 0,
             ports: [PORTS[rng.usize(..5)], PORTS[rng.usize(..5)]],
             whole: rng.bool(),
+            spread: false,
         })
     }
 }

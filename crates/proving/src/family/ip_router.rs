@@ -165,6 +165,7 @@ impl Family for IpRouter {
             ecn: 0,
             ports: [rng.u16(1024..), if rng.bool() { ECHO_PORT } else { rng.u16(1..1024) }],
             whole: rng.bool() && size < HOST_PIECE - 60,
+            spread: false,
         })
     }
 }

@@ -89,6 +89,7 @@ impl Family for Ipsec {
             forgot: [false; 2],
             changing: false,
             losing: false,
+            regrouping: false,
             swapped: false,
         })
     }
@@ -165,6 +166,8 @@ struct Associations {
     changing: bool,
     /// Whether packets that are late on purpose are just lost.
     losing: bool,
+    /// Whether parts of packets may just miss each other.
+    regrouping: bool,
     /// Whether any router was replaced or began anew.
     swapped: bool,
 }
@@ -200,6 +203,9 @@ impl Associations {
 
 impl Model for Associations {
     fn fate(&self, sent: &Sent) -> Fate {
+        if self.regrouping && sites::may_be_cut(sent) {
+            return Fate::Open;
+        }
         let mtus = [WEST, EAST].map(|side| mtu(&self.knobs[side]));
         sites::fate(sent, mtus, |side, sent| self.passage(side, sent))
     }
@@ -218,6 +224,7 @@ impl Model for Associations {
             self.renew(machine);
         }
         self.losing = machine == TRANSIT && old.get("mischief") == LATE && differs("mischief");
+        self.regrouping = sites::regroups(machine, old, new);
         self.knobs[machine] = new.clone();
         (self.changing, self.swapped) = (true, true);
         Verdict::Succeeds
@@ -231,7 +238,7 @@ impl Model for Associations {
     }
 
     fn settle(&mut self, _: i64) {
-        (self.changing, self.losing) = (false, false);
+        (self.changing, self.losing, self.regrouping) = (false, false, false);
     }
 
     fn repeats(&self, _: &Sent, arrived: &Arrived) -> bool {

@@ -1,5 +1,6 @@
 //! Families of configurations, each with what it must do. A family is one file, and a line in [`all`].
 
+mod balancer;
 mod contract;
 mod filter;
 mod ip_router;
@@ -22,6 +23,7 @@ pub fn all() -> &'static [&'static dyn Family] {
         &stateful::Stateful,
         &tunnel::Tunnels,
         &ipsec::Ipsec,
+        &balancer::Balancer,
     ]
 }
 

@@ -115,6 +115,7 @@ impl Family for Nat {
             ecn: 0,
             ports: [rng.u16(2_000..2_008), port],
             whole: false,
+            spread: false,
         })
     }
 }

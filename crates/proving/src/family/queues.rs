@@ -93,6 +93,7 @@ impl Family for Queues {
             ecn: 0,
             ports: [rng.u16(1024..), if rng.bool() { ECHO_PORT } else { rng.u16(1..1024) }],
             whole: rng.bool(),
+            spread: false,
         })
     }
 

@@ -220,6 +220,7 @@ pub(super) fn flow(rng: &mut Rng) -> Step {
         ecn: rng.u8(..4),
         ports: [rng.u16(1024..), if rng.bool() { ECHO_PORT } else { rng.u16(1..1024) }],
         whole: rng.bool() && size < HOST_PIECE - 60,
+        spread: false,
     })
 }
 
@@ -283,6 +284,17 @@ fn back(sent: &Sent, told: Fate, passage: impl Fn(&Sent) -> Passage) -> Fate {
         Passage::Open => Fate::Open,
         Passage::Lost => Fate::Refused(None),
     }
+}
+
+/// Whether a replacement lets other workers have a gateway's packets: parts of a packet that wait on one of them may miss the others, which
+/// come to another one.
+pub(super) fn regroups(machine: usize, old: &Knobs, new: &Knobs) -> bool {
+    machine != TRANSIT && (old.get("tap") == 2) != (new.get("tap") == 2)
+}
+
+/// Whether a packet may be in parts somewhere on its way.
+pub(super) fn may_be_cut(sent: &Sent) -> bool {
+    sent.look.len > LONG
 }
 
 /// The mark of a packet that leaves a tunnel (RFC 6040, section 4.2), by the mark inside and outside; `None` if it is dropped.

@@ -88,6 +88,7 @@ impl Family for Stateful {
             // Who is asked has other ports than who asks, so that an answer is never a question.
             ports: [rng.u16(2_000..2_008), [ECHO_PORT, 53, 80][rng.usize(..3)]],
             whole: rng.bool(),
+            spread: false,
         })
     }
 }

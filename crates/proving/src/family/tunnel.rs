@@ -50,8 +50,8 @@ const MARKS: [[&str; 2]; 4] = [
     ["-> MarkIPCE", "-> SetIP6ECN(ce)"],
     ["-> SetIPECN(ect1)", "-> SetIP6ECN(ect1)"],
 ];
-/// How frames leave the router in the middle if it is slow: 1,500 bytes in 50 microseconds.
-const SLOW: &str = "to :: Queue(4000); to -> line :: LinkUnqueue(1us, 240Mbps) -> ToMemory($device);";
+/// How frames leave the router in the middle if it is slow: one every 50 microseconds.
+const SLOW: &str = "to :: Queue(4000); to -> line :: RatedUnqueue(20000, BURST_SIZE 1) -> ToMemory($device);";
 /// The longest packet between the router in the middle and the gateways, by the position of the knob.
 const MIDDLE: [usize; 2] = [LINK_MTU, 1400];
 
@@ -87,7 +87,12 @@ impl Family for Tunnels {
     }
 
     fn model(&self, knobs: &Knobs) -> Box<dyn Model> {
-        Box::new(Pair { knobs: std::array::from_fn(|_| knobs.clone()), changing: false, losing: false })
+        Box::new(Pair {
+            knobs: std::array::from_fn(|_| knobs.clone()),
+            changing: false,
+            losing: false,
+            regrouping: false,
+        })
     }
 
     fn step(&self, _: &Story, rng: &mut Rng) -> Step {
@@ -176,6 +181,8 @@ struct Pair {
     changing: bool,
     /// Whether what waits in the middle is just lost, because the queue has no namesake any more.
     losing: bool,
+    /// Whether parts of packets may just miss each other.
+    regrouping: bool,
 }
 
 impl Pair {
@@ -212,6 +219,9 @@ impl Pair {
 
 impl Model for Pair {
     fn fate(&self, sent: &Sent) -> Fate {
+        if self.regrouping && sites::may_be_cut(sent) {
+            return Fate::Open;
+        }
         let mtus = [WEST, EAST].map(|side| mtu(&self.knobs[side]));
         sites::fate(sent, mtus, |side, sent| self.passage(side, sent))
     }
@@ -226,13 +236,14 @@ impl Model for Pair {
 
     fn swap(&mut self, machine: usize, old: &Knobs, new: &Knobs) -> Verdict {
         self.losing = machine == TRANSIT && old.get("pace") == 1 && new.get("pace") == 0;
+        self.regrouping = sites::regroups(machine, old, new);
         self.knobs[machine] = new.clone();
         self.changing = true;
         Verdict::Succeeds
     }
 
     fn settle(&mut self, _: i64) {
-        (self.changing, self.losing) = (false, false);
+        (self.changing, self.losing, self.regrouping) = (false, false, false);
     }
 
     fn kept(&self, _: usize, _: &Knobs, _: &Knobs) -> Vec<String> {

@@ -138,6 +138,8 @@ pub struct FlowStep {
     pub ecn: u8,
     /// Source and destination port.
     pub ports: [u16; 2],
+    /// Whether each message comes from the next port.
+    pub spread: bool,
     /// Whether routers may not cut the packets.
     pub whole: bool,
 }

@@ -123,8 +123,21 @@ impl Teller {
         match step {
             Step::Flow(flow) => {
                 let from = self.host(&flow.from)?;
-                let super::FlowStep { to, kind, count, size, gap_ns, ttl, ports, whole, ecn, .. } = *flow;
-                self.world.begin(Flow { from, to, kind, count, size, gap_ns, ttl, ports, whole, ecn });
+                let super::FlowStep { to, kind, count, size, gap_ns, ttl, ports, whole, ecn, spread, .. } =
+                    *flow;
+                self.world.begin(Flow {
+                    from,
+                    to,
+                    kind,
+                    count,
+                    size,
+                    gap_ns,
+                    ttl,
+                    ports,
+                    whole,
+                    ecn,
+                    spread,
+                });
             }
             Step::Wait(ns) => self.world.advance(self.world.now_ns() + ns),
             Step::Leap(ns) => {

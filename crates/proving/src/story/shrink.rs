@@ -71,6 +71,7 @@ fn plainer_steps(step: &Step) -> Vec<Step> {
             push(&|flow| flow.ttl = 64);
             push(&|flow| flow.whole = false);
             push(&|flow| flow.ecn = 0);
+            push(&|flow| flow.spread = false);
             push(&|flow| flow.gap_ns = 1_000_000);
         }
         Step::Wait(ns) if *ns > 1_000_000 => found.push(Step::Wait(1_000_000)),

@@ -63,6 +63,9 @@ impl Display for FlowStep {
         if self.whole {
             f.write_str(" whole")?;
         }
+        if self.spread {
+            f.write_str(" spread")?;
+        }
         if self.ecn > 0 { write!(f, " ecn {}", self.ecn) } else { Ok(()) }
     }
 }
@@ -191,17 +194,9 @@ fn read_flow(words: &mut Words<'_>) -> Result<FlowStep, String> {
     let ttl = words.value()?;
     words.expect("ports")?;
     let ports = [words.value()?, words.value()?];
-    let whole = words.0.clone().next() == Some("whole");
-    if whole {
-        words.expect("whole")?;
-    }
-    let ecn = if words.0.clone().next() == Some("ecn") {
-        words.expect("ecn")?;
-        words.value()?
-    } else {
-        0
-    };
-    Ok(FlowStep { from, to, kind, count, size, gap_ns, ttl, ecn, ports, whole })
+    let (whole, spread) = (words.is_next("whole"), words.is_next("spread"));
+    let ecn = if words.is_next("ecn") { words.value()? } else { 0 };
+    Ok(FlowStep { from, to, kind, count, size, gap_ns, ttl, ecn, ports, whole, spread })
 }
 
 /// The rest of a line.
@@ -231,6 +226,15 @@ impl<'a> Words<'a> {
             }
             _ => Err(format!("'{word}' is no time")),
         }
+    }
+
+    /// Takes a word if it is the next one.
+    fn is_next(&mut self, word: &str) -> bool {
+        let is = self.0.clone().next() == Some(word);
+        if is {
+            self.0.next();
+        }
+        is
     }
 
     fn expect(&mut self, expected: &str) -> Result<(), String> {
