@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 /// The name and text of a library that the file `from` requires.
 pub(crate) fn find(path: &str, name: &str, from: &str) -> Option<(String, String)> {
     let file = locate(path, name, from)?;
-    let bytes = std::fs::File::open(&file).and_then(read_bounded).ok()?;
+    let bytes = device::files::open(&file).and_then(read_bounded).ok()?;
     Some((file.to_string_lossy().into_owned(), lang::bytes::to_text(bytes)))
 }
 

@@ -9,6 +9,7 @@
 //! - [`memory`] has interfaces without hardware for demonstrations, benchmarks and tests, fed with sets of
 //!   [`frames`].
 //! - [`traffic`] makes such sets, from a seed or from a capture.
+//! - [`files`] opens files by their names, without waiting for other programs.
 //!
 //! This crate knows nothing of the router, and of protocols only the few header bytes that lead to the IP packet in a
 //! captured frame. Its tests are in `tests/`, one file or folder for each module. Unsafe code is in the modules that
@@ -24,6 +25,8 @@ pub mod control;
 mod driver;
 #[allow(unsafe_code)]
 pub mod ethtool;
+#[allow(unsafe_code)]
+pub mod files;
 mod frame;
 pub mod frames;
 pub mod links;
@@ -31,7 +34,6 @@ pub mod memory;
 pub mod offload;
 #[allow(unsafe_code)]
 pub mod packet_socket;
-pub mod pipe;
 pub mod port;
 mod rule;
 #[allow(unsafe_code)]

@@ -227,7 +227,7 @@ impl Reader<'_> {
             self.messages.error("file must have a single argument, the filename");
             return;
         };
-        let Ok(text) = std::fs::read_to_string(path) else {
+        let Ok(text) = elements_shared::files::read_to_string(path) else {
             self.messages.error(format!("Could not open file {path}"));
             return;
         };

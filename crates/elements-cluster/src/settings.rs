@@ -6,6 +6,7 @@ use cluster::label::{MAX_HOPS, MOST_NUMBERED};
 use cluster::membership::{Hello, Key, MOST_NODES, Roster, Timing};
 use cluster::resequence;
 use cluster::topology::Topology;
+use elements_shared::files;
 use router::{Bandwidth, Bytes, Config, ConfigError, FileName};
 use std::time::Duration;
 
@@ -114,7 +115,7 @@ impl Settings {
         let roster = match roster_file {
             None => Roster::simple(topology.nodes() as NodeId),
             Some(file) => {
-                let text = std::fs::read_to_string(&file.0)
+                let text = files::read_to_string(&file.0)
                     .map_err(|why| error(&format!("ROSTER: {}: {why}", file.0)))?;
                 let wrong =
                     |errors: Vec<String>| error(&format!("ROSTER: {}: {}", file.0, errors.join("; ")));
@@ -128,7 +129,7 @@ impl Settings {
     pub(super) fn key(&self) -> Result<Key, ConfigError> {
         match &self.key {
             Secret::Bytes(bytes) => Ok(Key::new(bytes)),
-            Secret::File(file) => match std::fs::read(file) {
+            Secret::File(file) => match files::read(file) {
                 Ok(bytes) if !bytes.is_empty() => Ok(Key::new(&bytes)),
                 Ok(_) => Err(error(&format!("KEYFILE: {file}: empty"))),
                 Err(why) => Err(error(&format!("KEYFILE: {file}: {why}"))),

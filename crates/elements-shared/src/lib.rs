@@ -4,6 +4,9 @@
 
 #![forbid(unsafe_code)]
 
+/// Files that elements open by their names.
+pub use device::files;
+
 pub mod arguments;
 pub mod crc32;
 pub mod ecn;

@@ -1,13 +1,13 @@
 //! The arguments `OUTFILE` and `CHANNEL` of elements that print: a file that all instances write to, or a channel of messages, instead of
 //! standard error.
 
+use device::files::{self, Patient};
 use router::{Config, ConfigError, Cx};
-use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 /// The file of all instances, once it is open.
-type Shared = Mutex<Option<BufWriter<File>>>;
+type Shared = Mutex<Option<BufWriter<Patient>>>;
 
 /// Where lines go: to a file, or to a channel, of which the default one is standard error.
 #[derive(Default)]
@@ -16,7 +16,7 @@ pub struct OutFile {
     channel: String,
 }
 
-fn lock(shared: &Shared) -> MutexGuard<'_, Option<BufWriter<File>>> {
+fn lock(shared: &Shared) -> MutexGuard<'_, Option<BufWriter<Patient>>> {
     shared.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
@@ -42,7 +42,7 @@ impl OutFile {
         let Some((path, shared)) = &self.file else { return Ok(()) };
         let mut file = lock(shared);
         if file.is_none() {
-            let opened = File::create(path).map_err(|error| format!("{path}: {}", device::plain(&error)))?;
+            let opened = files::create(path).map_err(|error| format!("{path}: {}", device::plain(&error)))?;
             *file = Some(BufWriter::new(opened));
         }
         Ok(())

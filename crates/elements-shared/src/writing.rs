@@ -1,6 +1,6 @@
 //! Files that elements write while packets come.
 
-use std::fs::File;
+use device::files;
 use std::io::{self, BufWriter, Write};
 
 /// A file, or standard output, which others write to as well: there nothing is kept back when a batch is over, so that it is live and what
@@ -18,7 +18,7 @@ impl Output {
     pub fn create(name: &str) -> io::Result<Output> {
         Ok(match name {
             "-" => Output::new(Box::new(io::stdout()), true),
-            name => Output::new(Box::new(File::create(name)?), false),
+            name => Output::new(Box::new(files::create(name)?), false),
         })
     }
 

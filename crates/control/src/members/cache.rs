@@ -21,7 +21,7 @@ impl Cache {
     /// # Errors
     /// It is there and cannot be read.
     pub(super) fn read(&mut self) -> Result<Option<String>, String> {
-        match std::fs::read_to_string(&self.file) {
+        match device::files::read_to_string(&self.file) {
             Ok(text) => {
                 self.held = Some(text.clone());
                 Ok(Some(text))
@@ -48,9 +48,9 @@ impl Cache {
         let mut name = self.file.clone().into_os_string();
         name.push(".new");
         let new = Path::new(&name);
-        let mut file = File::create(new)?;
+        let mut file = device::files::create(new)?;
         file.write_all(text.as_bytes())?;
-        file.sync_all()?;
+        file.file().sync_all()?;
         std::fs::rename(new, &self.file)?;
         let folder = self.file.parent().filter(|folder| !folder.as_os_str().is_empty());
         File::open(folder.unwrap_or(Path::new(".")))?.sync_all()

@@ -362,7 +362,7 @@ fn tell(shared: &Shared, client: &Client, registration: &mut Registration) -> Re
 
 /// Name and password from a file. Errors do not show them.
 fn credentials(file: &str) -> Result<(String, String), String> {
-    let text = std::fs::read_to_string(file).map_err(|error| format!("{file}: {error}"))?;
+    let text = device::files::read_to_string(file).map_err(|error| format!("{file}: {error}"))?;
     let line = text.lines().next().unwrap_or_default();
     let (user, password) = line.split_once(':').ok_or_else(|| format!("{file}: no line 'USER:PASSWORD'"))?;
     Ok((user.to_owned(), password.to_owned()))

@@ -104,6 +104,12 @@ impl Reader {
         self.complaint.take()
     }
 
+    /// Whether the program that writes to a named pipe is to be waited for before there is anything of the next record. For what a
+    /// record lacks then it is waited for a second, and longer for compressed bytes.
+    pub fn is_waiting(&self) -> bool {
+        self.source.is_waiting()
+    }
+
     /// Where the next record begins: bytes read so far, after decompression.
     pub fn offset(&self) -> u64 {
         self.source.offset()

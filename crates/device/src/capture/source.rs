@@ -1,6 +1,6 @@
 //! The bytes of a capture: from a file, standard input or any stream, decompressed where they are compressed.
 
-use std::fs::File;
+use crate::files::{self, Patient};
 use std::io::{self, BufRead, BufReader, Read};
 
 use compression::{Packing, Unpacked};
@@ -22,6 +22,8 @@ pub(super) struct Source {
     /// Offset at which the current header, record or block begins.
     mark: u64,
     compressed: bool,
+    /// The named pipe that the bytes come from, if they are not compressed.
+    pipe: Option<Patient>,
 }
 
 impl Source {
@@ -30,11 +32,31 @@ impl Source {
         if path == "-" {
             return Source::from_read(Box::new(io::stdin()));
         }
-        let file = File::open(path).map_err(ErrorKind::Open)?;
-        if file.metadata().is_ok_and(|data| data.is_dir()) {
+        let file = files::open(path).map_err(ErrorKind::Open)?;
+        if file.file().metadata().is_ok_and(|data| data.is_dir()) {
             return Err(ErrorKind::Open(io::ErrorKind::IsADirectory.into()));
         }
-        Source::from_read(Box::new(file))
+        let pipe = if file.is_pipe() { Some(file.try_clone().map_err(ErrorKind::Open)?) } else { None };
+        let mut source = Source::from_read(Box::new(file))?;
+        source.pipe = pipe;
+        if source.compressed {
+            // How much a decompressor has, and how much more it wants, it does not tell.
+            source.wait_for_ever();
+        }
+        Ok(source)
+    }
+
+    fn wait_for_ever(&mut self) {
+        if let Some(pipe) = self.pipe.take() {
+            let _ = pipe.wait_for_ever(); // if it fails, reading fails when the other program is slow
+        }
+    }
+
+    /// Whether the program that writes to a named pipe is to be waited for before anything can be read.
+    pub(super) fn is_waiting(&self) -> bool {
+        self.bytes.buffer().is_empty()
+            && self.ahead().is_empty()
+            && self.pipe.as_ref().is_some_and(Patient::is_waiting)
     }
 
     /// Looks at the first bytes of `raw` and decompresses it if they ask for that.
@@ -43,11 +65,21 @@ impl Source {
         let compressed = unpacked.packing() != Packing::Plain;
         let bytes = BufReader::with_capacity(BUFFER_LEN, unpacked);
         let ahead = Vec::new();
-        Ok(Source { bytes, ahead, ahead_read: 0, ahead_error: None, offset: 0, mark: 0, compressed })
+        Ok(Source {
+            bytes,
+            ahead,
+            ahead_read: 0,
+            ahead_error: None,
+            offset: 0,
+            mark: 0,
+            compressed,
+            pipe: None,
+        })
     }
 
     /// The bytes alone.
-    pub(super) fn into_bytes(self) -> impl BufRead + Send + 'static {
+    pub(super) fn into_bytes(mut self) -> impl BufRead + Send + 'static {
+        self.wait_for_ever();
         self.bytes
     }
 

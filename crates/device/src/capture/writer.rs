@@ -1,6 +1,6 @@
 //! Writing a capture.
 
-use std::fs::File;
+use crate::files;
 use std::io::{self, BufWriter, Write};
 
 use bzip2::write::BzEncoder;
@@ -143,7 +143,7 @@ impl Writer {
             }
         }
         check_linktype(path, options)?;
-        let file = File::create(path).map_err(|error| Error::new(path, ErrorKind::Create(error)))?;
+        let file = files::create(path).map_err(|error| Error::new(path, ErrorKind::Create(error)))?;
         Writer::new(Box::new(file), path, options, Packing::of(path))
     }
 

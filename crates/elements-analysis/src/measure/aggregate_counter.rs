@@ -325,7 +325,7 @@ impl AggregateCounter {
         if name == "-" {
             return self.write_to(&mut io::stdout().lock(), format);
         }
-        let mut file = io::BufWriter::new(std::fs::File::create(name)?);
+        let mut file = io::BufWriter::new(device::files::create(name)?);
         self.write_to(&mut file, format)?;
         file.flush()
     }

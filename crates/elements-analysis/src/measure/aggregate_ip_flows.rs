@@ -350,7 +350,7 @@ impl Element for AggregateIpFlows {
         }
         let opened: io::Result<Box<dyn Write + Send>> = match self.trace_name.as_str() {
             "-" => Ok(Box::new(io::stdout())),
-            name => std::fs::File::create(name).map(|file| Box::new(BufWriter::new(file)) as _),
+            name => device::files::create(name).map(|file| Box::new(BufWriter::new(file)) as _),
         };
         let failed = |error: io::Error| format!("{}: {}", self.trace_name, device::plain(&error));
         let mut trace = Trace { file: opened.map_err(failed)?, headed: false };

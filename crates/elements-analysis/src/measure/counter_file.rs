@@ -27,10 +27,11 @@
 //! # See also
 //! Counter, MultiCounter
 
+use device::files;
 use packet::Batch;
 use router::{Class, Config, ConfigError, Cx, Element, FileName, Handlers, Pull, Residency};
 use std::any::Any;
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -81,7 +82,9 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
 
 /// Opens a file of counts; they are 0 where it ends before.
 fn open(name: &str) -> std::io::Result<(File, Counts)> {
-    let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(name)?;
+    let options = &mut File::options();
+    let file =
+        files::open_with(options.read(true).write(true).create(true).truncate(false), name)?.into_file();
     let mut bytes = [0; size_of::<Counts>()];
     let metadata = file.metadata()?;
     if metadata.is_file() {

@@ -3,6 +3,7 @@
 use super::form::{Form, Value};
 use super::options::{self, Which};
 use super::version::MINOR_VERSION;
+use device::files;
 use elements_shared::label::write_time;
 use packet::Packet;
 use std::fmt::Write as _;
@@ -400,12 +401,12 @@ impl FlowDump {
         }
         let path = Path::new(&self.filename);
         if self.begun {
-            return Ok(Box::new(File::options().append(true).open(path)?));
+            return Ok(Box::new(files::open_with(File::options().append(true), path)?));
         }
         if let Some(directory) = path.parent() {
             std::fs::create_dir_all(directory)?;
         }
-        Ok(Box::new(File::create(path)?))
+        Ok(Box::new(files::create(path)?))
     }
 
     /// Writes what is not in the file yet.

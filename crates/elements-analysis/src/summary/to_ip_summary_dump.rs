@@ -59,6 +59,7 @@ use super::fields::{self, Field};
 use super::form::Form;
 use super::version::MINOR_VERSION;
 use super::view::{Stamp, View, ViewOptions};
+use device::files;
 use elements_shared::label::write_time;
 use elements_shared::pulling::Intake;
 use elements_shared::writing::Output;
@@ -167,12 +168,19 @@ impl ToIpSummaryDump {
         if self.output.is_some() || self.failed {
             return;
         }
-        let path = if self.filename == "<stdout>" { "-" } else { &self.filename };
-        let head = if self.header { self.head(cx.now_ns()) } else { String::new() };
-        match Output::create(path).and_then(|mut output| output.write_all(head.as_bytes()).map(|()| output)) {
+        match self.begin(cx) {
             Ok(output) => self.output = Some(output),
             Err(error) => self.fail(cx, &error),
         }
+    }
+
+    /// Creates the file, and writes what stands at its head.
+    fn begin(&self, cx: &Cx<'_>) -> io::Result<Output> {
+        let path = if self.filename == "<stdout>" { "-" } else { &self.filename };
+        let head = if self.header { self.head(cx.now_ns()) } else { String::new() };
+        let mut output = Output::create(path)?;
+        output.write_all(head.as_bytes())?;
+        Ok(output)
     }
 
     #[cold]
@@ -309,11 +317,17 @@ fn write_fault(output: &mut dyn Write, line: Option<&str>, binary: bool) -> io::
 
 impl Element for ToIpSummaryDump {
     fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
-        if self.filename == "<stdout>" {
+        if files::is_pipe(&self.filename) {
+            // Opened once, since its reader ends when it is closed.
+            match self.begin(cx) {
+                Ok(output) => self.output = Some(output),
+                Err(error) => return Err(format!("{}: {}", self.filename, device::plain(&error)).into()),
+            }
+        } else if self.filename == "<stdout>" {
             self.open(cx); // nothing is there that could be lost
             self.end_batch(cx);
         } else if let Err(error) =
-            File::options().write(true).create(true).truncate(false).open(&self.filename)
+            files::open_with(File::options().write(true).create(true).truncate(false), &self.filename)
         {
             return Err(format!("{}: {}", self.filename, device::plain(&error)).into());
         }

@@ -52,6 +52,7 @@
 //! FromDump
 
 use device::capture::{ErrorKind, Format, LinkType, Options, Writer};
+use device::files::{self, Patient};
 use elements_shared::encap::{self, Encap};
 use elements_shared::pulling::Intake;
 use packet::{Anno, Batch, Packet};
@@ -90,7 +91,7 @@ enum Output {
 struct ToDump {
     filename: String,
     /// A named pipe, until it is written to.
-    pipe: Option<File>,
+    pipe: Option<Patient>,
     options: Options,
     encap_from: Vec<String>,
     /// The elements of these names.
@@ -200,12 +201,12 @@ impl ToDump {
                 return Err(format!("{name}: cannot write {suffix} files; write .gz or .bz2 instead").into());
             }
         }
-        if device::pipe::is_pipe(name) {
-            let opened = device::pipe::open(name, LONGEST_WAIT);
+        if files::is_pipe(name) {
+            let opened = files::open_within(LONGEST_WAIT, File::options().write(true), name);
             self.pipe = Some(opened.map_err(|error| format!("{name}: {}", device::plain(&error)))?);
             return Ok(());
         }
-        match File::options().write(true).create(true).truncate(false).open(name) {
+        match files::open_with(File::options().write(true).create(true).truncate(false), name) {
             Ok(_) => Ok(()),
             Err(error) => Err(format!("{name}: {}", device::plain(&error)).into()),
         }

@@ -19,6 +19,9 @@ const SAMPLE_ONE: u32 = 1 << 28;
 /// Records passed over in one go before others get their turn.
 const SKIPS_PER_RUN: usize = 16;
 
+/// How often a named pipe is looked at that has nothing to read, in nanoseconds.
+const LOOK_NS: i64 = 5_000_000;
+
 /// What happens at the end.
 enum AtEnd {
     Nothing,
@@ -169,8 +172,11 @@ impl Trace {
     }
 
     fn next(&mut self, cx: &mut Cx<'_>) -> Next {
-        let Some((record, stage)) = self.file.read(cx) else { return Next::FileEnd };
         let now = cx.now_ns();
+        if self.file.is_waiting() && !cx.info().clock.is_simulated() {
+            return Next::Later(now + LOOK_NS);
+        }
+        let Some((record, stage)) = self.file.read(cx) else { return Next::FileEnd };
         let first = Pace { start_ns: now, captured_ns: record.time_ns, emitted_ns: now };
         let pace = *self.file.pace.get_or_insert(first);
         if self.file.range_ended {

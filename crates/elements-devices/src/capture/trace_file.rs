@@ -103,6 +103,11 @@ impl TraceFile {
         self.reader.as_ref().map_or(0, Reader::offset)
     }
 
+    /// Whether the next record is to be waited for.
+    pub(super) fn is_waiting(&self) -> bool {
+        self.held.is_none() && !self.ended && self.reader.as_ref().is_some_and(Reader::is_waiting)
+    }
+
     /// Reads a record unless one is held. `None` at the end; an error is an end with a message.
     pub(super) fn read(&mut self, cx: &mut Cx<'_>) -> Option<(Record, Stage)> {
         if self.held.is_none() && !self.ended {

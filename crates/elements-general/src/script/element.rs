@@ -401,7 +401,7 @@ fn random(cx: &mut Cx<'_>, text: &str) -> Result<String, String> {
 
 fn cat(cx: &Cx<'_>, text: &str) -> Result<String, String> {
     let FileName(name) = router::value(cx, text).map_err(|_| "bad FILE")?;
-    match std::fs::read(&name) {
+    match device::files::read(&name) {
         Ok(contents) => Ok(lang::bytes::to_text(contents)),
         Err(error) => Err(format!("{name}: {}", device::plain(&error))),
     }

@@ -1,5 +1,6 @@
 //! What a script is asked for, and what it does to the outside: calls, output, packets.
 
+use device::files::Patient;
 use packet::Packet;
 use router::{Access, Call, Cx, parse_integer};
 use std::io::Write;
@@ -28,7 +29,7 @@ pub(super) fn handler_call(cx: &Cx<'_>, access: Access, text: &str, unquote: boo
     Call { path, access, argument, scope: Some(cx.index()) }
 }
 
-pub(super) fn print(cx: &Cx<'_>, file: Option<std::fs::File>, mut text: String, newline: bool) {
+pub(super) fn print(cx: &Cx<'_>, file: Option<Patient>, mut text: String, newline: bool) {
     if newline && !text.ends_with('\n') {
         text.push('\n');
     }

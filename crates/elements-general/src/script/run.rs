@@ -9,6 +9,7 @@ use super::element::{CallFrame, Kind, Script};
 use super::program::{End, Goal, Insn, Value};
 use super::request::{Request, emit, handler_call, print};
 use super::text::{Expanded, Expansion, Text};
+use device::files::Patient;
 use router::{Access, Answer, Call, Cx, Info, Response, Step, parse_boolean, parse_integer};
 use std::time::Duration;
 
@@ -35,14 +36,14 @@ enum Phase {
     Expanding {
         insn: usize,
         expansion: Expansion,
-        file: Option<std::fs::File>,
+        file: Option<Patient>,
     },
     /// The call that the instruction is about is being made; it has this name, and these words.
     Calling {
         insn: usize,
         name: String,
         call: String,
-        file: Option<std::fs::File>,
+        file: Option<Patient>,
     },
 }
 
@@ -298,12 +299,12 @@ impl Script {
     }
 
     /// Opens the file that an instruction prints to.
-    fn open(&mut self, cx: &mut Cx<'_>, run: &mut Run, at: usize) -> Result<Option<std::fs::File>, ()> {
+    fn open(&mut self, cx: &mut Cx<'_>, run: &mut Run, at: usize) -> Result<Option<Patient>, ()> {
         let program = self.program.clone();
         let Insn::Print { file: Some(file), .. } = &program[at] else { return Ok(None) };
         let mut options = std::fs::OpenOptions::new();
         options.create(true).write(true).append(file.append).truncate(!file.append);
-        options.open(&file.name).map(Some).map_err(|error| {
+        device::files::open_with(&mut options, &file.name).map(Some).map_err(|error| {
             self.report(cx, run, None, &format!("{}: {}", file.name, device::plain(&error)));
         })
     }
@@ -354,7 +355,7 @@ impl Script {
         run: &mut Run,
         at: usize,
         mut expansion: Expansion,
-        file: Option<std::fs::File>,
+        file: Option<Patient>,
     ) -> Flow {
         let program = self.program.clone();
         let Some(text) = text_of(&program[at]) else { return Flow::Next };
@@ -389,7 +390,7 @@ impl Script {
         run: &mut Run,
         at: usize,
         text: String,
-        file: Option<std::fs::File>,
+        file: Option<Patient>,
     ) -> Flow {
         let program = self.program.clone();
         let insn = &program[at];
@@ -465,7 +466,7 @@ impl Script {
         at: usize,
         access: Access,
         (text, unquote): (&str, bool),
-        file: Option<std::fs::File>,
+        file: Option<Patient>,
     ) -> Flow {
         let call = handler_call(cx, access, text, unquote);
         match call.check(cx.info()) {
@@ -489,7 +490,7 @@ impl Script {
         run: &mut Run,
         at: usize,
         (name, call): (&str, &str),
-        file: Option<std::fs::File>,
+        file: Option<Patient>,
         Response { result, status, .. }: Response,
     ) -> Flow {
         let program = self.program.clone();

@@ -64,7 +64,8 @@ impl Settings {
         let material = match &self.secret {
             Secret::Bytes(bytes) => bytes.clone(),
             Secret::File(name) => {
-                let bytes = std::fs::read(name).map_err(|why| format!("KEYFILE: {name}: {why}"))?;
+                let bytes =
+                    elements_shared::files::read(name).map_err(|why| format!("KEYFILE: {name}: {why}"))?;
                 from_hexadecimal(&bytes).unwrap_or(bytes)
             }
         };

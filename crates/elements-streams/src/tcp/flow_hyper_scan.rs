@@ -82,7 +82,8 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         .finish()?;
     let mut patterns: Vec<String> = given.iter().map(|pattern| lang::conf::unquote(pattern)).collect();
     if !file.0.is_empty() {
-        let text = std::fs::read_to_string(&file.0).map_err(|error| format!("{}: {error}", file.0))?;
+        let text = elements_shared::files::read_to_string(&file.0)
+            .map_err(|error| format!("{}: {error}", file.0))?;
         patterns.extend(text.lines().map(lang::conf::unquote));
     }
     patterns.retain(|pattern| !pattern.is_empty());
