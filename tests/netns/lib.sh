@@ -91,7 +91,8 @@ start() {
 
 # Descriptors of a router, and packet buffers that are not free: those with packets in them, and those that the kernel was lent.
 holding() { # PID CONTROL_SOCKET
-  local buffers
+  local descriptors buffers
+  descriptors=$(find "/proc/$1/fd" -type l | wc -l) # before there is a connection more
   buffers=$(python3 - "$2" <<'PY'
 import socket, sys
 control = socket.socket(socket.AF_UNIX)
@@ -103,12 +104,15 @@ lines = [line for line in text.splitlines() if line.startswith("clique_packet_bu
 print(sum(int(line.split()[-1]) for line in lines) if lines else "unknown")
 PY
   ) || buffers=unknown
-  echo "$(find "/proc/$1/fd" -type l | wc -l) $buffers"
+  echo "$descriptors $buffers"
 }
 
 # holds PID CONTROL_SOCKET: remembers what a router holds, for `balanced`. Where a test means it to hold more from now on, it says so again.
 declare -A held=()
-holds() { held[$1]=$(holding "$1" "$2"); }
+holds() {
+  sleep 0.2 # connections that were just closed do not count
+  held[$1]=$(holding "$1" "$2")
+}
 
 # Packets that may be on their way at one time and not at another: those of hosts that look for each other, for instance.
 on_their_way=64
@@ -132,7 +136,7 @@ balanced() {
 }
 
 stop() {
-  balanced "$router" "$work/socket"
+  [ -z "${held[$router]:-}" ] || balanced "$router" "$work/socket"
   kill "$router"
   wait "$router" || fail "the router ended with status $?: $(cat "$work/log")"
   router=

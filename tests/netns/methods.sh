@@ -54,8 +54,8 @@ for case in "1 received:FromDevice(eth0) -> Discard" "0 received:FromDevice(eth0
   "1 received:FromDevice(eth0, METHOD XDP, HOST arp icmp@10.0.1.9) -> Discard" \
   "0 received:FromDevice(eth0, METHOD XDP, HOST arp bgp ospf udp:7) -> Discard"; do
   ip -n "$h1" neigh flush dev h1e
-  ip netns exec "$r" "$clique" run -e "${case#*:}" >"$work/log" 2>&1 &
-  router=$!
+  : >"$work/log"
+  launch -u "$work/socket" -e "${case#*:}"
   # XDP says when it is there.
   sleep 0.5
   for _ in $(seq 50); do
@@ -70,11 +70,10 @@ done
 for how in "SNIFFER false, WAIT 3ms" "METHOD XDP, WAIT 300us" "METHOD XDP, BUSY_POLL 20"; do
   method=LINUX
   [[ $how != *XDP* ]] || method=XDP
-  ip netns exec "$r" "$clique" run -e "
+  launch -u "$work/socket" -e "
     FromDevice(eth0, $how) -> kind :: Classifier(12/0806 20/0001, 12/0800, -);
     kind[0] -> ARPResponder(10.0.1.1 02:00:00:00:01:01) -> to :: ToDevice(eth0, METHOD $method);
-    kind[1] -> CheckIPHeader(14) -> ICMPPingResponder -> EtherMirror -> to; kind[2] -> Discard" >"$work/log" 2>&1 &
-  router=$!
+    kind[1] -> CheckIPHeader(14) -> ICMPPingResponder -> EtherMirror -> to; kind[2] -> Discard"
   in_h1 ping -q -c 1 -i 0.2 -w 10 10.0.1.1 >/dev/null || fail "$how: no answer"
   # A busy machine has been seen to lose one of them.
   says "$how" " (299|300) received" in_h1 ping -q -c 300 -i 0.001 -W 2 10.0.1.1
