@@ -357,7 +357,7 @@ impl Element for Node {
         choice.seed = cx.unguessable().u64();
         let member = Member::new(
             self.settings.node,
-            // Time only grows, so a later life has a larger number.
+            // Time grows, so a later life has a larger number; where a clock was set back, peers say so.
             at,
             topology,
             self.roster.current(),

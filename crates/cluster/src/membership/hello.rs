@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! "CLQ1" | phase 1 | sender 2 | incarnation 8 | counter 8 | roster version 8 | entries 2
-//! entries: node 2 | flags 1 (1: link up) | incarnation 8        code: HMAC-SHA-256 over all before, first 16 bytes
+//! entries: node 2 | flags 1 (1: link up, 2: past) | incarnation 8        code: HMAC-SHA-256 over all before, first 16 bytes
 //! in an n-fly, between entries and code: terminals 2 | for each 2 bits: what it can be used for | for each 2 bits: who reaches it
 //! | lives 2 | lives: terminal 2 | incarnation 8
 //! ```
@@ -18,6 +18,9 @@ const HEAD: usize = 33;
 const ENTRY: usize = 11;
 const LIFE: usize = 10;
 const CODE: usize = 16;
+/// Flags of an entry.
+const UP: u8 = 1;
+const PAST: u8 = 2;
 
 /// The key that all nodes share.
 #[derive(Clone)]
@@ -68,6 +71,8 @@ pub struct Heard {
     pub up: bool,
     /// Which life of it.
     pub incarnation: u64,
+    /// The life is not heard any more, but the node is, with a smaller number: it needs a larger one than this.
+    pub is_past: bool,
 }
 
 /// What a node tells its neighbours.
@@ -116,7 +121,7 @@ impl Hello {
         bytes.extend((self.heard.len() as u16).to_be_bytes());
         for heard in &self.heard {
             bytes.extend(heard.node.to_be_bytes());
-            bytes.push(u8::from(heard.up));
+            bytes.push((u8::from(heard.up) * UP) | (u8::from(heard.is_past) * PAST));
             bytes.extend(heard.incarnation.to_be_bytes());
         }
         if let Some(horizon) = &self.horizon {
@@ -161,8 +166,9 @@ impl Hello {
         };
         let heard = |entry: &[u8]| Heard {
             node: u16_at(entry, 0),
-            up: entry[2] & 1 == 1,
+            up: entry[2] & UP != 0,
             incarnation: u64_at(entry, 3),
+            is_past: entry[2] & PAST != 0,
         };
         Ok(Hello {
             phase: *PHASES.get(usize::from(head[4])).ok_or(Malformed::Form)?,
@@ -199,14 +205,17 @@ mod tests {
     use proptest::prelude::*;
 
     fn hello() -> impl Strategy<Value = Hello> {
-        let heard = proptest::collection::vec(any::<(u16, bool, u64)>(), 0..20);
+        let heard = proptest::collection::vec(any::<(u16, bool, u64, bool)>(), 0..20);
         (any::<(u16, u64, u64, u64)>(), 0..5usize, heard).prop_map(|(numbers, phase, heard)| Hello {
             sender: numbers.0,
             incarnation: numbers.1,
             counter: numbers.2,
             version: numbers.3,
             phase: PHASES[phase],
-            heard: heard.into_iter().map(|(node, up, incarnation)| Heard { node, up, incarnation }).collect(),
+            heard: heard
+                .into_iter()
+                .map(|(node, up, incarnation, is_past)| Heard { node, up, incarnation, is_past })
+                .collect(),
             horizon: None,
             lives: Vec::new(),
         })
@@ -245,7 +254,7 @@ mod tests {
     /// The hello of a node that hears all others fits into a frame, with the two bytes that say how long it is.
     #[test]
     fn fits_into_a_frame() {
-        let entry = |node| Heard { node, up: true, incarnation: u64::MAX };
+        let entry = |node| Heard { node, up: true, incarnation: u64::MAX, is_past: false };
         let heard: Vec<_> = (1..super::super::MOST_NODES as u16).map(entry).collect();
         let mut hello = Hello {
             sender: 0,

@@ -94,6 +94,8 @@ struct Neighbour {
     /// Lives before, and how far they had counted: their hellos are not believed again.
     past: Vec<(u64, u64)>,
     heard_ns: Option<u64>,
+    /// When a hello of it last was not believed although no life of it is heard.
+    outlived_ns: Option<u64>,
     phase: Option<Phase>,
     hears_me: bool,
     /// It hears another node of my number.
@@ -102,6 +104,9 @@ struct Neighbour {
     /// In a fly.
     horizon: Option<Horizon>,
 }
+
+/// How far a life's number is beyond that of the one that it outlives: about a second, where numbers are nanoseconds.
+const MOST_AHEAD: u64 = 1 << 30;
 
 /// Lives of a node that are remembered beside the one that is heard.
 const PAST_LIVES: usize = 4;
@@ -178,8 +183,9 @@ pub struct Member {
 }
 
 impl Member {
-    /// A node that begins to listen, in a mesh or a fly. `incarnation` must be larger than in any earlier life, as the time of
-    /// day is.
+    /// A node that begins to listen, in a mesh or a fly. `incarnation` should be larger than in any earlier life, as the time of
+    /// day is, and must be another one than that of a second node of this number. If it is smaller, since a clock is behind, peers
+    /// do not believe it, which keeps old hellos from being replayed; but they say so, and the node takes a larger one.
     pub fn new(
         me: NodeId,
         incarnation: u64,
@@ -471,8 +477,15 @@ impl Member {
     pub fn hello(&mut self) -> Vec<u8> {
         self.counter += 1;
         let heard = |(&node, neighbour): (&NodeId, &Neighbour)| {
-            let up = self.is_up(neighbour);
-            neighbour.heard_ns.map(|_| Heard { node, up, incarnation: neighbour.incarnation })
+            let (up, incarnation) = (self.is_up(neighbour), neighbour.incarnation);
+            let is_past = neighbour.heard_ns.is_none();
+            let asks = |at| self.ticked_ns.saturating_sub(at) <= self.timing.hold_ns;
+            (!is_past || neighbour.outlived_ns.is_some_and(asks)).then_some(Heard {
+                node,
+                up,
+                incarnation,
+                is_past,
+            })
         };
         let hello = Hello {
             sender: self.me,
@@ -520,9 +533,13 @@ impl Member {
             return Err(Rejected::WrongLink(sender));
         }
         let heard = neighbour.heard_ns.is_some_and(|at| now_ns.saturating_sub(at) <= hold_ns);
-        neighbour.check(&hello, heard)?;
+        if let Err(rejected) = neighbour.check(&hello, heard) {
+            neighbour.outlived_ns = (!heard).then_some(now_ns);
+            return Err(rejected);
+        }
+        neighbour.outlived_ns = None;
         let me = (self.me, self.incarnation);
-        let of_me = hello.heard.iter().find(|heard| heard.node == me.0);
+        let of_me = hello.heard.iter().find(|heard| heard.node == me.0 && !heard.is_past);
         let before = (neighbour.heard_ns.is_some(), neighbour.phase, neighbour.hears_me);
         let is_as_before = neighbour.horizon == hello.horizon;
         neighbour.incarnation = hello.incarnation;
@@ -553,7 +570,21 @@ impl Member {
             .filter(|heard| heard.up)
             .for_each(|heard| self.note_life(heard.node, heard.incarnation));
         hello.lives.iter().for_each(|&(node, incarnation)| self.note_life(node, incarnation));
+        let past = hello.heard.iter().find(|heard| heard.node == self.me && heard.is_past);
+        if let Some(past) = past {
+            self.outlive(past.incarnation);
+        }
         Ok(())
+    }
+
+    /// A peer remembers a life of this number that is over, and does not believe in one with a smaller number: this node takes a
+    /// larger one. Two that do so at once, because they were given the same number by mistake, take different ones, since theirs were
+    /// different. A node that takes part is believed by most, and stays what it is.
+    fn outlive(&mut self, past: u64) {
+        let takes_part = (Phase::Active..Phase::Left).contains(&self.phase);
+        if !takes_part && self.incarnation <= past {
+            self.incarnation = past.saturating_add(1 + self.incarnation % MOST_AHEAD);
+        }
     }
 
     /// A peer speaks of a life of a node.

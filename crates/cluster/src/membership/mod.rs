@@ -10,7 +10,8 @@
 //! - A node *listens* before it takes part: it is *active* once most others hear it and none hears another node
 //!   with its number. So a second node that was given the same number by mistake stays out.
 //! - A node that *drains* still forwards, but gets nothing new; when nothing has come for a while, it has *left*.
-//! - Hellos are authenticated with a key that all nodes share, and numbered, so that old ones cannot be replayed.
+//! - Hellos are authenticated with a key that all nodes share, and numbered, so that old ones cannot be replayed. A life of a node
+//!   whose number is smaller than that of an earlier one, since a clock is behind, hears so from its peers and takes a larger one.
 //!
 //! In an n-fly a node hears only the nodes at the other ends of its cables. What it cannot hear comes step by step
 //! against the direction of the links: a hello also says which terminals are reached through its sender, the sender's

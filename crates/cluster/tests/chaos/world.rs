@@ -365,11 +365,12 @@ impl World {
                     return;
                 }
                 let (id, now) = (self.machines[m].id, self.now);
-                // A twin's first life was prepared; all others begin with the time of day.
+                // A twin's first life was prepared; all others begin with the time of day, which may have been set back.
                 if self.machines[m].numbers.is_empty() && m >= self.nodes {
                     self.machines[m].running = true;
                 } else {
-                    let (member, chooser) = self.fresh(id, 1_000_000 + now);
+                    let behind = if self.rng.u8(..4) == 0 { self.rng.u64(..now) } else { 0 };
+                    let (member, chooser) = self.fresh(id, 1_000_000 + now - behind);
                     let resequencer = self.resequencer();
                     let machine = &mut self.machines[m];
                     (machine.member, machine.chooser) = (member, chooser);

@@ -143,8 +143,7 @@ fn strangers_are_rejected() {
     assert_eq!(nodes[0].receive(300 * MS, 9, &other), Err(Rejected::Unknown(9)));
 }
 
-/// A second node of the same number stays out, whether its life is older or younger; when the first dies, a younger one
-/// takes over.
+/// A second node of the same number stays out, whether its life is older or younger; when the first dies, it takes over.
 #[test]
 fn duplicates_stay_out() {
     for incarnation in [50, 500] {
@@ -154,9 +153,74 @@ fn duplicates_stay_out() {
         assert!(nodes[1].is_active() && !nodes[3].is_active(), "{incarnation}");
         let mut rest = vec![nodes.remove(0), nodes.remove(1), nodes.remove(1)];
         talk(&mut rest, 900 * MS, 1_500 * MS, &[]);
-        assert_eq!(rest[2].is_active(), incarnation == 500);
-        assert_eq!(rest[0].take_events().contains(&Event::Restarted(1)), incarnation == 500);
+        assert!(rest[2].is_active(), "{incarnation}");
+        assert!(rest[0].take_events().contains(&Event::Restarted(1)), "{incarnation}");
     }
+}
+
+/// Of two that wait to take over, one does.
+#[test]
+fn one_of_two_takes_over() {
+    let mut nodes = three();
+    nodes.extend([member(1, 50, 300 * MS), member(1, 60, 300 * MS)]);
+    // No cable leads from one to the other.
+    talk(&mut nodes, 300 * MS, 600 * MS, &[(3, 4)]);
+    nodes.remove(1);
+    talk(&mut nodes, 600 * MS, 1_500 * MS, &[(2, 3)]);
+    assert_eq!(nodes[2..].iter().filter(|node| node.is_active()).count(), 1);
+}
+
+/// A node that restarts takes part again whatever its clock says: behind, as before, or ahead, and ahead and behind in turn. Its peers
+/// hear of each life once.
+#[test]
+fn a_node_restarts_with_any_clock() {
+    let mut nodes = three();
+    let mut now = 300 * MS;
+    for incarnation in [5, 5, 101, 900 << 40, 7, 800 << 40, 0] {
+        nodes[0].take_events();
+        nodes[1] = member(1, incarnation, now);
+        talk(&mut nodes, now, now + 600 * MS, &[]);
+        now += 600 * MS;
+        assert!(
+            nodes[1].is_active() && nodes[0].view().direct(1) && nodes[1].view().direct(0),
+            "{incarnation}"
+        );
+        let restarts = nodes[0].take_events().iter().filter(|&&event| event == Event::Restarted(1)).count();
+        assert_eq!(restarts, 1, "{incarnation}");
+    }
+}
+
+/// What a stranger has recorded of former lives is not believed while the node is down, nor when it is back with a clock that is behind.
+#[test]
+fn former_lives_are_not_replayed() {
+    let mut nodes = three();
+    let record = |nodes: &mut Vec<Member>, now: u64| -> Vec<Vec<u8>> {
+        let said: Vec<_> = (0..20).map(|_| nodes[1].hello()).collect();
+        said.iter().for_each(|bytes| nodes[0].receive(now, 1, bytes).expect("good"));
+        said
+    };
+    let mut recorded = record(&mut nodes, 300 * MS);
+    nodes[1] = member(1, 5, 300 * MS);
+    talk(&mut nodes, 300 * MS, 900 * MS, &[]);
+    assert!(nodes[1].is_active());
+    recorded.extend(record(&mut nodes, 900 * MS));
+    let replay = |nodes: &mut Vec<Member>, from: u64| {
+        for now in (from..from + 300 * MS).step_by(10 * MS as usize) {
+            for bytes in &recorded {
+                assert!(nodes[0].receive(now, 1, bytes).is_err());
+            }
+            talk(nodes, now, now + 10 * MS, &[]);
+        }
+    };
+    replay(&mut nodes, 900 * MS);
+    assert!(nodes[0].view().direct(1));
+    let dead = nodes.remove(1);
+    replay(&mut nodes, 1_200 * MS);
+    assert!(!nodes[0].view().direct(1) && !nodes[0].accepts(1));
+    // Life 6 was told of, and no hello of it recorded.
+    nodes.push(member(1, 6, 1_500 * MS));
+    replay(&mut nodes, 1_500 * MS);
+    assert!(nodes[0].view().direct(1) && nodes[2].is_active() && nodes[2].incarnation > dead.incarnation);
 }
 
 /// A node that starts while a second node of a number tries to get in believes the one that takes part, whichever it hears
