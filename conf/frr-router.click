@@ -68,7 +68,9 @@ elementclass Port { $device, $port, $colour |
   ttl[1] -> ICMPError($port:ip, timeexceeded, RATE $ERRORS) -> [2]output;
   fragment[1] -> ICMPError($port:ip, unreachable, needfrag, PMTU $MTU, RATE $ERRORS) -> [2]output;
 
-  input[1] -> DropBroadcasts -> FixIP6Src($port:ip6) -> hops :: DecIP6HLIM -> size :: IP6Fragmenter($MTU) -> nd;
+  input[1] -> DropBroadcasts -> FixIP6Src($port:ip6) -> options6 :: IP6GWOptions
+    -> hops :: DecIP6HLIM -> size :: IP6Fragmenter($MTU) -> nd;
+  options6[1] -> ICMP6Error($port:ip6, 4, 2, RATE $ERRORS) -> [3]output;
   hops[1] -> ICMP6Error($port:ip6, 3, 0, RATE $ERRORS) -> [3]output;
   size[1] -> ICMP6Error($port:ip6, 2, 0, PMTU $MTU, RATE $ERRORS) -> [3]output;
 }

@@ -11,8 +11,13 @@ elementclass Receive { $device, $colour |
   FromMemory($device)
     -> Paint($colour)
     -> class :: Classifier(12/0800, 12/86dd, -);
-  class[0] -> Strip(14) -> CheckIPHeader(INTERFACES $IPV4_INTERFACES) -> [0]output;
-  class[1] -> Strip(14) -> CheckIP6Header(:: ff02::1) -> GetIP6Address(24) -> [1]output;
+  // From possible senders only (RFC 1812, section 5.3.7; RFC 4291, section 2.5).
+  class[0] -> Strip(14) -> CheckIPHeader(INTERFACES $IPV4_INTERFACES, BADSRC $IPV4_ADDRESSES)
+    -> IPFilter(deny src net 0.0.0.0/8, deny src net 127.0.0.0/8, deny src net 224.0.0.0/4, allow all)
+    -> [0]output;
+  class[1] -> Strip(14) -> CheckIP6Header(:: ::1 $IPV6_ADDRESSES)
+    -> IP6Filter(deny src net fe80::/10, deny src net ff00::/8, allow all)
+    -> GetIP6Address(24) -> [1]output;
   class[2] -> Discard;
 }
 
@@ -37,13 +42,17 @@ elementclass Send { $device, $colour, $address, $address6, $mac |
 
   input[1]
     -> DropBroadcasts
+    -> options6 :: IP6GWOptions
     -> hops :: DecIP6HLIM
     -> EtherEncap(0x86dd, $mac, 02:00:00:00:01:01)
     -> out;
+  options6[1] -> ICMP6Error($address6, 4, 2) -> [1]output;
   hops[1] -> ICMP6Error($address6, 3, 0) -> [1]output;
 }
 
-define($IPV4_INTERFACES 198.18.0.1/24 198.18.1.1/24 198.18.2.1/24 198.18.3.1/24);
+define($IPV4_INTERFACES 198.18.0.1/24 198.18.1.1/24 198.18.2.1/24 198.18.3.1/24,
+  $IPV4_ADDRESSES 198.18.0.1 198.18.1.1 198.18.2.1 198.18.3.1,
+  $IPV6_ADDRESSES 2001:2::1 2001:2::2 2001:2::3 2001:2::4);
 
 // The hosts that send the traffic are behind eth0; all other routes are loaded through the handlers.
 routes4 :: IPLookup(198.18.0.0/15 0);

@@ -75,7 +75,8 @@ elementclass Port { $device, $port, $colour |
   ttl[1] -> ICMPError($port:ip, timeexceeded, RATE $ERRORS) -> [0]output;
   fragment[1] -> ICMPError($port:ip, unreachable, needfrag, PMTU $MTU, RATE $ERRORS) -> [0]output;
 
-  input[1] -> FixIP6Src($port:ip6) -> hops :: DecIP6HLIM -> size :: IP6Fragmenter($MTU) -> nd;
+  input[1] -> FixIP6Src($port:ip6) -> options6 :: IP6GWOptions -> hops :: DecIP6HLIM -> size :: IP6Fragmenter($MTU) -> nd;
+  options6[1] -> ICMP6Error($port:ip6, 4, 2, RATE $ERRORS) -> [1]output;
   hops[1] -> ICMP6Error($port:ip6, 3, 0, RATE $ERRORS) -> [1]output;
   size[1] -> ICMP6Error($port:ip6, 2, 0, PMTU $MTU, RATE $ERRORS) -> [1]output;
 }
@@ -102,7 +103,8 @@ host[0] -> ICMPPingResponder -> routes;
 host[1] -> ICMPError(port0:ip, unreachable, port, RATE $ERRORS) -> routes;
 host[2] -> Discard;
 // What it answers may have to be in fragments again, which in IPv6 only the sender makes.
-routes6[0] -> parts6 :: IP6Reassembler -> pings6 :: ICMP6PingResponder -> IP6Fragmenter($MTU) -> routes6;
+routes6[0] -> options6 :: IP6GWOptions -> parts6 :: IP6Reassembler -> pings6 :: ICMP6PingResponder -> IP6Fragmenter($MTU) -> routes6;
+options6[1] -> ICMP6Error(port0:ip6, 4, 2, RATE $ERRORS) -> routes6;
 parts6[1] -> ICMP6Error(port0:ip6, 3, 1, RATE $ERRORS) -> routes6;
 parts6[2] -> ICMP6Error(port0:ip6, 4, 0, RATE $ERRORS) -> routes6;
 pings6[1] -> host6 :: Classifier(6/06, 6/11, -);

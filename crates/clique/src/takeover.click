@@ -40,7 +40,8 @@ elementclass HostPort { $device, $ip, $ip6, $mtu, $colour, $nets, $no_host, $no_
   ttl[1] -> ICMPError($ip, timeexceeded, RATE 1000) -> [0]output;
   fragment[1] -> ICMPError($ip, unreachable, needfrag, PMTU $mtu, RATE 1000) -> [0]output;
 
-  input[1] -> FixIP6Src($ip6) -> hops :: DecIP6HLIM -> size :: IP6Fragmenter($mtu) -> nd;
+  // As with IPv4, the kernel tells who sent options that are not known.
+  input[1] -> FixIP6Src($ip6) -> IP6GWOptions -> hops :: DecIP6HLIM -> size :: IP6Fragmenter($mtu) -> nd;
   hops[1] -> ICMP6Error($ip6, 3, 0) -> [1]output;
   size[1] -> ICMP6Error($ip6, 2, 0, PMTU $mtu) -> [1]output;
 }

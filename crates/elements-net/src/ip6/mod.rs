@@ -16,6 +16,7 @@ mod icmp6_ping_responder;
 mod ip6_drop;
 mod ip6_encap;
 mod ip6_fragmenter;
+mod ip6_gw_options;
 mod ip6_mirror;
 mod ip6_print;
 mod ip6_reassembler;
@@ -56,6 +57,7 @@ pub const CLASSES: &[&Class] = &[
     &ip6_drop::CLASS,
     &ip6_encap::CLASS,
     &ip6_fragmenter::CLASS,
+    &ip6_gw_options::CLASS,
     &ip6_mirror::CLASS,
     &ip6_print::CLASS,
     &ip6_reassembler::CLASS,
