@@ -6,7 +6,8 @@
 //!
 //! Outbound packets arrive at input 0 and leave by output 0 with a new source; inbound packets arrive at input 1 and
 //! leave by output 1 with a new destination. Packets start with the IPv6 header, followed by TCP, UDP or ICMPv6;
-//! checksums are updated. Other packets, and packets without a mapping, are dropped.
+//! checksums are updated. Other packets, and packets without a mapping, are dropped. ICMPv6 errors follow the mapping of
+//! the packet that they quote, which is translated, too, with its checksum; they make no mapping.
 //!
 //! Static mappings tie an inner address to a mapped one, or an inner address and port to a mapped address and port.
 //! Dynamic mappings are created for packets of one direction. Without ports, each new address permanently gets the
@@ -48,6 +49,7 @@ use router::{
 use std::any::Any;
 use std::collections::HashMap;
 use std::net::Ipv6Addr;
+use wire::icmpv6;
 use wire::ip_proto;
 use wire::ipv6::{HEADER_LEN, Header};
 
@@ -59,6 +61,8 @@ pub(crate) const CLASS: Class = Class::new("AddressTranslator", create)
     .residency(Residency::Exclusive)
     .doc(router::manual!("address_translator.rs"));
 
+/// The types of ICMPv6 errors that quote a packet (RFC 4443).
+const ERRORS: std::ops::RangeInclusive<u8> = 1..=4;
 /// Flows with dynamic ports, at most.
 const MAX_FLOWS: usize = 1 << 16;
 
@@ -171,6 +175,14 @@ impl AddressTranslator {
 
     /// What this side's end of a packet becomes.
     fn translate(&mut self, direction: usize, local: End, remote: End) -> Option<End> {
+        match self.known(direction, local, remote) {
+            None if direction == self.makes => self.make(direction, local, remote),
+            known => known,
+        }
+    }
+
+    /// What it becomes by a mapping that there is.
+    fn known(&self, direction: usize, local: End, remote: End) -> Option<End> {
         let bound = &self.bound[direction];
         if let Some(&to) = bound.get(&local) {
             return Some(if to.1 == 0 { (to.0, local.1) } else { to });
@@ -178,13 +190,7 @@ impl AddressTranslator {
         if let Some(&(to, _)) = bound.get(&(local.0, 0)) {
             return Some((to, local.1));
         }
-        if let Some(&to) = self.flows[direction].get(&(local, remote)) {
-            return Some(to);
-        }
-        if direction != self.makes {
-            return None;
-        }
-        self.make(direction, local, remote)
+        self.flows[direction].get(&(local, remote)).copied()
     }
 
     fn make(&mut self, direction: usize, local: End, remote: End) -> Option<End> {
@@ -228,12 +234,10 @@ impl AddressTranslator {
         let (header, transport) = data.split_first_chunk_mut::<HEADER_LEN>().ok_or(SHORT)?;
         let mut header = Header::new(header);
         let protocol = header.next_header();
-        let (ports, checksum) = match protocol {
-            ip_proto::TCP => (true, 16),
-            ip_proto::UDP => (true, 6),
-            ip_proto::ICMPV6 => (false, 2),
-            _ => return Err("protocol unrecognized"),
-        };
+        let (ports, checksum) = layout(protocol).ok_or("protocol unrecognized")?;
+        if protocol == ip_proto::ICMPV6 && transport.first().is_some_and(|kind| ERRORS.contains(kind)) {
+            return self.rewrite_error(direction, &mut header, transport);
+        }
         let sum = word(transport, checksum).ok_or(SHORT)?;
         let port = |at| if ports { word(transport, at).unwrap_or(0) } else { 0 };
         let ends = [(header.src(), port(0)), (header.dst(), port(2))];
@@ -254,6 +258,56 @@ impl AddressTranslator {
         }
         set_word(transport, checksum, sum);
         Ok(())
+    }
+
+    /// An error goes where the packet that it quotes came from, which is quoted as it was there.
+    fn rewrite_error(
+        &self,
+        direction: usize,
+        header: &mut Header<&mut [u8; HEADER_LEN]>,
+        icmp: &mut [u8],
+    ) -> Result<(), &'static str> {
+        const SHORT: &str = "no whole packet in an ICMPv6 error";
+        let (head, quote) = icmp.split_at_mut_checked(icmpv6::HEADER_LEN).ok_or(SHORT)?;
+        let (quoted, transport) = quote.split_first_chunk_mut::<HEADER_LEN>().ok_or(SHORT)?;
+        let mut quoted = Header::new(quoted);
+        let (ports, checksum) = layout(quoted.next_header()).unwrap_or((false, usize::MAX));
+        let port = |at| if ports { word(transport, at).unwrap_or(0) } else { 0 };
+        // It went the other way.
+        let ends = [(quoted.dst(), port(2)), (quoted.src(), port(0))];
+        let (old, remote) = (ends[direction], ends[1 - direction]);
+        let new = self.known(direction, old, remote).ok_or("no mapping")?;
+        let outer = if direction == 0 { header.src() } else { header.dst() };
+        if direction == 0 {
+            header.set_src(new.0);
+            quoted.set_dst(new.0);
+        } else {
+            header.set_dst(new.0);
+            quoted.set_src(new.0);
+        }
+        let end = difference(words(old), words(new));
+        let mut changes = [difference(outer.segments(), new.0.segments()), end, 0];
+        if ports && word(transport, (1 - direction) * 2).is_some() {
+            set_word(transport, (1 - direction) * 2, new.1);
+        }
+        if let Some(sum) = word(transport, checksum).filter(|&sum| sum != 0) {
+            let mended = adjusted(sum, end);
+            set_word(transport, checksum, mended);
+            changes[2] = difference([sum], [mended]);
+        }
+        let sum = word(head, 2).ok_or(SHORT)?;
+        set_word(head, 2, changes.into_iter().fold(sum, adjusted));
+        Ok(())
+    }
+}
+
+/// Whether a protocol has ports, and where its checksum is.
+fn layout(protocol: u8) -> Option<(bool, usize)> {
+    match protocol {
+        ip_proto::TCP => Some((true, 16)),
+        ip_proto::UDP => Some((true, 6)),
+        ip_proto::ICMPV6 => Some((false, 2)),
+        _ => None,
     }
 }
 
@@ -416,6 +470,43 @@ mod tests {
         assert_eq!(flow.data(0), out);
         assert_eq!(flow.data(1), [packet(TCP, "b.80 1.2"), packet(ICMP, "b.0 1.0")]);
         assert_eq!(flow.drops(), [("no mapping", 2)]);
+    }
+
+    /// An ICMPv6 error from `from` to `to` that quotes a packet.
+    fn error(ends: &str, quoted: &[u8]) -> Vec<u8> {
+        let mut data = packet(ICMP, ends);
+        data.truncate(HEADER_LEN);
+        let mut icmp = [&[3, 0, 0, 0, 0, 0, 0, 0], quoted].concat();
+        let header = Header::new_checked(&data).unwrap();
+        wire::icmpv6::fill_checksum(header.src(), header.dst(), &mut icmp).unwrap();
+        let mut header = Header::new_checked_mut(&mut data).unwrap();
+        header.set_payload_len(icmp.len() as u16);
+        data.extend(icmp);
+        data
+    }
+
+    /// Errors find back to the host whose packet they quote, and quote it as that host has sent it; in both directions.
+    #[test]
+    fn errors_quote_what_was_sent() {
+        let inner = [packet(TCP, "1.1 b.80"), packet(UDP, "1.2 b.80")];
+        let outer = [packet(TCP, "a.50 b.80"), packet(UDP, "a.51 b.80")];
+        let mut packets = inner.to_vec();
+        packets.extend(outer.iter().map(|quoted| error("c.0 a.0", quoted)));
+        // Cut in front of the checksum, and about a packet that was never sent.
+        packets.extend([error("c.0 a.0", &outer[0][..44]), error("c.0 a.0", &packet(UDP, "a.52 b.80"))]);
+        // From inside, about an answer.
+        packets.push(error("1.0 b.0", &packet(TCP, "b.80 1.1")));
+        let flow = run("0, true, true, 0, 2001:db8::a 50 60", packets);
+        let mut back: Vec<_> = inner.iter().map(|quoted| error("c.0 1.0", quoted)).collect();
+        back.push(error("c.0 1.0", &inner[0][..44]));
+        assert_eq!(flow.data(1), back);
+        assert_eq!(flow.data(0)[2..], [error("a.0 b.0", &packet(TCP, "b.80 a.50"))]);
+        assert_eq!(flow.drops(), [("no mapping", 1)]);
+        let flow =
+            run("1, false, 2001:db8::1 2001:db8::a, false", vec![error("c.0 a.0", &packet(ICMP, "a.0 b.0"))]);
+        assert_eq!(flow.data(1), [error("c.0 1.0", &packet(ICMP, "1.0 b.0"))]);
+        let flow = run("1, false, 2001:db8::1 2001:db8::a, false", vec![error("c.0 a.0", &[0x60; 20])]);
+        assert_eq!(flow.drops(), [("no whole packet in an ICMPv6 error", 1)]);
     }
 
     /// Packets that are too short or of other protocols are dropped.
