@@ -7,7 +7,7 @@ use super::association::{Association, Terms};
 use lpm::faithful::RadixTable;
 use lpm::{LongestMatch, Prefix};
 use packet::{Anno, Packet};
-use rcu::{Cell, Domain, Turn};
+use rcu::{Cell, Domain, Turn, Weigh};
 use router::Cx;
 use std::collections::{HashMap, HashSet};
 use std::net::Ipv4Addr;
@@ -70,6 +70,15 @@ pub(super) struct State {
     by_id: Vec<Arc<Association>>,
     /// By parameter index, of those that have the same the one of the first route.
     by_spi: Vec<Arc<Association>>,
+}
+
+/// All that it refers to, though what a new state has, too, is not freed.
+impl Weigh for State {
+    fn heap_bytes(&self) -> usize {
+        let associations = self.by_id.len() * (size_of::<Association>() + size_of::<Arc<Association>>())
+            + self.by_spi.capacity() * size_of::<Arc<Association>>();
+        self.prefixes.heap_bytes() + self.routes.capacity() * size_of::<Route>() + associations
+    }
 }
 
 impl State {

@@ -33,7 +33,7 @@ mod record;
 mod sync {
     use loom::sync::atomic;
     pub(super) use loom::sync::{Mutex, MutexGuard};
-    use rcu::{Backpressure, Config, Domain, Token, Turn, Updater};
+    use rcu::{Account, Backpressure, Config, Domain, Token, Turn, Updater};
     use std::cell::RefCell;
     use std::ops::{Deref, DerefMut};
     use std::rc::Rc;
@@ -221,6 +221,10 @@ mod sync {
 
         pub(super) fn updater(&self) -> Updater {
             self.domain.updater()
+        }
+
+        pub(super) fn account(&self, name: &'static str) -> Account {
+            self.domain.account(name)
         }
 
         pub(super) fn start(&self) -> Token {

@@ -257,10 +257,15 @@ impl<T: Copy> Allocator<T> {
         }
     }
 
+    /// Bytes of blocks that wait for a grace period.
+    pub(crate) fn waiting_bytes(&self) -> usize {
+        8 * self.waiting
+    }
+
     /// Bytes of blocks in use, of blocks that wait for a grace period, and of all chunks.
     pub(crate) fn bytes(&self) -> (usize, usize, usize) {
         let all = self.used.next_multiple_of(CHUNK_WORDS);
-        (8 * (self.used - self.idle - self.waiting), 8 * self.waiting, 8 * all)
+        (8 * (self.used - self.idle - self.waiting), self.waiting_bytes(), 8 * all)
     }
 }
 

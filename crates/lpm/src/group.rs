@@ -2,6 +2,8 @@
 
 use std::hash::{Hash, Hasher};
 
+use rcu::Weigh;
+
 /// Buckets of a group. With 4096, the share of one of two equal members is within about one percent of a half.
 const BUCKETS: usize = 1 << BUCKET_BITS;
 const BUCKET_BITS: u32 = 12;
@@ -42,6 +44,12 @@ impl<T: Hash> Group<T> {
         };
         let buckets = (0..BUCKETS as u32).map(winner).collect();
         Some(Self { members, buckets })
+    }
+}
+
+impl<T: Weigh> Weigh for Group<T> {
+    fn heap_bytes(&self) -> usize {
+        self.members.heap_bytes() + self.buckets.heap_bytes()
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::sync::{Mutex, MutexGuard, OnceLock};
 
-use rcu::{Domain, OptionCell, Token, Turn, Updater};
+use rcu::{Account, Domain, OptionCell, Token, Turn, Updater, Weigh};
 
 /// Slots of a segment.
 const SEGMENT: usize = 1 << 10;
@@ -27,7 +27,6 @@ pub struct Routes<T: Send + Sync + 'static> {
 }
 
 /// The writer's bookkeeping.
-#[derive(Default)]
 struct Ids {
     /// Ids below this one have been handed out at least once.
     fresh: u32,
@@ -35,6 +34,8 @@ struct Ids {
     free: Vec<u32>,
     /// Removed ids in the order of their grace periods.
     waiting: VecDeque<(Token, u32)>,
+    /// What those take.
+    account: Account,
 }
 
 /// Why a change was refused. The vector is as it was before.
@@ -60,7 +61,7 @@ impl fmt::Display for RoutesError {
 
 impl std::error::Error for RoutesError {}
 
-impl<T: Send + Sync + 'static> Routes<T> {
+impl<T: Weigh + Send + Sync + 'static> Routes<T> {
     /// The limit that [`Routes::new`] sets: 2^22 values.
     pub const DEFAULT_LIMIT: u32 = 1 << 22;
 
@@ -72,7 +73,13 @@ impl<T: Send + Sync + 'static> Routes<T> {
     /// An empty vector of at most `limit` values.
     pub fn with_limit(domain: &'static Domain, limit: u32) -> Self {
         let segments = (0..(limit as usize).div_ceil(SEGMENT)).map(|_| OnceLock::new()).collect();
-        Self { segments, ids: Mutex::default(), domain, updater: Mutex::new(domain.updater()), limit }
+        Self {
+            segments,
+            ids: Mutex::new(Ids::new(domain)),
+            domain,
+            updater: Mutex::new(domain.updater()),
+            limit,
+        }
     }
 
     /// The value under `id`, for the rest of the turn.
@@ -128,6 +135,7 @@ impl<T: Send + Sync + 'static> Routes<T> {
         self.put(id, None)?;
         ids.used -= 1;
         ids.waiting.push_back((self.domain.start(), id));
+        ids.weigh();
         Ok(true)
     }
 
@@ -171,6 +179,15 @@ impl<T: Send + Sync + 'static> Routes<T> {
 }
 
 impl Ids {
+    fn new(domain: &Domain) -> Self {
+        let account = domain.account("ids");
+        Self { fresh: 0, used: 0, free: Vec::new(), waiting: VecDeque::new(), account }
+    }
+
+    fn weigh(&mut self) {
+        self.account.set(self.waiting.len() * size_of::<(Token, u32)>());
+    }
+
     /// Makes the ids whose grace periods have passed free again.
     fn reclaim(&mut self, domain: &Domain) {
         while let Some(&(token, id)) = self.waiting.front()
@@ -178,11 +195,12 @@ impl Ids {
         {
             self.waiting.pop_front();
             self.free.push(id);
+            self.weigh();
         }
     }
 }
 
-impl<T: Send + Sync + 'static> fmt::Debug for Routes<T> {
+impl<T: Weigh + Send + Sync + 'static> fmt::Debug for Routes<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Routes").field("len", &self.len()).field("limit", &self.limit).finish_non_exhaustive()
     }

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::{Mutex, MutexGuard};
 
 use crossbeam_utils::CachePadded;
-use rcu::{Domain, Token, Turn};
+use rcu::{Account, Domain, Token, Turn};
 
 use crate::arena::Grace;
 use crate::fib::{Fib, MAX_ID};
@@ -23,6 +23,8 @@ pub struct Table<K: Key> {
     /// In cache lines of its own: who looks up must not wait for those that changes write.
     fib: CachePadded<Fib<K>>,
     writer: Mutex<Updater<K, Token>>,
+    /// Blocks that wait for a grace period.
+    account: Account,
     domain: &'static Domain,
 }
 
@@ -100,7 +102,8 @@ impl<K: Key> Table<K> {
 
     /// An empty table whose node memory is limited to `bytes`, rounded up to chunks of 512 KiB.
     pub fn with_limit(domain: &'static Domain, bytes: usize) -> Self {
-        Self { fib: CachePadded::new(Fib::new(bytes)), writer: Mutex::new(Updater::new()), domain }
+        let (fib, writer) = (CachePadded::new(Fib::new(bytes)), Mutex::new(Updater::new()));
+        Self { fib, writer, account: domain.account("route tables"), domain }
     }
 
     /// The id of the longest prefix that contains `addr`.
@@ -135,8 +138,8 @@ impl<K: Key> Table<K> {
     /// Removes `prefix`, returning the id it had.
     ///
     /// # Errors
-    /// [`TableError::Full`], since also a removal builds new nodes before the old ones are free; the
-    /// table is unchanged then.
+    /// [`TableError::Full`] and [`TableError::Backpressure`], since also a removal builds new nodes before the old ones
+    /// are free; the table is unchanged then.
     pub fn remove(&self, prefix: Prefix<K>) -> Result<Option<u32>, TableError> {
         self.change(prefix, None)
     }
@@ -168,7 +171,7 @@ impl<K: Key> Table<K> {
     /// Removes all prefixes.
     ///
     /// # Errors
-    /// [`TableError::Full`]; the table is unchanged then.
+    /// As [`remove`](Self::remove).
     pub fn clear(&self) -> Result<(), TableError> {
         let mut writer = self.write();
         let mut all = Vec::with_capacity(writer.rib.len());
@@ -271,8 +274,23 @@ impl<K: Key> Table<K> {
     }
 
     fn publish(&self, writer: &mut Updater<K, Token>) -> Result<(), TableError> {
+        if !self.account.has_room() {
+            // What waits may be this table's own, its grace period over.
+            writer.memory.reclaim(self.domain);
+            self.weigh(writer);
+            if !self.account.has_room() {
+                return Err(TableError::Backpressure);
+            }
+        }
         let limit = self.fib.arena.limit();
-        writer.publish(&self.fib, self.domain).map_err(|Full| TableError::Full { limit })
+        let published = writer.publish(&self.fib, self.domain).map_err(|Full| TableError::Full { limit });
+        self.weigh(writer);
+        published
+    }
+
+    /// Tells the domain what waits.
+    fn weigh(&self, writer: &Updater<K, Token>) {
+        self.account.set(writer.memory.waiting_bytes());
     }
 
     fn write(&self) -> MutexGuard<'_, Updater<K, Token>> {

@@ -47,10 +47,26 @@ impl Budget {
         self.bytes.fetch_update(Ordering::Relaxed, Ordering::Relaxed, fits).is_ok()
     }
 
+    /// Takes bytes that wait already, whatever the limit.
+    pub(crate) fn take_anyway(&self, charge: usize) {
+        self.bytes.fetch_add(charge, Ordering::Relaxed);
+    }
+
+    /// Whether more is taken than may.
+    #[inline]
+    pub(crate) fn is_over(&self) -> bool {
+        self.bytes.load(Ordering::Relaxed) > self.limit.load(Ordering::Relaxed)
+    }
+
+    /// Whether nothing waits, `in_advance` being what is taken and not used.
+    pub(crate) fn is_idle(&self, in_advance: usize) -> bool {
+        self.bytes.load(Ordering::Relaxed) <= in_advance
+    }
+
     /// Whether [`take`](Self::take) or [`take_alone`](Self::take_alone) would succeed at this moment.
     pub(crate) fn has_room(&self, charge: usize, in_advance: usize) -> bool {
-        let now = self.bytes.load(Ordering::Relaxed);
-        now <= in_advance || now.saturating_add(charge) <= self.limit.load(Ordering::Relaxed)
+        let sum = self.bytes.load(Ordering::Relaxed).saturating_add(charge);
+        sum <= self.limit.load(Ordering::Relaxed) || self.is_idle(in_advance)
     }
 
     /// Gives bytes back.

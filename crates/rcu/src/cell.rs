@@ -6,6 +6,7 @@ use crate::{
     defer::{Backpressure, Defer, DeferRoom},
     reader::Turn,
     sync::{AtomicPtr, Ordering, ordering},
+    weigh::Weigh,
 };
 
 /// A place for at most one value that readers see without waiting and updaters replace.
@@ -44,11 +45,21 @@ impl<T: Send + Sync + 'static> OptionCell<T> {
         &self,
         new: Option<Box<T>>,
         updater: impl Defer,
-    ) -> Result<(), Backpressure<Option<Box<T>>>> {
-        self.replace_weighing(new, size_of::<T>(), updater)
+    ) -> Result<(), Backpressure<Option<Box<T>>>>
+    where
+        T: Weigh,
+    {
+        // The old value can be weighed only when it is unlinked: another updater might free it before that.
+        let Some(mut room) = updater.reserve_for::<T>() else { return Err(Backpressure::new(new)) };
+        if let Some(old) = self.exchange(new) {
+            room.add((*old).heap_bytes());
+            room.defer(move || drop(old));
+        }
+        Ok(())
     }
 
-    /// [`replace`](Self::replace) for a value that owns further memory: `bytes` is what dropping the *old* one frees.
+    /// [`replace`](Self::replace) if the updater knows what dropping the *old* value frees: these bytes, besides its own
+    /// size. For values that share memory with others.
     ///
     /// # Errors
     /// As [`replace`](Self::replace).
@@ -59,14 +70,20 @@ impl<T: Send + Sync + 'static> OptionCell<T> {
         updater: impl Defer,
     ) -> Result<(), Backpressure<Option<Box<T>>>> {
         // Room first: once the value is unlinked there is no way back.
+        let bytes = bytes.saturating_add(size_of::<T>());
         let Some(room) = updater.reserve(bytes) else { return Err(Backpressure::new(new)) };
-        // Release publishes the new value; acquire shows the thread that drops the old one what its updater left.
-        let old = self.place.swap(into_raw(new), ordering!("publish_release", AcqRel));
-        // SAFETY: the old value was this cell's alone and is now unreachable for new turns.
-        if let Some(old) = unsafe { from_raw(old) } {
+        if let Some(old) = self.exchange(new) {
             room.defer(move || drop(old));
         }
         Ok(())
+    }
+
+    /// Puts a value into the place of the old one, which readers may still hold.
+    fn exchange(&self, new: Option<Box<T>>) -> Option<Box<T>> {
+        // Release publishes the new value; acquire shows the thread that drops the old one what its updater left.
+        let old = self.place.swap(into_raw(new), ordering!("publish_release", AcqRel));
+        // SAFETY: the old value was this cell's alone and is now unreachable for new turns.
+        unsafe { from_raw(old) }
     }
 
     /// The value, for the exclusive owner.
@@ -98,6 +115,13 @@ fn into_raw<T>(value: Option<Box<T>>) -> *mut T {
 unsafe fn from_raw<T>(raw: *mut T) -> Option<Box<T>> {
     // SAFETY: passed on to the caller.
     (!raw.is_null()).then(|| unsafe { Box::from_raw(raw) })
+}
+
+fn given_back<T>(refusal: Backpressure<Option<T>>) -> Backpressure<T> {
+    refusal.map(|new| match new {
+        Some(new) => new,
+        None => unreachable!("the value given to the inner cell comes back"),
+    })
 }
 
 /// A place that always holds a value, which readers see without waiting and updaters replace.
@@ -138,11 +162,14 @@ impl<T: Send + Sync + 'static> Cell<T> {
     ///
     /// # Errors
     /// If too much memory waits to be reclaimed, gives `new` back and changes nothing.
-    pub fn replace(&self, new: Box<T>, updater: impl Defer) -> Result<(), Backpressure<Box<T>>> {
-        self.replace_weighing(new, size_of::<T>(), updater)
+    pub fn replace(&self, new: Box<T>, updater: impl Defer) -> Result<(), Backpressure<Box<T>>>
+    where
+        T: Weigh,
+    {
+        self.inner.replace(Some(new), updater).map_err(given_back)
     }
 
-    /// [`replace`](Self::replace) for a value that owns further memory: `bytes` is what dropping the *old* one frees.
+    /// As [`OptionCell::replace_weighing`].
     ///
     /// # Errors
     /// As [`replace`](Self::replace).
@@ -152,12 +179,7 @@ impl<T: Send + Sync + 'static> Cell<T> {
         bytes: usize,
         updater: impl Defer,
     ) -> Result<(), Backpressure<Box<T>>> {
-        self.inner.replace_weighing(Some(new), bytes, updater).map_err(|full| {
-            full.map(|new| match new {
-                Some(new) => new,
-                None => unreachable!("the value given to the inner cell comes back"),
-            })
-        })
+        self.inner.replace_weighing(Some(new), bytes, updater).map_err(given_back)
     }
 
     /// Read, copy, update: replaces the value by `change` of it, again if another updater was quicker.
@@ -172,8 +194,11 @@ impl<T: Send + Sync + 'static> Cell<T> {
         turn: Turn<'_>,
         updater: impl Defer,
         mut change: impl FnMut(&T) -> T,
-    ) -> Result<(), Backpressure<()>> {
-        let Some(room) = updater.reserve(size_of::<T>()) else { return Err(Backpressure::new(())) };
+    ) -> Result<(), Backpressure<()>>
+    where
+        T: Weigh,
+    {
+        let Some(mut room) = updater.reserve_for::<T>() else { return Err(Backpressure::new(())) };
         loop {
             let old: *const T = self.read(turn);
             // SAFETY: read under `turn`, which outlives this call.
@@ -183,6 +208,7 @@ impl<T: Send + Sync + 'static> Cell<T> {
             // SAFETY: the winner unlinked the old value; a loser's new value was never seen by anybody.
             let surplus = unsafe { Box::from_raw(if won.is_ok() { old.cast_mut() } else { new }) };
             if won.is_ok() {
+                room.add((*surplus).heap_bytes());
                 room.defer(move || drop(surplus));
                 return Ok(());
             }

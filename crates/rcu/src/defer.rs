@@ -1,6 +1,9 @@
 //! Deferred reclamation: how updaters queue what is to be freed, and how much may wait.
 
-use std::{mem::size_of, ptr::NonNull};
+use std::{
+    mem::{needs_drop, size_of},
+    ptr::NonNull,
+};
 
 use crate::{
     budget::PIECE_BYTES,
@@ -8,6 +11,7 @@ use crate::{
     registry::Entry,
     shared::Shared,
     sync::{Arc, Ordering},
+    weigh::Weigh,
 };
 
 /// Too much memory waits to be reclaimed; `T` is what could not be accepted.
@@ -113,11 +117,30 @@ impl Updater {
         }
         // Beyond half of the limit every byte counts.
         self.return_credit();
-        let enough = budget.take(charge) || budget.take_alone(charge, self.shared.taken_in_advance());
+        let enough = budget.take(charge) || {
+            self.shared.settle_accounts();
+            budget.take(charge) || budget.take_alone(charge, self.shared.taken_in_advance())
+        };
         if enough {
             self.set_credit(charge);
         }
         enough
+    }
+
+    /// Makes the credit at least `charge`, which waits already, whatever the limit.
+    #[inline]
+    pub(crate) fn earn_anyway(&self, charge: usize) {
+        let missing = charge.saturating_sub(self.credit());
+        if missing > 0 {
+            self.shared.budget.take_anyway(missing);
+            self.set_credit(self.credit() + missing);
+        }
+    }
+
+    /// Counts a refusal.
+    #[cold]
+    pub(crate) fn refuse(&self) {
+        self.shared.budget.refused.fetch_add(1, Ordering::Relaxed);
     }
 
     /// Gives back what is taken and not in use.
@@ -141,7 +164,7 @@ impl Updater {
         bytes: usize,
         callback: F,
     ) -> Result<(), Backpressure<F>> {
-        match self.reserve(bytes) {
+        match self.reserve(closure_bytes::<F>(bytes)) {
             Some(room) => room.defer(callback),
             None => return Err(Backpressure::new(callback)),
         }
@@ -161,19 +184,33 @@ impl Updater {
         bytes: usize,
         callback: F,
     ) -> Result<(), Backpressure<F>> {
-        match self.reserve(bytes) {
+        match self.reserve(closure_bytes::<F>(bytes)) {
             Some(room) => room.queue(callback, true),
             None => return Err(Backpressure::new(callback)),
         }
         Ok(())
     }
 
+    /// Sets room aside for the next so many updates by this updater, which free so many bytes in sum: none of them is refused if
+    /// each says what it frees. For changes that are made completely or not at all.
+    ///
+    /// # Errors
+    /// If more than the domain's limit would then wait.
+    pub fn prepare(&self, updates: usize, bytes: usize) -> Result<(), Backpressure<()>> {
+        let charge = updates.saturating_mul(charge_for(0)).saturating_add(bytes).min(isize::MAX as usize);
+        if self.earn(charge) {
+            return Ok(());
+        }
+        self.refuse();
+        Err(Backpressure::new(()))
+    }
+
     /// Drops `value`, which no new turn can reach any more, on a control thread after a grace period.
     ///
     /// # Errors
     /// Gives `value` back as [`call`](Self::call) does.
-    pub fn retire<T: Send + 'static>(&self, value: Box<T>) -> Result<(), Backpressure<Box<T>>> {
-        match self.reserve(size_of::<T>()) {
+    pub fn retire<T: Weigh + Send + 'static>(&self, value: Box<T>) -> Result<(), Backpressure<Box<T>>> {
+        match self.reserve(value.heap_bytes()) {
             Some(room) => room.defer(move || drop(value)),
             None => return Err(Backpressure::new(value)),
         }
@@ -189,10 +226,17 @@ pub trait Defer: private::Sealed {
     /// Sets room aside for a callback that frees `bytes`, before there is no way back.
     #[doc(hidden)]
     fn reserve(self, bytes: usize) -> Option<Self::Room>;
+
+    /// Sets room aside for a value that is weighed once it is unlinked: for its own size, while no more than the limit waits.
+    #[doc(hidden)]
+    fn reserve_for<T>(self) -> Option<Self::Room>;
 }
 
 #[doc(hidden)]
 pub trait DeferRoom {
+    /// Adds what is found to be freed when it is too late to refuse.
+    fn add(&mut self, bytes: usize);
+
     /// Uses the room for a callback that does not block.
     fn defer<F: FnOnce() + Send + 'static>(self, callback: F);
 }
@@ -210,12 +254,26 @@ impl<'u> Defer for &'u Updater {
     fn reserve(self, bytes: usize) -> Option<Room<'u>> {
         let charge = charge_for(bytes);
         if !self.earn(charge) {
-            self.shared.budget.refused.fetch_add(1, Ordering::Relaxed);
+            self.refuse();
             return None;
         }
         self.set_credit(self.credit() - charge);
         Some(Room { updater: self, charge })
     }
+
+    #[inline]
+    fn reserve_for<T>(self) -> Option<Room<'u>> {
+        if needs_drop::<T>() && self.shared.is_over_limit() {
+            self.refuse();
+            return None;
+        }
+        self.reserve(size_of::<T>())
+    }
+}
+
+/// What a callback frees that says `bytes`, with its closure, if that is too large to be kept in place.
+pub(crate) fn closure_bytes<F>(bytes: usize) -> usize {
+    bytes.saturating_add(if Deferred::is_small::<F>() { 0 } else { size_of::<F>() })
 }
 
 /// What a callback is charged that frees so many bytes.
@@ -244,6 +302,11 @@ impl<'u> Defer for &'u mut Updater {
     fn reserve(self, bytes: usize) -> Option<Room<'u>> {
         (&*self).reserve(bytes)
     }
+
+    #[inline]
+    fn reserve_for<T>(self) -> Option<Room<'u>> {
+        (&*self).reserve_for::<T>()
+    }
 }
 
 /// Room set aside for one callback; given back when it is dropped unused.
@@ -254,6 +317,13 @@ pub struct Room<'u> {
 }
 
 impl DeferRoom for Room<'_> {
+    #[inline]
+    fn add(&mut self, bytes: usize) {
+        self.updater.earn_anyway(bytes);
+        self.updater.set_credit(self.updater.credit() - bytes);
+        self.charge += bytes;
+    }
+
     #[inline]
     fn defer<F: FnOnce() + Send + 'static>(self, closure: F) {
         self.queue(closure, false);

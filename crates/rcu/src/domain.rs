@@ -3,6 +3,7 @@
 use std::{panic::Location, sync::PoisonError, time::Duration};
 
 use crate::{
+    account::Account,
     config::Config,
     defer::{Backpressure, Updater},
     local::LocalUpdater,
@@ -13,6 +14,7 @@ use crate::{
     slot::Name,
     stats::{Stall, Stats},
     sync::{Arc, Mutex, MutexGuard, Ordering},
+    weigh::Weigh,
 };
 
 /// The readers, the epochs and the queues of a process.
@@ -87,9 +89,15 @@ impl Domain {
     }
 
     /// An updater that uses the boxes of old values for new ones: for control threads that update much.
-    pub fn recycler<T: Send + Sync + 'static>(&self) -> Recycler<T> {
+    pub fn recycler<T: Weigh + Send + Sync + 'static>(&self) -> Recycler<T> {
         self.start_reclaimer(); // it may hand over to it
         Recycler::new(self.shared())
+    }
+
+    /// A new account of what the caller lets wait by [`start`](Self::start) and [`poll`](Self::poll). Accounts of one name are
+    /// one figure in [`Stats::accounts`](crate::Stats::accounts).
+    pub fn account(&self, name: &'static str) -> Account {
+        Account::new(self.shared(), name)
     }
 
     /// [`Updater::call`] through a queue that all callers share, and whose lock they wait for: for control threads.
@@ -122,7 +130,7 @@ impl Domain {
     ///
     /// # Errors
     /// As there.
-    pub fn retire<T: Send + 'static>(&self, value: Box<T>) -> Result<(), Backpressure<Box<T>>> {
+    pub fn retire<T: Weigh + Send + 'static>(&self, value: Box<T>) -> Result<(), Backpressure<Box<T>>> {
         self.start_reclaimer();
         self.common().retire(value)
     }

@@ -120,6 +120,7 @@ impl Shared {
     }
 
     pub(crate) fn stats(&self) -> Stats {
+        self.look_at_accounts(self.now());
         let over = self.scan();
         self.report_stalls(over);
         let readers = self.readers.iter().filter(|slot| slot.seen.load(Ordering::Relaxed) != OFFLINE).count();
@@ -127,6 +128,7 @@ impl Shared {
             grace_periods: over - 1,
             callbacks_waiting: self.callbacks_waiting(),
             bytes_waiting: self.bytes_waiting(),
+            accounts: self.accounts(),
             bytes_limit: self.budget.limit.load(Ordering::Relaxed),
             callbacks_run: self.metrics.callbacks_run.load(Ordering::Relaxed),
             callbacks_panicked: self.metrics.callbacks_panicked.load(Ordering::Relaxed),

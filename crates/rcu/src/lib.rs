@@ -45,7 +45,8 @@
 //! | updater | replace a great many | the same with a [`LocalUpdater`]; without the allocator, a [`Recycler`] |
 //! | updater | free something else, later | [`Updater::retire`], [`Updater::call`] |
 //! | updater | the same, if freeing may block | [`Updater::call_blocking`] |
-//! | updater | reuse something itself, without waiting | [`Domain::start`], later [`Domain::poll`] |
+//! | updater | reuse something itself, without waiting | [`Domain::start`], later [`Domain::poll`]; an [`Account`] for what waits |
+//! | updater | make many replacements or none | [`Updater::prepare`] |
 //! | updater | wait | [`Domain::synchronize`]; if it reads, too, [`Reader::synchronize`] |
 //! | updater | wait because it was refused | [`Domain::wait_for_room`] |
 //! | updater | wait, at little cost for the readers | [`Domain::synchronize_shared`] |
@@ -139,13 +140,21 @@
 //!
 //! ## The memory bound
 //!
-//! A callback is charged before it is queued, in one atomic step that refuses to exceed the limit, and credited
-//! after it has run. While less than half of the limit is in use, updaters are charged for a few hundred callbacks
-//! at once, in advance; above that, for each one. So the bytes that wait, plus those charged in advance, never
-//! exceed the limit, or a single callback if that is larger. Refusal ([`Backpressure`]) gives the value back and
-//! leaves the cell as it was. A callback waits for at most two grace periods, and a grace period lasts about as
-//! long as the longest turn. So a limit of twice the update rate times the longest turn (plus the reclaimer's
-//! wake-up) is never reached.
+//! What waits is weighed by what it frees: a callback by the bytes that its updater names, with its queue entry and its
+//! closure; a value by its size and what it owns ([`Weigh`]); what a structure keeps for itself by what it says
+//! ([`Account`]). Bytes that wait, plus those charged in advance, exceed the limit by no more than
+//!
+//! - one callback larger than the limit, which is accepted only when nothing waits;
+//! - one value's own memory for each thread that replaces one at that moment: a cell's old value can be weighed only when
+//!   it is unlinked, too late to refuse; while more than the limit waits, no further one is unlinked;
+//! - what accounts add after they were asked whether there is room ([`Account::has_room`]).
+//!
+//! A callback is charged before it is queued, in one atomic step, and credited after it has run. While less than half of
+//! the limit is in use, updaters are charged for a few hundred callbacks at once, in advance; above that, for each one.
+//! Refusal ([`Backpressure`]) gives the value back and leaves the cell as it was. A callback waits for at most two grace
+//! periods, and a grace period lasts about as long as the longest turn. So a limit of twice the update rate times the
+//! longest turn (plus the reclaimer's wake-up) is never reached. What the allocator adds, and a queue's spare segments
+//! (2 KiB each, at most 33 for an updater), are not counted.
 //!
 //! ## How the borrow checker enforces it
 //!
@@ -161,6 +170,7 @@
 //! or when half of the memory is in use. Past the stall limit it names the reader in [`Stats`] and to a hook,
 //! which prints a line by default. [`Config::clock`] supplies the time for this.
 
+mod account;
 #[cfg(not(loom))]
 mod bell;
 mod blocking;
@@ -188,7 +198,9 @@ mod slots;
 mod stages;
 mod stats;
 mod sync;
+mod weigh;
 
+pub use account::Account;
 pub use cell::{Cell, OptionCell};
 pub use clock::Clock;
 pub use config::Config;
@@ -201,6 +213,7 @@ pub use reader::{Guard, Reader, Turn};
 pub use recycle::Recycler;
 pub use slots::Slots;
 pub use stats::{Latency, Stall, Stats};
+pub use weigh::Weigh;
 
 /// What `rcu-flavours` is built from as well, so that algorithms differ and their parts do not. For that crate only: the
 /// parts change without notice.

@@ -26,6 +26,7 @@ use crate::{
     defer::{Backpressure, Defer, DeferRoom},
     reader::Turn,
     sync::{AtomicPtr, Mutex, MutexGuard, Ordering, ordering},
+    weigh::Weigh,
 };
 
 struct Node<T> {
@@ -148,9 +149,12 @@ impl<'l, T: Send + Sync + 'static> Edit<'l, T> {
         new: T,
         wanted: impl FnMut(&T) -> bool,
         updater: impl Defer,
-    ) -> Result<Option<T>, Backpressure<T>> {
+    ) -> Result<Option<T>, Backpressure<T>>
+    where
+        T: Weigh,
+    {
         let Some(found) = self.find(wanted) else { return Ok(Some(new)) };
-        let Some(room) = room::<T, _>(updater) else { return Err(Backpressure::new(new)) };
+        let Some(room) = room(&found, updater) else { return Err(Backpressure::new(new)) };
         found.exchange(Some(new), room);
         Ok(None)
     }
@@ -163,9 +167,12 @@ impl<'l, T: Send + Sync + 'static> Edit<'l, T> {
         &mut self,
         wanted: impl FnMut(&T) -> bool,
         updater: impl Defer,
-    ) -> Result<bool, Backpressure<()>> {
+    ) -> Result<bool, Backpressure<()>>
+    where
+        T: Weigh,
+    {
         let Some(found) = self.find(wanted) else { return Ok(false) };
-        let Some(room) = room::<T, _>(updater) else { return Err(Backpressure::new(())) };
+        let Some(room) = room(&found, updater) else { return Err(Backpressure::new(())) };
         found.exchange(None, room);
         Ok(true)
     }
@@ -185,9 +192,10 @@ impl<'l, T: Send + Sync + 'static> Edit<'l, T> {
     }
 }
 
-/// Room for freeing one node.
-fn room<T, D: Defer>(updater: D) -> Option<D::Room> {
-    updater.reserve(size_of::<Node<T>>())
+/// Room for freeing a node. Only the editor unlinks nodes, so this one can be weighed before.
+fn room<T: Weigh, D: Defer>(LinkedNode { at, .. }: &LinkedNode<'_, T>, updater: D) -> Option<D::Room> {
+    // SAFETY: linked, and only the editor unlinks.
+    updater.reserve(size_of::<Node<T>>() + unsafe { &**at }.value.heap_bytes())
 }
 
 /// A linked node, and the link that names it.
@@ -278,13 +286,17 @@ impl<K: Hash + Eq + Send + Sync + 'static, V: Send + Sync + 'static, S: BuildHas
     ///
     /// # Errors
     /// If it would replace one and too much memory waits to be reclaimed, gives both back and changes nothing.
-    pub fn insert(&self, key: K, value: V, updater: impl Defer) -> Result<bool, Backpressure<(K, V)>> {
+    pub fn insert(&self, key: K, value: V, updater: impl Defer) -> Result<bool, Backpressure<(K, V)>>
+    where
+        K: Weigh,
+        V: Weigh,
+    {
         let mut edit = self.chain(&key).edit();
         let Some(found) = edit.find(|(k, _)| *k == key) else {
             edit.push_front((key, value));
             return Ok(false);
         };
-        let Some(room) = room::<(K, V), _>(updater) else { return Err(Backpressure::new((key, value))) };
+        let Some(room) = room(&found, updater) else { return Err(Backpressure::new((key, value))) };
         found.exchange(Some((key, value)), room);
         Ok(true)
     }
@@ -299,7 +311,8 @@ impl<K: Hash + Eq + Send + Sync + 'static, V: Send + Sync + 'static, S: BuildHas
         updater: impl Defer,
     ) -> Result<bool, Backpressure<()>>
     where
-        K: Borrow<Q>,
+        K: Borrow<Q> + Weigh,
+        V: Weigh,
     {
         self.chain(key).edit().remove(|(k, _)| k.borrow() == key, updater)
     }

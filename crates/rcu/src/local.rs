@@ -6,15 +6,19 @@
 //! so that the allocator still has the freed memory at hand when the next update asks for as much. The soundness
 //! argument is the usual one: a batch is closed, then its grace period starts, and the batch runs when that is over.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::{
+    mem::{needs_drop, size_of},
+    panic::{AssertUnwindSafe, catch_unwind},
+};
 
 use crate::{
     budget::PIECE_BYTES,
-    defer::{Backpressure, Defer, DeferRoom, Updater, charge_for, private::Sealed},
+    defer::{Backpressure, Defer, DeferRoom, Updater, charge_for, closure_bytes, private::Sealed},
     queue::Deferred,
     shared::Shared,
     stages::{BATCH, Stages},
-    sync::{Arc, Ordering},
+    sync::Arc,
+    weigh::Weigh,
 };
 
 /// An updater that runs its callbacks itself, on whatever thread uses it, within later updates.
@@ -60,7 +64,7 @@ impl LocalUpdater {
         bytes: usize,
         callback: F,
     ) -> Result<(), Backpressure<F>> {
-        match self.reserve(bytes) {
+        match self.reserve(closure_bytes::<F>(bytes)) {
             Some(room) => room.defer(callback),
             None => return Err(Backpressure::new(callback)),
         }
@@ -71,8 +75,8 @@ impl LocalUpdater {
     ///
     /// # Errors
     /// Gives `value` back as [`call`](Self::call) does.
-    pub fn retire<T: Send + 'static>(&mut self, value: Box<T>) -> Result<(), Backpressure<Box<T>>> {
-        match self.reserve(size_of::<T>()) {
+    pub fn retire<T: Weigh + Send + 'static>(&mut self, value: Box<T>) -> Result<(), Backpressure<Box<T>>> {
+        match self.reserve(value.heap_bytes()) {
             Some(room) => room.defer(move || drop(value)),
             None => return Err(Backpressure::new(value)),
         }
@@ -178,14 +182,32 @@ impl<'u> Defer for &'u mut LocalUpdater {
     fn reserve(self, bytes: usize) -> Option<LocalRoom<'u>> {
         let charge = charge_for(bytes);
         if self.updater.credit() < charge && !self.earn(charge) {
-            self.updater.shared.budget.refused.fetch_add(1, Ordering::Relaxed);
+            self.updater.refuse();
             return None;
         }
         Some(LocalRoom { updater: self, charge })
     }
+
+    #[inline]
+    fn reserve_for<T>(self) -> Option<LocalRoom<'u>> {
+        if needs_drop::<T>() && self.updater.shared.is_over_limit() {
+            self.advance();
+            if self.updater.shared.is_over_limit() {
+                self.updater.refuse();
+                return None;
+            }
+        }
+        self.reserve(size_of::<T>())
+    }
 }
 
 impl DeferRoom for LocalRoom<'_> {
+    #[inline]
+    fn add(&mut self, bytes: usize) {
+        self.charge += bytes;
+        self.updater.updater.earn_anyway(self.charge);
+    }
+
     #[inline]
     fn defer<F: FnOnce() + Send + 'static>(self, callback: F) {
         let LocalRoom { updater, charge } = self;

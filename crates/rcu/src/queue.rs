@@ -44,7 +44,7 @@ impl Deferred {
     /// A callback that is charged with so many bytes.
     #[inline]
     pub(crate) fn new<F: FnOnce() + Send + 'static>(charge: usize, callback: F) -> Self {
-        if size_of::<F>() <= size_of::<Words>() && align_of::<F>() <= align_of::<Words>() {
+        if Self::is_small::<F>() {
             Self::in_place(charge, callback)
         } else {
             let callback = Box::new(callback);
@@ -52,9 +52,14 @@ impl Deferred {
         }
     }
 
+    /// Whether a callback of this type needs no box.
+    pub(crate) fn is_small<F>() -> bool {
+        size_of::<F>() <= size_of::<Words>() && align_of::<F>() <= align_of::<Words>()
+    }
+
     #[inline]
     fn in_place<F: FnOnce() + Send + 'static>(charge: usize, callback: F) -> Self {
-        assert!(size_of::<F>() <= size_of::<Words>() && align_of::<F>() <= align_of::<Words>());
+        assert!(Self::is_small::<F>());
         unsafe fn run<F: FnOnce()>(words: &mut Words) {
             // SAFETY: `in_place` put an `F` there, and `Deferred::run` takes it out once.
             (unsafe { words.as_mut_ptr().cast::<F>().read() })();

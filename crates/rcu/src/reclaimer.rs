@@ -159,16 +159,25 @@ impl Shared {
         let (charge, timeout) = (charge_for(bytes), nanos(timeout));
         let since = self.now();
         let mut backoff = Backoff::default();
-        while !self.budget.has_room(charge, self.taken_in_advance()) {
+        while !self.has_room(charge) {
             // Runs what is ready, and has late readers hurry.
             self.reclaim();
+            self.look_at_accounts(since);
             self.check_not_waiting_for_myself(Period { since, ..self.latest() });
             if self.now().saturating_sub(since) >= timeout {
-                return self.budget.has_room(charge, self.taken_in_advance());
+                return self.has_room(charge);
             }
             backoff.snooze();
         }
         true
+    }
+
+    fn has_room(&self, charge: usize) -> bool {
+        let has_room = || self.budget.has_room(charge, self.taken_in_advance());
+        has_room() || {
+            self.settle_accounts();
+            has_room()
+        }
     }
 
     /// Runs everything that is queued. For the last owner of the domain, when there are no readers left.

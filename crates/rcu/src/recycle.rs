@@ -17,7 +17,8 @@ use crate::{
     queue::Deferred,
     shared::Shared,
     stages::{BATCH, Stages},
-    sync::{Arc, Ordering, ordering},
+    sync::{Arc, ordering},
+    weigh::Weigh,
 };
 
 /// More boxes than this are not kept ready.
@@ -41,7 +42,7 @@ const ENOUGH: usize = 8 * BATCH;
 /// assert_eq!(*cell.read(domain.guard().turn()), 1000);
 /// # Ok::<(), rcu::Backpressure<i32>>(())
 /// ```
-pub struct Recycler<T: Send + Sync + 'static> {
+pub struct Recycler<T: Weigh + Send + Sync + 'static> {
     /// Boxes with the old values in them.
     stages: Stages<Old<T>>,
     /// How many were used again since that was last counted where others see it.
@@ -50,7 +51,11 @@ pub struct Recycler<T: Send + Sync + 'static> {
 }
 
 /// A box that was unlinked, and that the recycler owns once no thread holds a reference to it.
-struct Old<T>(NonNull<T>);
+struct Old<T> {
+    place: NonNull<T>,
+    /// What its value is charged besides the box.
+    heap: usize,
+}
 
 // SAFETY: a box of something that is `Send`.
 unsafe impl<T: Send> Send for Old<T> {}
@@ -62,11 +67,11 @@ impl<T> Old<T> {
     /// Its grace period is over.
     unsafe fn into_box(self) -> Box<T> {
         // SAFETY: from a box, unlinked once, and no thread holds a reference to it any more.
-        unsafe { Box::from_raw(self.0.as_ptr()) }
+        unsafe { Box::from_raw(self.place.as_ptr()) }
     }
 }
 
-impl<T: Send + Sync + 'static> Recycler<T> {
+impl<T: Weigh + Send + Sync + 'static> Recycler<T> {
     pub(crate) fn new(shared: Arc<Shared>) -> Self {
         Self { stages: Stages::new(), reused: 0, updater: Updater::new(shared) }
     }
@@ -78,6 +83,13 @@ impl<T: Send + Sync + 'static> Recycler<T> {
     /// and changes nothing.
     #[inline]
     pub fn replace(&mut self, cell: &Cell<T>, new: T) -> Result<(), Backpressure<T>> {
+        if needs_drop::<T>() && self.updater.shared.is_over_limit() {
+            self.make_room();
+            if self.updater.shared.is_over_limit() {
+                self.updater.refuse();
+                return Err(Backpressure::new(new));
+            }
+        }
         let new = match self.stages.ready.pop() {
             Some(old) => self.refill(old, new),
             None => self.allocate(new)?,
@@ -85,7 +97,12 @@ impl<T: Send + Sync + 'static> Recycler<T> {
         // Release publishes the new value; acquire lets this thread drop the old one as its updater left it.
         let old = cell.inner.place.swap(new.as_ptr(), ordering!("publish_release", AcqRel));
         // SAFETY: a cell is never empty.
-        let old = Old(unsafe { NonNull::new_unchecked(old) });
+        let place = unsafe { NonNull::new_unchecked(old) };
+        // SAFETY: unlinked by this call, which alone may free it.
+        let heap = unsafe { place.as_ref() }.heap_bytes();
+        self.updater.earn_anyway(heap);
+        self.updater.set_credit(self.updater.credit() - heap);
+        let old = Old { place, heap };
         if self.stages.push(old) {
             self.next_batch();
         }
@@ -103,7 +120,7 @@ impl<T: Send + Sync + 'static> Recycler<T> {
                     return Ok(self.refill(old, new));
                 }
             }
-            self.updater.shared.budget.refused.fetch_add(1, Ordering::Relaxed);
+            self.updater.refuse();
             return Err(Backpressure::new(new));
         }
         self.updater.set_credit(self.updater.credit() - charge);
@@ -112,8 +129,9 @@ impl<T: Send + Sync + 'static> Recycler<T> {
 
     /// Puts a value into the box of an old one that was ready, which is dropped.
     #[inline]
-    fn refill(&mut self, Old(place): Old<T>, new: T) -> NonNull<T> {
+    fn refill(&mut self, Old { place, heap }: Old<T>, new: T) -> NonNull<T> {
         self.reused += 1;
+        self.updater.set_credit(self.updater.credit() + heap);
         if needs_drop::<T>() {
             // SAFETY: no thread holds a reference to it any more, and it is dropped here only.
             // If that panics, the box is good all the same.
@@ -144,6 +162,13 @@ impl<T: Send + Sync + 'static> Recycler<T> {
         waits
     }
 
+    /// Drops all old values that no thread holds, whose memory is needed elsewhere.
+    #[cold]
+    fn make_room(&mut self) {
+        self.next_batch();
+        self.free(usize::MAX);
+    }
+
     /// Waits until no thread holds an old value of this recycler, and drops them all.
     ///
     /// # Panics
@@ -158,35 +183,37 @@ impl<T: Send + Sync + 'static> Recycler<T> {
     /// Frees so many boxes that no thread holds any more.
     fn free(&mut self, count: usize) {
         let ready = &mut self.stages.ready;
-        let (count, mut panicked) = (count.min(ready.len()), 0);
+        let (count, mut panicked, mut heap) = (count.min(ready.len()), 0, 0);
         for old in ready.drain(ready.len() - count..) {
+            heap += old.heap;
             // SAFETY: ready, so its grace period is over.
             let old = unsafe { old.into_box() };
             panicked += u64::from(catch_unwind(AssertUnwindSafe(|| drop(old))).is_err());
         }
         self.updater.shared.metrics.count_callbacks(count as u64, panicked);
-        self.updater.set_credit(self.updater.credit() + count * Self::charge());
+        self.updater.set_credit(self.updater.credit() + count * Self::charge() + heap);
         self.updater.return_credit();
     }
 
     /// Leaves all old values to the domain's reclaimer.
     pub fn hand_over(&mut self) {
         for old in self.stages.take_all() {
+            let charge = Self::charge() + old.heap;
             // SAFETY: the reclaimer runs this after a grace period.
-            self.updater.push(Deferred::new(Self::charge(), move || drop(unsafe { old.into_box() })));
+            self.updater.push(Deferred::new(charge, move || drop(unsafe { old.into_box() })));
         }
         self.updater.set_held(0);
         self.updater.return_credit();
     }
 }
 
-impl<T: Send + Sync + 'static> Drop for Recycler<T> {
+impl<T: Weigh + Send + Sync + 'static> Drop for Recycler<T> {
     fn drop(&mut self) {
         self.hand_over();
     }
 }
 
-impl<T: Send + Sync + 'static> std::fmt::Debug for Recycler<T> {
+impl<T: Weigh + Send + Sync + 'static> std::fmt::Debug for Recycler<T> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Recycler { .. }")
     }

@@ -9,6 +9,7 @@ use std::{
 use crossbeam_utils::CachePadded;
 
 use crate::{
+    account::Held,
     budget::Budget,
     clock::Clock,
     config::Config,
@@ -29,6 +30,7 @@ pub(crate) struct Shared {
     pub(crate) over: CachePadded<AtomicU64>,
     pub(crate) readers: Registry<Slot>,
     pub(crate) queues: Registry<Queue>,
+    pub(crate) accounts: Registry<Held>,
     pub(crate) budget: CachePadded<Budget>,
     pub(crate) reclaimer: Mutex<Reclaimer>,
     /// How many threads wait for the reclaimer's lock to run a barrier.
@@ -54,6 +56,7 @@ impl Shared {
             over: CachePadded::new(AtomicU64::new(OFFLINE + 1)),
             readers: Registry::new(),
             queues: Registry::new(),
+            accounts: Registry::new(),
             budget: CachePadded::new(Budget::new(config.limit_bytes)),
             reclaimer: Mutex::new(Reclaimer::default()),
             barriers: 0.into(),

@@ -7,6 +7,7 @@ use crate::{
     defer::{Backpressure, Defer},
     reader::Turn,
     sync::{AtomicPtr, Ordering},
+    weigh::Weigh,
 };
 
 /// How many cells the first segment has, as a power of two. Each further one has twice as many as the one before.
@@ -65,7 +66,10 @@ impl<T: Send + Sync + 'static> Slots<T> {
         index: usize,
         new: Option<Box<T>>,
         updater: impl Defer,
-    ) -> Result<(), Backpressure<Option<Box<T>>>> {
+    ) -> Result<(), Backpressure<Option<Box<T>>>>
+    where
+        T: Weigh,
+    {
         let (segment, offset) = place(index).expect("a number below the table's capacity");
         match self.segment(segment) {
             Some(cells) => cells[offset].replace(new, updater),

@@ -15,8 +15,11 @@ pub struct Stats {
     pub grace_periods: u64,
     /// Callbacks queued and not yet run.
     pub callbacks_waiting: usize,
-    /// Bytes those callbacks will free, as charged; what updaters have taken from the limit in advance is not in it.
+    /// Bytes that wait for grace periods: what those callbacks will free, as charged, and what accounts hold. What updaters have
+    /// taken from the limit in advance is not in it.
     pub bytes_waiting: usize,
+    /// Of `bytes_waiting`, what accounts hold ([`Domain::account`](crate::Domain::account)), by their names.
+    pub accounts: Vec<(&'static str, usize)>,
     /// The limit of `bytes_waiting`.
     pub bytes_limit: usize,
     /// Callbacks that have run.
@@ -61,6 +64,7 @@ impl std::fmt::Display for Stats {
             ("latency_ns_max", ns(self.latency.max)),
         ];
         figures.iter().try_for_each(|(name, value)| writeln!(f, "{name} {value}"))?;
+        self.accounts.iter().try_for_each(|(name, bytes)| writeln!(f, "waiting {name} {bytes}"))?;
         self.stalled.iter().try_for_each(|stall| writeln!(f, "stalled {stall}"))
     }
 }

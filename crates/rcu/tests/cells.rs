@@ -37,6 +37,12 @@ impl Alive {
     }
 }
 
+impl rcu::Weigh for Alive {
+    fn heap_bytes(&self) -> usize {
+        0
+    }
+}
+
 impl Drop for Alive {
     fn drop(&mut self) {
         self.alive.store(false, Relaxed);

@@ -14,6 +14,12 @@ fn manual() -> Domain {
 /// Counts its drops.
 struct Counted(Arc<AtomicUsize>);
 
+impl rcu::Weigh for Counted {
+    fn heap_bytes(&self) -> usize {
+        0
+    }
+}
+
 impl Drop for Counted {
     fn drop(&mut self) {
         self.0.fetch_add(1, Relaxed);

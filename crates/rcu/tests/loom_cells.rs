@@ -33,6 +33,12 @@ impl Seen {
     }
 }
 
+impl rcu::Weigh for Seen {
+    fn heap_bytes(&self) -> usize {
+        0
+    }
+}
+
 impl Drop for Seen {
     fn drop(&mut self) {
         // SAFETY: checked by the model.

@@ -405,6 +405,11 @@ fn a_cell_publishes_and_retires() {
             value
         }
     }
+    impl rcu::Weigh for Value {
+        fn heap_bytes(&self) -> usize {
+            0
+        }
+    }
     impl Drop for Value {
         fn drop(&mut self) {
             self.0.set(0);

@@ -19,6 +19,12 @@ unsafe impl Send for Seen {}
 // SAFETY: as above.
 unsafe impl Sync for Seen {}
 
+impl rcu::Weigh for Seen {
+    fn heap_bytes(&self) -> usize {
+        0
+    }
+}
+
 impl Drop for Seen {
     fn drop(&mut self) {
         // SAFETY: checked by the model.

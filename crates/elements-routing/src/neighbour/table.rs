@@ -21,7 +21,7 @@ pub(crate) use super::effects::{
 };
 use super::state::{Entry, News, Query, State, Timing};
 use elements_shared::keyed_hash::HashKey;
-use rcu::{OptionCell, Turn, Updater};
+use rcu::{OptionCell, Turn, Updater, Weigh};
 use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::net::Ipv4Addr;
@@ -62,6 +62,12 @@ struct Slot<A> {
     mac: MacAddr,
     /// When a packet for it begins to concern its state.
     attention_ns: AtomicI64,
+}
+
+impl<A> Weigh for Slot<A> {
+    fn heap_bytes(&self) -> usize {
+        0
+    }
 }
 
 type Bucket<A> = Box<[Slot<A>]>;
@@ -500,8 +506,7 @@ impl<A: Address> Neighbours<A> {
         let new: Bucket<A> =
             others.chain(to.map(|(mac, attention_ns)| slot(ip, mac, attention_ns))).collect();
         let new = (!new.is_empty()).then(|| Box::new(new));
-        let bytes = size_of::<Bucket<A>>() + size_of_val(old);
-        cell.replace_weighing(new, bytes, updater).map_err(|_| Refusal::Backpressure)
+        cell.replace(new, updater).map_err(|_| Refusal::Backpressure)
     }
 
     /// Makes room for one more address, if need be.

@@ -3,6 +3,7 @@
 use super::family::Family;
 use elements_shared::route_text::line;
 use lpm::{Group, Prefix};
+use rcu::Weigh;
 use std::hash::Hash;
 use std::sync::Arc;
 
@@ -65,6 +66,21 @@ pub(super) enum Forwarding<F: Family> {
     Many(Group<Hop<F::Gateway>>),
     /// Nowhere.
     Nowhere,
+}
+
+impl<A> Weigh for Hop<A> {
+    fn heap_bytes(&self) -> usize {
+        0
+    }
+}
+
+impl<F: Family> Weigh for Forwarding<F> {
+    fn heap_bytes(&self) -> usize {
+        match self {
+            Forwarding::Many(group) => group.heap_bytes(),
+            Forwarding::One(_) | Forwarding::Across(_) | Forwarding::Nowhere => 0,
+        }
+    }
 }
 
 impl<F: Family> Forwarding<F> {

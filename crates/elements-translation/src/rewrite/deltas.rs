@@ -2,6 +2,7 @@
 //!
 //! Each direction of a flow has a list of steps: from a sequence number on, as the sender counts, this much is added.
 
+use rcu::Weigh;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 /// Steps that are remembered, at most: senders do not retransmit what lies further back.
@@ -87,6 +88,12 @@ impl Steps {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Deltas {
     steps: [Steps; 2],
+}
+
+impl Weigh for Deltas {
+    fn heap_bytes(&self) -> usize {
+        self.steps.iter().map(|steps| steps.list.heap_bytes()).sum()
+    }
 }
 
 impl Deltas {

@@ -145,6 +145,16 @@ pub(super) enum Input {
     Mapper(Arc<Mapper>),
 }
 
+/// Patterns are few, and shared with other inputs: only the last one frees one, which is small.
+impl rcu::Weigh for Input {
+    fn heap_bytes(&self) -> usize {
+        match self {
+            Input::Pattern(pattern, _) => size_of_val(&**pattern),
+            Input::Drop | Input::Pass(_) | Input::Keep(_) | Input::Mapper(_) => 0,
+        }
+    }
+}
+
 impl std::fmt::Display for Input {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {

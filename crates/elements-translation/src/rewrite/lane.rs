@@ -7,7 +7,7 @@ use super::flow_set::{Entered, FlowMatch, FlowSet};
 use super::policy::{Policy, Timeouts};
 use super::record::{FORWARD, Flow, NewFlow, REPLY, Slab};
 use super::sync::{AtomicU32, BLOCK, domain, look_again};
-use rcu::{Token, Turn, Updater};
+use rcu::{Account, Token, Turn, Updater};
 use std::collections::VecDeque;
 use std::ops::{Range, RangeInclusive};
 use std::sync::Arc;
@@ -53,6 +53,8 @@ pub(super) struct Lane {
     /// Records that were removed lately, and those that wait for a grace period.
     pub(super) removed: Vec<u32>,
     pub(super) resting: VecDeque<(Token, Vec<u32>)>,
+    /// What those take.
+    account: Account,
 }
 
 impl Lane {
@@ -66,6 +68,7 @@ impl Lane {
             free: Vec::new(),
             removed: Vec::new(),
             resting: VecDeque::new(),
+            account: domain().account("flows"),
         }
     }
 
@@ -172,12 +175,20 @@ impl Lane {
     pub(super) fn recycle(&mut self) {
         if self.removed.len() >= LOT || self.resting.is_empty() && !self.removed.is_empty() {
             self.resting.push_back((domain().start(), std::mem::take(&mut self.removed)));
+            self.weigh();
         }
         while let Some((token, _)) = self.resting.front()
             && domain().poll(*token)
         {
             self.free.extend(self.resting.pop_front().into_iter().flat_map(|(_, records)| records));
+            self.weigh();
         }
+    }
+
+    /// Tells the domain how much rests: once a lot, not once a flow.
+    fn weigh(&self) {
+        let records: usize = self.resting.iter().map(|(_, records)| records.len()).sum();
+        self.account.set(records * (size_of::<Flow>() + size_of::<u32>()));
     }
 
     /// Whose flow it is.

@@ -1,6 +1,6 @@
 //! All prefixes in a row, the longest first, so that the first one that contains an address is its longest match.
 
-use rcu::{Cell, Domain, Turn, Updater};
+use rcu::{Cell, Domain, Turn, Updater, Weigh};
 
 use super::book::Book;
 use super::shape::Shape;
@@ -20,11 +20,10 @@ pub struct Linear {
 }
 
 impl Shape for Linear {
-    /// With the length of the list that readers see.
-    type Writer = (Updater, usize);
+    type Writer = Updater;
 
     fn new(domain: &'static Domain) -> (Self, Self::Writer) {
-        (Self { rows: Cell::new(Box::default()) }, (domain.updater(), 0))
+        (Self { rows: Cell::new(Box::default()) }, domain.updater())
     }
 
     #[inline]
@@ -33,22 +32,20 @@ impl Shape for Linear {
         rows.iter().find(|row| addr & row.mask == row.addr).map(|row| row.id)
     }
 
-    fn follow(
-        &self,
-        (updater, rows): &mut Self::Writer,
-        book: &Book,
-        changed: &[Prefix4],
-    ) -> Result<(), TableError> {
+    fn follow(&self, updater: &mut Self::Writer, book: &Book, changed: &[Prefix4]) -> Result<(), TableError> {
         if changed.is_empty() {
             return Ok(());
         }
         let mut routes: Vec<_> = book.iter().collect();
         routes.sort_by_key(|(prefix, _)| std::cmp::Reverse(prefix.len()));
         let new: Box<[Row]> = routes.into_iter().map(|(prefix, id)| Row::new(prefix, id)).collect();
-        let (bytes, count) = (*rows * size_of::<Row>(), new.len());
-        self.rows.replace_weighing(Box::new(new), bytes, updater).map_err(|_| TableError::Backpressure)?;
-        *rows = count;
-        Ok(())
+        self.rows.replace(Box::new(new), &*updater).map_err(|_| TableError::Backpressure)
+    }
+}
+
+impl Weigh for Row {
+    fn heap_bytes(&self) -> usize {
+        0
     }
 }
 

@@ -4,7 +4,7 @@
 //! |---|---|---|
 //! | [`RadixTable`] | a root of 2^8 slots, then up to six nodes of 2^4 | one word a slot, new nodes by their parent's word |
 //! | [`DirectTable`] | DIR-24-8: a root of 2^24 slots, then at most one node of 2^8 | the same |
-//! | [`RangeTable`] | a kick-start array of 2^12, then a binary search in sorted ranges | the array; it shares what stayed the same |
+//! | [`RangeTable`] | a kick-start array of 2^12, then a binary search in sorted ranges | the ranges behind each slot that changes |
 //! | [`LinearTable`] | all prefixes, the longest first | the whole list |
 //!
 //! The radix trie is that of Click's `RadixIPLookup`, with one difference that RCU requires. In Click a slot has a
@@ -29,9 +29,9 @@
 //!  RangeTable
 //!   kick-start: 2^12 pointers, 32 KiB
 //!  +---+---+--- ... ---+---+
-//!  | p | p |           | p |            replaced as a whole by each change; what stayed as it was is shared
+//!  | p | p |           | p |
 //!  +---+---+--- ... -|-+---+
-//!                    v  bucket: the ranges of 2^20 addresses, 12 bytes each
+//!                    v  bucket: the ranges of 2^20 addresses, 12 bytes each; replaced as a whole
 //!             +-------+-------+-- ... +
 //!             | start | start |       |  4 bytes: where a range begins, ascending; searched by halving
 //!             +-------+-------+-- ... +
@@ -57,7 +57,7 @@ mod tree;
 use std::fmt;
 use std::sync::{Mutex, MutexGuard};
 
-use rcu::{Domain, Turn};
+use rcu::{Domain, Turn, Weigh};
 
 use crate::fib::MAX_ID;
 use crate::longest::LongestMatch;
@@ -155,6 +155,13 @@ impl<S: Shape> LongestMatch<u32> for Faithful<S> {
 
     fn len(&self) -> usize {
         self.write().0.len()
+    }
+}
+
+/// With the routes of record.
+impl<S: Shape + Weigh> Weigh for Faithful<S> {
+    fn heap_bytes(&self) -> usize {
+        self.shape.heap_bytes() + 2 * self.len() * size_of::<(Prefix4, u32)>()
     }
 }
 

@@ -1,11 +1,9 @@
 //! Ranges of addresses in sorted arrays, behind a kick-start array on the first 12 bits.
 //!
-//! A change makes new ranges for the 2^20 addresses behind each kick-start slot that it reaches, shares all others
-//! with the previous version, and publishes everything by one store.
+//! A change makes new ranges for the 2^20 addresses behind each kick-start slot in which something changes, and publishes
+//! each by one store. An address lies behind one slot, so a lookup sees it change at once.
 
-use std::sync::Arc;
-
-use rcu::{Cell, Domain, Turn, Updater};
+use rcu::{Cell, Domain, Turn, Updater, Weigh};
 
 use super::book::{Book, Piece};
 use super::shape::Shape;
@@ -16,7 +14,7 @@ use crate::table::TableError;
 const KICKSTART: u32 = 12;
 
 /// The ranges behind one kick-start slot: where each begins, and its id.
-#[derive(Default)]
+#[derive(Default, PartialEq)]
 struct Bucket {
     /// Ascending; what lies before the first matches nothing.
     starts: Box<[u32]>,
@@ -25,21 +23,20 @@ struct Bucket {
 
 /// The readers' part.
 pub struct Ranges {
-    buckets: Cell<Box<[Arc<Bucket>]>>,
+    buckets: Box<[Cell<Bucket>]>,
 }
 
 impl Shape for Ranges {
     type Writer = (&'static Domain, Updater);
 
     fn new(domain: &'static Domain) -> (Self, Self::Writer) {
-        let empty = Arc::new(Bucket::default());
-        let buckets = Cell::new(vec![empty; 1 << KICKSTART].into_boxed_slice());
+        let buckets = (0..1 << KICKSTART).map(|_| Cell::new(Bucket::default())).collect();
         (Self { buckets }, (domain, domain.updater()))
     }
 
     #[inline]
     fn find(&self, addr: u32, turn: Turn<'_>) -> Option<u32> {
-        let bucket = &self.buckets.read(turn)[(addr >> (32 - KICKSTART)) as usize];
+        let bucket = self.buckets[(addr >> (32 - KICKSTART)) as usize].read(turn);
         let after = bucket.starts.partition_point(|&start| start <= addr);
         bucket.ids[after.checked_sub(1)?]
     }
@@ -55,17 +52,30 @@ impl Shape for Ranges {
             let (first, last) = (prefix.addr() >> (32 - KICKSTART), prefix.last() >> (32 - KICKSTART));
             reached[first as usize..=last as usize].fill(true);
         }
-        let mut buckets = {
-            // Only the writer changes the cell, so what it reads now is the newest version also after the guard.
+        let mut new = Vec::new();
+        for (at, place) in (0u32..).zip(&self.buckets).filter(|(at, _)| reached[*at as usize]) {
+            let bucket = Bucket::of(book, at);
             let guard = domain.guard();
-            self.buckets.read(guard.turn()).clone()
-        };
-        let mut bytes = size_of_val(&*buckets);
-        for (at, bucket) in (0u32..).zip(&mut buckets).filter(|(at, _)| reached[*at as usize]) {
-            bytes += bucket.starts.len() * (size_of::<u32>() + size_of::<Option<u32>>());
-            *bucket = Arc::new(Bucket::of(book, at));
+            let old = place.read(guard.turn());
+            if *old != bucket {
+                new.push((place, Box::new(bucket), old.heap_bytes()));
+            }
         }
-        self.buckets.replace_weighing(Box::new(buckets), bytes, updater).map_err(|_| TableError::Backpressure)
+        // Room first: once something is published there is no way back.
+        let bytes = new.iter().map(|(_, _, freed)| freed + size_of::<Bucket>()).sum();
+        updater.prepare(new.len(), bytes).map_err(|_| TableError::Backpressure)?;
+        for (place, bucket, freed) in new {
+            if place.replace_weighing(bucket, freed, &*updater).is_err() {
+                unreachable!("room for all was set aside");
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Weigh for Bucket {
+    fn heap_bytes(&self) -> usize {
+        self.starts.heap_bytes() + self.ids.heap_bytes()
     }
 }
 

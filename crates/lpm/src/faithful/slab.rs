@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use rcu::{Domain, Token};
+use rcu::{Account, Domain, Token};
 
 /// Nodes of a chunk.
 const CHUNK: usize = 1 << 10;
@@ -28,6 +28,10 @@ pub struct Pool {
     retired: Vec<u32>,
     /// Nodes that readers may still see, in the order of their grace periods.
     quarantine: VecDeque<(Token, Vec<u32>)>,
+    /// Nodes in `quarantine` and `retired`, and the bytes of one.
+    waiting: usize,
+    node_bytes: usize,
+    account: Account,
 }
 
 /// Unlinked nodes share a grace period up to this number, unless none is under way.
@@ -42,6 +46,11 @@ impl<const SLOTS: usize> Slab<SLOTS> {
     /// The greatest number of nodes.
     pub(super) fn limit(&self) -> usize {
         self.chunks.len() * CHUNK
+    }
+
+    /// Bytes of all chunks.
+    pub(super) fn bytes(&self) -> usize {
+        self.chunks.iter().filter(|chunk| chunk.get().is_some()).count() * CHUNK * size_of::<Node<SLOTS>>()
     }
 
     /// A node; `None` for one that was never handed out.
@@ -65,8 +74,15 @@ impl<const SLOTS: usize> Slab<SLOTS> {
 }
 
 impl Pool {
-    pub(super) fn new(domain: &'static Domain) -> Self {
-        Self { domain, free: Vec::new(), fresh: 0, retired: Vec::new(), quarantine: VecDeque::new() }
+    pub(super) fn new(domain: &'static Domain, node_bytes: usize) -> Self {
+        let account = domain.account("route tables");
+        let (free, retired, quarantine) = (Vec::new(), Vec::new(), VecDeque::new());
+        Self { domain, free, fresh: 0, retired, quarantine, waiting: 0, node_bytes, account }
+    }
+
+    /// False if so much waits to be reclaimed that a change is to be refused.
+    pub(super) fn may_retire(&self) -> bool {
+        self.account.has_room()
     }
 
     fn take(&mut self) -> u32 {
@@ -84,6 +100,7 @@ impl Pool {
     /// Takes back a node that was just unlinked; readers may still be in it.
     pub(super) fn retire(&mut self, node: u32) {
         self.retired.push(node);
+        self.waiting += 1;
     }
 
     /// Starts a grace period for what was unlinked, unless an earlier one is under way and little has come since.
@@ -91,6 +108,11 @@ impl Pool {
         if !self.retired.is_empty() && (self.quarantine.is_empty() || self.retired.len() >= SHARE) {
             self.quarantine.push_back((self.domain.start(), std::mem::take(&mut self.retired)));
         }
+        self.weigh();
+    }
+
+    fn weigh(&self) {
+        self.account.set(self.waiting * self.node_bytes);
     }
 
     /// Frees the nodes whose grace periods have passed.
@@ -99,13 +121,14 @@ impl Pool {
             && self.domain.poll(*token)
             && let Some((_, nodes)) = self.quarantine.pop_front()
         {
+            self.waiting -= nodes.len();
             self.free.extend(nodes);
         }
+        self.weigh();
     }
 
     #[cfg(test)]
     pub(super) fn in_use(&self) -> usize {
-        let waiting: usize = self.quarantine.iter().map(|(_, nodes)| nodes.len()).sum();
-        self.fresh as usize - self.free.len() - self.retired.len() - waiting
+        self.fresh as usize - self.free.len() - self.waiting
     }
 }

@@ -23,7 +23,7 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use rcu::{Domain, Turn};
+use rcu::{Domain, Turn, Weigh};
 
 use super::book::{Book, Piece};
 use super::shape::Shape;
@@ -52,7 +52,7 @@ impl<const ROOT: u32, const BITS: u32, const SLOTS: usize, const LIMIT: usize> S
 
     fn new(domain: &'static Domain) -> (Self, Pool) {
         const { assert!(SLOTS == 1 << BITS && (32 - ROOT).is_multiple_of(BITS) && LIMIT < CHILD as usize) };
-        (Self { root: Region::new(1 << ROOT), slab: Slab::new(LIMIT) }, Pool::new(domain))
+        (Self { root: Region::new(1 << ROOT), slab: Slab::new(LIMIT) }, Pool::new(domain, 4 * SLOTS))
     }
 
     #[inline]
@@ -74,6 +74,9 @@ impl<const ROOT: u32, const BITS: u32, const SLOTS: usize, const LIMIT: usize> S
             book.gaps(prefix, &mut pieces);
         }
         pool.reclaim();
+        if !pool.may_retire() {
+            return Err(TableError::Backpressure);
+        }
         // Room first: once something is published there is no way back.
         let most: usize = pieces.iter().map(Self::most_nodes).sum();
         if most > pool.room(self.slab.limit()) {
@@ -84,6 +87,15 @@ impl<const ROOT: u32, const BITS: u32, const SLOTS: usize, const LIMIT: usize> S
         }
         pool.seal();
         Ok(())
+    }
+}
+
+/// As if all of the root were used.
+impl<const ROOT: u32, const BITS: u32, const SLOTS: usize, const LIMIT: usize> Weigh
+    for Tree<ROOT, BITS, SLOTS, LIMIT>
+{
+    fn heap_bytes(&self) -> usize {
+        size_of_val(self.root.words()) + self.slab.bytes()
     }
 }
 

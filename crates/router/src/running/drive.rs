@@ -115,7 +115,8 @@ impl Router {
                 return Standing::Halted;
             }
             let mut mailboxes = self.info.mailboxes.iter().enumerate();
-            let mail = mailboxes.any(|(worker, mail)| !mail.is_empty() && !self.stalled.contains_key(&worker));
+            let mail =
+                mailboxes.any(|(worker, mail)| !mail.is_empty() && !self.stalled.contains_key(&worker));
             if !busy && !mail && next.is_none_or(|at| at > self.info.clock.now_ns()) {
                 return Standing::Resting(next);
             }
