@@ -131,10 +131,13 @@ impl Reader {
 
     /// True if a thread has waited long for this reader, or memory waits to be reclaimed: end the turn soon.
     ///
-    /// A worker with long turns tests this between work items. It costs one load of the reader's own line.
+    /// A worker with long turns tests this between work items. It costs one load of the reader's own line. True only while a
+    /// grace period waits for this reader: who asks may be late, and ask for a turn that has just ended.
     #[inline]
     pub fn asked(&self) -> bool {
         self.slot().asked.load(Ordering::Relaxed)
+            && self.is_online()
+            && self.shared.epoch.load(Ordering::Relaxed) != self.seen.get()
     }
 
     /// True if grace periods wait for this reader.

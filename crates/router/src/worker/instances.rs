@@ -73,7 +73,10 @@ pub(crate) struct Running<'w> {
     pub(crate) open: &'w mut HashMap<u64, Open>,
     pub(crate) parked: &'w mut HashMap<u64, Parked>,
     pub(crate) elements: &'w Elements,
+    pub(crate) reader: &'w Reader,
     pub(crate) turn: Turn<'w>,
+    /// When the turn began.
+    pub(crate) began_ns: i64,
 }
 
 /// Runs something on an element's instance on this worker, if there is one, and puts what it emitted onto the list.
@@ -107,13 +110,16 @@ impl Worker {
     }
 
     pub(crate) fn running(&mut self) -> Running<'_> {
+        let began_ns = self.core.now_ns;
         Running {
             core: &mut self.core,
             slots: &mut self.slots,
             open: &mut self.open,
             parked: &mut self.parked,
             elements: &self.elements,
+            reader: &self.reader,
             turn: self.reader.turn(),
+            began_ns,
         }
     }
 

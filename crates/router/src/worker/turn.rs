@@ -1,7 +1,7 @@
 //! A worker's turn.
 //!
 //! One turn runs tasks, the work that they start, timers and messages; between turns is RCU's quiescent
-//! state. The work-list is a stack. An element never calls another: what it emits is pushed onto the stack in
+//! state. A turn ends early, between two elements, when a grace period waits for it or control computations have taken long. The work-list is a stack. An element never calls another: what it emits is pushed onto the stack in
 //! reverse, so that the first emission and everything that follows from it come before the second, as if each hop
 //! were a call.
 
@@ -26,6 +26,8 @@ const SLOW_NS: i64 = 250_000;
 /// A turn that has taken longer ends: tasks that make system calls take a hundred times as long as others, and timers, the
 /// hellos of a cluster among them, must not wait for 128 of them.
 const TURN_NS: i64 = 1_000_000;
+/// After so many hops a packet that is alone in its batch goes onto the list if a grace period waits for the turn.
+const HOPS_PER_LOOK: usize = 64;
 /// Timers that a turn runs at most: one that is due again whenever it has run must not keep all else from running.
 const TIMERS_PER_TURN: usize = 1024;
 /// Dispatches that a turn makes at most; a loop in the graph carries over to the next turn.
@@ -76,7 +78,6 @@ impl Worker {
 
 impl Running<'_> {
     fn turn(&mut self, budget: &mut usize) -> Turned {
-        let began_ns = self.core.now_ns;
         let mut look_at = if self.core.times_tasks { 1 } else { self.core.tasks_per_look };
         // What elements began when they were initialised comes before anything else, also before the driver's first step.
         if !std::mem::replace(&mut self.core.began, true)
@@ -113,9 +114,12 @@ impl Running<'_> {
             }
             if task == look_at {
                 look_at += self.look_at_clock();
-                if self.core.now_ns - began_ns > TURN_NS {
+                if self.core.now_ns - self.began_ns > TURN_NS {
                     break;
                 }
+            }
+            if self.is_hurried() {
+                break;
             }
         }
         for _ in 0..TIMERS_PER_TURN {
@@ -123,6 +127,9 @@ impl Running<'_> {
             dispatch!(self, element, |instance, cx| instance.timer(cx, key));
             if let Some(turned) = self.run_list(budget) {
                 return turned;
+            }
+            if self.is_hurried() {
+                return Turned::Busy;
             }
         }
         // Whether to stop is decided before time passes.
@@ -229,6 +236,13 @@ impl Running<'_> {
         }
     }
 
+    /// Whether a grace period waits for this turn: then it ends with what is being done, and the list goes on in the next, so
+    /// that something is done in every turn. Simulated turns do not depend on how quick the machine is.
+    #[inline]
+    fn is_hurried(&self) -> bool {
+        self.reader.asked() && !self.core.clock.is_simulated()
+    }
+
     /// Runs the work-list until it is empty (`None`), waits for another worker, or has used up the turn.
     pub(super) fn run_list(&mut self, budget: &mut usize) -> Option<Turned> {
         while let Some(work) = self.core.list.pop() {
@@ -246,7 +260,14 @@ impl Running<'_> {
                     if !self.control(*control) {
                         return Some(Turned::Blocked);
                     }
+                    // A step may have taken long: a script's load of a table, for one.
+                    if !self.core.list.is_empty() && self.core.clock.now_ns() - self.began_ns > TURN_NS {
+                        return Some(Turned::Busy);
+                    }
                 }
+            }
+            if self.is_hurried() && !self.core.list.is_empty() {
+                return Some(Turned::Busy);
             }
         }
         None
@@ -275,7 +296,7 @@ impl Running<'_> {
                 cx.drop_batch(batch, ASTRAY[0]);
             }
             match self.core.take_first() {
-                Some(Work::Push { element, port, batch: rest }) if *budget > 0 => {
+                Some(Work::Push { element, port, batch: rest }) if *budget > 0 && !self.is_hurried() => {
                     *budget -= 1;
                     (link, batch) = (Link { element, port }, rest);
                 }
@@ -299,7 +320,7 @@ impl Running<'_> {
             cx.core.here = to.element;
             cx.core.exits = *exits;
             let verdict = instance.push_one(&mut cx, to.port as usize, packet);
-            if !cx.core.is_quiet() || left == 0 {
+            if !cx.core.is_quiet() || left == 0 || left % HOPS_PER_LOOK == 0 && self.reader.asked() {
                 break verdict;
             }
             match verdict {
