@@ -81,6 +81,7 @@ mod tests {
             src,
             dst,
             ttl: 64,
+            ecn: 0,
             protocol: segment.protocol(src),
             id: 0,
             fragment: None,
