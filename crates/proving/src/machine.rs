@@ -13,7 +13,7 @@ const GONE: &str = "the interface is gone";
 /// Frames that a receive queue holds.
 const RECEIVE: usize = 2_048;
 /// Frames that a router may send between two looks at what it sent.
-const TRANSMIT: usize = 65_536;
+const TRANSMIT: usize = 8_192;
 
 static LIBRARY: LazyLock<Classes> = LazyLock::new(elements::classes);
 

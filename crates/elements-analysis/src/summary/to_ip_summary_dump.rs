@@ -354,8 +354,10 @@ impl Element for ToIpSummaryDump {
     }
 
     fn finish(&mut self, cx: &mut Cx<'_>) {
-        self.open(cx); // without packets it is still a summary
-        self.flush(cx);
+        if cx.has_run() {
+            self.open(cx); // without packets it is still a summary
+            self.flush(cx);
+        }
     }
 
     fn handlers(&self, h: &mut Handlers) {

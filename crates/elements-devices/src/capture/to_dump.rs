@@ -11,7 +11,7 @@
 //! With an output, packets pass through. On a pull input without an output, packets are pulled as fast as possible.
 //!
 //! The file is replaced when the first packet is written or the router ends, so that the old contents survive if the
-//! configuration fails to start. With UNBUFFERED it is replaced as soon as the router runs, so that readers get its
+//! configuration fails to start, or to take another one's place. With UNBUFFERED it is replaced as soon as the router runs, so that readers get its
 //! header immediately. The same applies to standard output, to which packets are always written immediately.
 //!
 //! A hot swap goes on with the file if it has the same name and format. If it could not be written, it does not begin anew: another name does.
@@ -389,7 +389,9 @@ impl Element for ToDump {
     }
 
     fn finish(&mut self, cx: &mut Cx<'_>) {
-        self.writer(cx); // a capture of nothing is still a capture
+        if cx.has_run() {
+            self.writer(cx); // a capture of nothing is still a capture
+        }
         if let Output::Open(writer) = &mut self.output
             && let Err(error) = writer.close()
         {
@@ -594,6 +596,22 @@ mod tests {
         assert!(text.contains("/nonexistent/a: No such file"), "{text}");
         let text = errors("InfiniteSource -> ToDump(a.xz, ENCAP IP)");
         assert!(text.contains("write .gz or .bz2 instead"), "{text}");
+    }
+
+    /// A configuration that is refused as a successor does not touch the file that the other one goes on writing.
+    #[test]
+    fn a_refused_successor_leaves_the_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a").to_str().unwrap().to_owned();
+        let config = format!("InfiniteSource(LENGTH 1000, LIMIT 100, STOP true) -> d :: ToDump({path})");
+        let mut old = build(&config, 1, 1).unwrap();
+        old.run();
+        let written = std::fs::metadata(&path).unwrap().len();
+        assert!(written > 0);
+        build(&config, 1, 1).unwrap().finish(); // as when it is refused
+        assert_eq!(std::fs::metadata(&path).unwrap().len(), written);
+        old.finish();
+        assert_eq!(records(&path).len(), 100);
     }
 
     /// A reader of a file that is written at once finds its header before the first packet; it is not written again

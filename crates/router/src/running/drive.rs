@@ -3,6 +3,7 @@
 use crate::running::router::Router;
 use crate::worker::instances::{Turned, Worker};
 use crate::worker::wait::wait;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 /// Rounds of work in a row that take no simulated time: enough for whatever ends by itself.
@@ -30,6 +31,7 @@ impl Router {
     /// # Panics
     /// If a worker has, once the others have halted. The router can be finished then, and no more.
     pub fn run(&mut self) {
+        self.info.has_run.store(true, Ordering::Relaxed);
         if self.info.clock.is_simulated() {
             return self.simulate();
         }
@@ -109,6 +111,7 @@ impl Router {
     /// so many rounds. Simulated time is the caller's to move ([`Clock::jump`](crate::Clock::jump)): so several routers, and the
     /// hosts between them, can share a clock.
     pub fn run_rounds(&mut self, rounds: usize) -> Standing {
+        self.info.has_run.store(true, Ordering::Relaxed);
         for _ in 0..rounds {
             let (busy, next) = self.round();
             if self.info.halted() {

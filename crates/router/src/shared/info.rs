@@ -60,6 +60,8 @@ pub struct Info {
     /// Stops that wait for packets on their way.
     pub(crate) ending: Ending,
     pub(crate) halted: AtomicBool,
+    /// Whether the router has ever run.
+    pub(crate) has_run: AtomicBool,
     /// Whether it halts only for as long as another configuration is put in its place.
     pub(crate) swapping: AtomicBool,
     /// What takes new configurations, where that is allowed.
@@ -107,6 +109,7 @@ impl Info {
             grants: AtomicU64::new(0),
             ending: Ending::new(workers),
             halted: AtomicBool::new(false),
+            has_run: AtomicBool::new(false),
             swapping: AtomicBool::new(false),
             reconfigure: OnceLock::new(),
         }
