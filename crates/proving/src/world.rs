@@ -19,7 +19,7 @@ const ROUNDS: usize = 2_000;
 const LATER_NS: i64 = 1_000;
 /// While nothing moves, timers of routers may be late by so much, as on a busy machine: polling for frames that cannot come is
 /// most of what there is to skip.
-const STRIDE_MAX_NS: i64 = 5_000_000;
+pub const STRIDE_MAX_NS: i64 = 5_000_000;
 /// Moments in which nothing moved before strides get longer.
 const QUIET: u32 = 8;
 /// Moments of a story, at most: every run ends.

@@ -8,7 +8,7 @@ use crate::link::Link;
 use crate::machine::{Drive, Machine};
 use crate::model::{History, Verdict};
 use crate::oracle::{Fault, Judge};
-use crate::world::{Flow, Network, World};
+use crate::world::{Flow, Network, STRIDE_MAX_NS, World};
 use crate::{capture, memory, storm, wrong};
 use router::Clock;
 use std::collections::BTreeSet;
@@ -190,7 +190,8 @@ impl Teller {
             Step::Stall { machine, worker, ns } => {
                 let (machine, now_ns) = (self.machine(machine)?, self.world.now_ns());
                 self.world.machines[machine].stall(*worker, now_ns + ns);
-                self.world.judge.excuses.hold(now_ns, now_ns + ns);
+                // When it comes back the world may be looking elsewhere.
+                self.world.judge.excuses.hold(now_ns, now_ns + ns + STRIDE_MAX_NS);
             }
         }
         Ok(())

@@ -147,7 +147,7 @@ impl<'t> Cx<'t> {
         self.turn
     }
 
-    /// Whether the router has ever run. One that is refused as another's successor never has: in [`crate::Element::finish`], what it would
+    /// Whether the router has ever run, or has taken another's place. One that is refused as another's successor never has: in [`crate::Element::finish`], what it would
     /// write or remove may be the other's, which goes on.
     pub fn has_run(&self) -> bool {
         self.core.info.has_run.load(std::sync::atomic::Ordering::Relaxed)

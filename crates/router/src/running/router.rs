@@ -86,6 +86,8 @@ impl Router {
             return Err(error);
         }
         std::mem::swap(self, &mut new);
+        // What the old one had is its own from now on, also if it is replaced before its first turn.
+        self.info.has_run.store(true, Ordering::Relaxed);
         self.info.swaps.follow(&new.info.swaps);
         for (worker, old) in self.workers.iter_mut().zip(&mut new.workers) {
             worker.core.account = std::mem::take(&mut old.core.account);

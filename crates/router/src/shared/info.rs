@@ -60,7 +60,7 @@ pub struct Info {
     /// Stops that wait for packets on their way.
     pub(crate) ending: Ending,
     pub(crate) halted: AtomicBool,
-    /// Whether the router has ever run.
+    /// Whether the router has ever run, or has taken the place of one that had.
     pub(crate) has_run: AtomicBool,
     /// Whether it halts only for as long as another configuration is put in its place.
     pub(crate) swapping: AtomicBool,
