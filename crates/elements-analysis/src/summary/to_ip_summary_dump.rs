@@ -395,6 +395,18 @@ mod tests {
         String::from_utf8(summary(keywords, packets)).unwrap()
     }
 
+    /// A configuration that is refused as a successor does not touch the file that the other one writes.
+    #[test]
+    fn a_refused_successor_leaves_the_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("summary");
+        std::fs::write(&file, "precious").unwrap();
+        let config = format!("Idle -> ToIPSummaryDump({})", file.display());
+        let mut router = crate::testing::build(&config, 1, 1).unwrap_or_else(|error| panic!("{error}"));
+        router.finish();
+        assert_eq!(std::fs::read(&file).unwrap(), b"precious");
+    }
+
     #[test]
     fn heads_and_fields() {
         let packets =
