@@ -2,8 +2,8 @@
 
 use clique_router as router;
 use router::{
-    Activity, Call, Class, Classes, Clock, Config, ConfigError, Cx, Element, Handlers, Log, Merge, Options,
-    Router,
+    Activity, Answer, Call, Class, Classes, Clock, Config, ConfigError, Cx, Element, Handlers, Log, Merge,
+    Options, Response, Router, Step,
 };
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -57,9 +57,74 @@ impl Element for Bomb {
     }
 }
 
-static CLASSES: &[Class] = &[Class::new("Bomb", bomb).ports("0/0").activity(Activity::PerWorker)];
+/// Asker(PATH): reads a handler in a computation, once a worker is held up, and passes on what it gets.
+struct Asker {
+    path: String,
+    holds: Arc<Hold>,
+    told: mpsc::Sender<(Response, Duration)>,
+}
+
+/// Where an Asker passes it on to.
+type Told = mpsc::Sender<(Response, Duration)>;
+
+fn asker(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
+    let holds = config.resource::<Arc<Hold>>().cloned().ok_or("no hold")?;
+    let told = config.resource::<Told>().cloned().ok_or("no place for the answer")?;
+    Ok(Box::new(Asker { path: config.text().to_owned(), holds, told }))
+}
+
+impl Element for Asker {
+    fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
+        cx.tasks().schedule();
+        Ok(())
+    }
+
+    fn run_task(&mut self, cx: &mut Cx<'_>) {
+        if self.holds.begun.load(SeqCst) {
+            cx.handlers().start(Box::new(Instant::now()));
+        } else {
+            cx.tasks().schedule();
+        }
+    }
+
+    fn resume(&mut self, _cx: &mut Cx<'_>, began: &mut Box<dyn Any + Send>, answer: Answer) -> Step {
+        if let (Answer::Response(response), Some(began)) = (answer, began.downcast_ref::<Instant>()) {
+            let _ = self.told.send((response, began.elapsed()));
+            return Step::Done(Ok(String::new()));
+        }
+        Step::Call(Call::read(&*self.path, ""))
+    }
+}
+
+/// Wrong(WHERE): cannot be configured, or not initialised.
+struct Wrong(String);
+
+fn wrong(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
+    Ok(Box::new(Wrong(config.text().to_owned())))
+}
+
+impl Element for Wrong {
+    fn initialize(&mut self, _cx: &mut Cx<'_>) -> Result<(), ConfigError> {
+        Err(self.0.as_str().into())
+    }
+}
+
+static CLASSES: &[Class] = &[
+    Class::new("Bomb", bomb).ports("0/0").activity(Activity::PerWorker),
+    Class::new("Asker", asker).ports("0/0"),
+    Class::new("Wrong", wrong).ports("0/0").activity(Activity::PerWorker),
+];
 
 fn build(config: &str, clock: Clock, holds: Option<Arc<Hold>>) -> Router {
+    build_telling(config, clock, holds, None).expect("a router")
+}
+
+fn build_telling(
+    config: &str,
+    clock: Clock,
+    holds: Option<Arc<Hold>>,
+    told: Option<Told>,
+) -> Result<Router, Vec<lang::Diagnostic>> {
     let parsed = lang::parse(config, "config", &[]);
     let classes = Classes::new(CLASSES);
     let mut options =
@@ -67,8 +132,11 @@ fn build(config: &str, clock: Clock, holds: Option<Arc<Hold>>) -> Router {
     if let Some(holds) = holds {
         options.resources.insert(holds);
     }
+    if let Some(told) = told {
+        options.resources.insert(told);
+    }
     let layout = router::layout(parsed.graph, &classes, 3).expect("a layout");
-    router::build(layout, config.to_owned(), &classes, options).expect("a router").0
+    Ok(router::build(layout, config.to_owned(), &classes, options)?.0)
 }
 
 fn panics(router: &mut Router) -> Option<Box<dyn Any + Send>> {
@@ -126,4 +194,38 @@ fn a_read_does_not_wait_for_a_worker_that_is_held_up() {
         assert_eq!((after.result.as_deref(), after.warnings.len()), (Ok("3"), 0));
         assert_eq!(all, Some(Vec::new()));
     }
+}
+
+/// A computation's read, as scripts make them, does not wait for a worker that is held up either. Other work of its worker goes on then.
+#[test]
+fn a_computation_does_not_wait_for_a_worker_that_is_held_up() {
+    let holds = Arc::<Hold>::default();
+    let (sender, told) = mpsc::channel();
+    let built =
+        build_telling("b :: Bomb(2); a :: Asker(b.one)", Clock::real(), Some(holds.clone()), Some(sender));
+    let mut router = built.expect("a router");
+    let handle = router.handle();
+    let waiting = std::thread::spawn(move || {
+        let answer = told.recv_timeout(Duration::from_secs(60));
+        holds.over.store(true, SeqCst);
+        let after = handle.ask(Call::read("b.one", ""));
+        handle.stop();
+        (answer, after)
+    });
+    router.run();
+    let (answer, after) = waiting.join().expect("answers");
+    let (response, took) = answer.expect("an answer while the worker is held up");
+    assert_eq!(response.result.as_deref(), Ok("2"));
+    assert_eq!(response.warnings, ["without worker 2, which does not answer"]);
+    assert!(took < Duration::from_secs(60), "{took:?}");
+    assert_eq!(after.result.as_deref(), Ok("3"));
+}
+
+/// An element that cannot be initialised hides none that cannot be either; one on several workers is reported once.
+#[test]
+fn all_that_cannot_be_initialised_is_reported() {
+    let config = "a :: Wrong(first); b :: Wrong(second); Bomb(9); c :: Wrong(third)";
+    let errors = build_telling(config, Clock::real(), None, None).err().expect("errors");
+    let said: Vec<_> = errors.iter().map(|error| error.message.as_str()).collect();
+    assert_eq!(said, ["first", "second", "third"]);
 }

@@ -12,7 +12,7 @@ use std::sync::mpsc::{self, Receiver};
 use std::time::{Duration, Instant};
 
 /// How long a read waits for a worker, if another one has answered.
-const PATIENCE: Duration = Duration::from_millis(500);
+pub(crate) const PATIENCE: Duration = Duration::from_millis(500);
 
 /// A way to talk to a running router from any thread.
 #[derive(Clone)]
@@ -94,17 +94,14 @@ impl Handle {
                 match answer.recv_timeout(patient.saturating_duration_since(Instant::now())) {
                     Ok(response) => responses.push(response),
                     Err(_) if self.info.is_over() => return Err(HandlerError::stopped()).into(),
-                    Err(_) => silent.push(worker.to_string()),
+                    Err(_) => silent.push(*worker),
                 }
             }
             // None answers: there is nothing to say but what comes first.
             patient = Instant::now() + Duration::from_millis(100);
         }
         let mut response = Response::merged(handler.merge(&self.info, element), responses.into_iter());
-        if !silent.is_empty() {
-            let warning = format!("without worker {}, which does not answer", silent.join(", "));
-            response.warnings.push(warning);
-        }
+        response.warnings.extend(without(&silent));
         response
     }
 
@@ -123,6 +120,12 @@ impl Handle {
         let silent = (0..asked.len()).filter(|&worker| is_silent(&asked[worker])).collect();
         (!self.info.halted()).then_some(silent)
     }
+}
+
+/// What a caller is told of workers that it was not to wait for.
+pub(crate) fn without(silent: &[usize]) -> Option<String> {
+    let names: Vec<_> = silent.iter().map(usize::to_string).collect();
+    (!names.is_empty()).then(|| format!("without worker {}, which does not answer", names.join(", ")))
 }
 
 /// The result of a response to a caller that has no place for warnings.

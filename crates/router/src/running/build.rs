@@ -223,18 +223,19 @@ fn worker(
     Worker::new(core, slots, elements.clone(), reader)
 }
 
-/// Initialises all elements, in order of configuration, up to the first one that fails.
+/// Initialises all elements, in order of configuration. One that fails hides none that fails, too.
 fn initialize(router: &mut Router, order: &[usize]) -> Result<(), Vec<Diagnostic>> {
+    let (info, mut errors) = (router.info.clone(), Vec::new());
     for &element in order {
-        let info = router.info.clone();
         let node = &info.nodes[element];
         for &worker in &node.workers {
             let result = router.workers[worker].with(element, |instance, cx| instance.initialize(cx));
             if let Some(Err(error)) = result {
                 let context = Context::initializing(&node.name, node.class.name, node.landmark.clone());
-                return Err(diagnose(node, &context, error));
+                errors.extend(diagnose(node, &context, error));
+                break; // on the next worker it would say the same
             }
         }
     }
-    Ok(())
+    if errors.is_empty() { Ok(()) } else { Err(errors) }
 }

@@ -153,7 +153,7 @@ fn drive(worker: &mut Worker) {
             Turned::Busy => wait(std::slice::from_mut(worker), Some(Duration::ZERO)),
             _ if !mailbox.is_empty() => {}
             Turned::Idle(next) => sleep(worker, next),
-            Turned::Blocked => sleep(worker, None),
+            Turned::Blocked => sleep(worker, worker.patient_until_ns()),
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::calls::computation::{Answer, Frame, Step};
 use crate::calls::globals;
+use crate::calls::handle::{PATIENCE, without};
 use crate::calls::resolve::{HOTCONFIG, Target, of_workers, resolve};
 use crate::context::cx::Cx;
 use crate::context::work::{Control, Work};
@@ -131,7 +132,9 @@ impl Running<'_> {
         }
         let id = self.core.next_call;
         self.core.next_call += 1;
-        self.open.insert(id, Open { merge, responses: Vec::new(), missing: workers.len(), reply });
+        let until_ns = self.patience_ns().filter(|_| call.access == Access::Read);
+        let asked = workers.to_vec();
+        self.open.insert(id, Open { merge, responses: Vec::new(), asked, reply, until_ns });
         for &worker in workers {
             let here = self.core.worker;
             let part = Reply::Worker { worker: here, call: id };
@@ -166,8 +169,9 @@ impl Running<'_> {
         }
         let id = self.core.next_call;
         self.core.next_call += 1;
-        self.open
-            .insert(id, Open { merge: Merge::Words, responses: Vec::new(), missing: asked.len(), reply });
+        let (merge, until_ns) = (Merge::Words, self.patience_ns());
+        let open = Open { merge, responses: Vec::new(), asked: asked.clone().collect(), reply, until_ns };
+        self.open.insert(id, open);
         for mailbox in &info.mailboxes[asked] {
             mailbox.send(Message::Own { name, reply: Reply::Worker { worker: self.core.worker, call: id } });
         }
@@ -349,14 +353,41 @@ impl Running<'_> {
     fn take_answer(&mut self, call: u64, from: usize, response: Response) {
         let Some(open) = self.open.get_mut(&call) else { return };
         open.responses.push((from, response));
-        if open.responses.len() < open.missing {
+        if open.responses.len() >= open.asked.len() {
+            self.close(call);
+        }
+    }
+
+    /// Gives the caller what answers there are.
+    fn close(&mut self, call: u64) {
+        let Some(mut open) = self.open.remove(&call) else { return };
+        let is_silent = |worker: &usize| !open.responses.iter().any(|(from, _)| from == worker);
+        let silent: Vec<_> = open.asked.iter().copied().filter(is_silent).collect();
+        open.responses.sort_by_key(|(worker, _)| *worker);
+        let mut response =
+            Response::merged(open.merge, open.responses.into_iter().map(|(_, response)| response));
+        response.warnings.extend(without(&silent));
+        self.deliver(open.reply, response);
+    }
+
+    /// When the workers that are asked now have been waited for long enough.
+    fn patience_ns(&self) -> Option<i64> {
+        let clock = &self.core.clock;
+        (!clock.is_simulated()).then(|| clock.now_ns() + PATIENCE.as_nanos() as i64)
+    }
+
+    /// Calls that have waited for long enough go on with the answers that there are. Without any there is nothing to say but what comes
+    /// first.
+    pub(crate) fn stop_waiting_for_workers(&mut self) {
+        if self.open.is_empty() {
             return;
         }
-        if let Some(mut open) = self.open.remove(&call) {
-            open.responses.sort_by_key(|(worker, _)| *worker);
-            let responses = open.responses.into_iter().map(|(_, response)| response);
-            self.deliver(open.reply, Response::merged(open.merge, responses));
-        }
+        let now_ns = self.core.clock.now_ns();
+        let is_due = |open: &Open| {
+            !open.responses.is_empty() && open.until_ns.is_some_and(|until_ns| until_ns <= now_ns)
+        };
+        let due: Vec<_> = self.open.iter().filter(|(_, open)| is_due(open)).map(|(&call, _)| call).collect();
+        due.into_iter().for_each(|call| self.close(call));
     }
 
     /// The element that steers the driver has done a step: unless it has granted something, the driver stops.

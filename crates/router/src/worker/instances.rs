@@ -54,8 +54,11 @@ pub(crate) struct Open {
     pub(crate) merge: Merge,
     /// Responses by worker.
     pub(crate) responses: Vec<(usize, Response)>,
-    pub(crate) missing: usize,
+    /// Who was asked.
+    pub(crate) asked: Vec<usize>,
     pub(crate) reply: Reply,
+    /// When the caller gets what there is, in nanoseconds; not for writes, which must not be done by half, nor where time is simulated.
+    pub(crate) until_ns: Option<i64>,
 }
 
 /// A call whose answer takes so long that nothing else is to wait for it.
@@ -107,6 +110,11 @@ impl Worker {
     /// Whether something has begun that has not come to its end.
     pub(crate) fn is_amid_something(&self) -> bool {
         !self.core.list.is_empty() || !self.parked.is_empty()
+    }
+
+    /// When a worker that waits for others has waited for long enough.
+    pub(crate) fn patient_until_ns(&self) -> Option<i64> {
+        self.open.values().filter(|open| !open.responses.is_empty()).filter_map(|open| open.until_ns).min()
     }
 
     pub(crate) fn running(&mut self) -> Running<'_> {

@@ -86,6 +86,7 @@ impl Running<'_> {
             return turned;
         }
         self.read_mail();
+        self.stop_waiting_for_workers();
         // Before the list, too: a loop in the graph would never let the driver stop.
         if self.is_asked_to_stop()
             && let Some(turned) = self.consider_stopping(budget)
