@@ -331,7 +331,7 @@ impl Trace {
         let held = std::mem::take(&mut self.file.range_ended);
         match &self.at_end {
             AtEnd::Call(call) => {
-                cx.handlers().call(call.clone());
+                cx.handlers().call_at_end(call.clone());
                 return held && !file_ended;
             }
             AtEnd::Stop => {

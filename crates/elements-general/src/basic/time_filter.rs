@@ -237,7 +237,10 @@ impl Element for TimeFilter {
         if let Some((mut call, stamp_ns)) = self.end_call.clone().zip(due) {
             self.armed = false;
             call.argument = lang::expand(&call.argument, &|name| (name == "t").then(|| shown(stamp_ns)));
-            return Step::Call(call.within(cx.index()));
+            if call.stops().is_none() {
+                return Step::Call(call.within(cx.index()));
+            }
+            cx.handlers().call_at_end(call);
         }
         let batch = std::mem::take(&mut waiting.batch);
         if waiting.pulled {

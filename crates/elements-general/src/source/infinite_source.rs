@@ -166,7 +166,7 @@ impl InfiniteSource {
             return;
         }
         if let Some(call) = &self.end_call {
-            cx.handlers().call(call.clone());
+            cx.handlers().call_at_end(call.clone());
         }
         if self.stop {
             cx.info().please_end();
@@ -310,6 +310,19 @@ mod tests {
         assert_eq!(run_and_read(config, &["s.count", "c.count", "c.count_call"]), ["10", "10", "10"]);
         let config = "s :: InfiniteSource(LIMIT 10, BURST 4, STOP true) -> d :: Discard";
         assert_eq!(run_and_read(config, &["s.count", "d.byte_count", "s.length"]), ["10", "690", "-1"]);
+    }
+
+    /// A call that stops the driver lets packets in queues arrive, as STOP does.
+    #[test]
+    fn a_stop_that_is_called_lets_packets_arrive() {
+        for source in [
+            "InfiniteSource(LIMIT 100, BURST 100, END_CALL stop)",
+            "RatedSource(LIMIT 100, RATE 1000000, END_CALL stop)",
+            "RandomSource(64, LIMIT 100, BURST 100, END_CALL stop)",
+        ] {
+            let config = format!("{source} -> Queue -> Unqueue -> d :: Discard");
+            assert_eq!(run_and_read(&config, &["d.count"]), ["100"], "{source}");
+        }
     }
 
     #[test]

@@ -131,7 +131,7 @@ impl RatedSource {
     /// After the last packet: does what was asked for then. A call is made once, the driver is stopped again.
     fn end(&mut self, cx: &mut Cx<'_>) {
         if let Some(call) = self.end_call.as_ref().filter(|_| !self.ended) {
-            cx.handlers().call(call.clone());
+            cx.handlers().call_at_end(call.clone());
         }
         self.ended = true;
         if self.stop {

@@ -51,11 +51,23 @@ pub(crate) fn call(info: &Info, name: &str, call: &Call) -> HandlerResult {
             Ok(if info.clock.is_simulated() { "simulation" } else { "1" }.to_owned())
         }
         (Access::Write, "stop") => {
-            let times = parse_integer(call.argument.trim()).and_then(|n| i64::try_from(n).ok());
-            info.adjust_run_count(-times.unwrap_or(1));
+            info.adjust_run_count(-stops(&call.argument));
             Ok(String::new())
         }
         _ => Err(HandlerError::not_found(format!("no '{name}' handler"))),
+    }
+}
+
+/// How often a write to `stop` asks the driver to stop.
+fn stops(argument: &str) -> i64 {
+    parse_integer(argument.trim()).and_then(|n| i64::try_from(n).ok()).unwrap_or(1)
+}
+
+impl Call {
+    /// How often the call asks the driver to stop, if it is a write to the global handler `stop`.
+    pub fn stops(&self) -> Option<i64> {
+        let is_stop = matches!(self.access, Access::Write) && self.path == "stop";
+        is_stop.then(|| stops(&self.argument))
     }
 }
 

@@ -37,6 +37,15 @@ impl Calling<'_> {
         self.core.put(Work::Control(Box::new(Control::Call(call))));
     }
 
+    /// Makes the call that a source makes at its end. If that is a write to the global handler `stop`, packets on their way arrive before
+    /// the driver stops, as with [`crate::Info::please_end`].
+    pub fn call_at_end(&mut self, call: Call) {
+        match call.stops() {
+            Some(times) => self.core.info.end_often(times),
+            None => self.call(call),
+        }
+    }
+
     /// Starts a control computation of this element: [`crate::Element::resume`] is called with `state` when this element
     /// returns, before batches that are emitted later.
     #[inline]

@@ -155,7 +155,12 @@ impl Info {
     /// Until then workers run the tasks of elements that pull stored packets or hand packets over, in their usual order, and neither
     /// sources nor timers: packets that wait for time to pass stay where they are. After ten seconds the driver stops anyway.
     pub fn please_end(&self) {
-        self.end(1, LONGEST_END);
+        self.end_often(1);
+    }
+
+    /// The same as if so many sources did.
+    pub(crate) fn end_often(&self, stops: i64) {
+        self.end(stops, LONGEST_END);
     }
 
     /// Asks as often as any script may wait for, giving packets a second: for signals that stop the router.
