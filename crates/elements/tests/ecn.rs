@@ -68,6 +68,37 @@ fn marks_go_into_tunnels_and_come_out() {
     }
 }
 
+/// Marks go through UDP where both ends of a tunnel are told so, and stay out of the outer header otherwise (RFC 9601).
+#[test]
+fn marks_go_through_udp_if_both_ends_say_so() {
+    for (inner_six, outer_six) in [(false, false), (false, true), (true, false), (true, true)] {
+        let [encap, check, set] = if outer_six {
+            ["UDPIP6Encap(2001:db8::1, 9, 2001:db8::2, 9", "CheckIP6Header", "SetIP6ECN"]
+        } else {
+            ["UDPIPEncap(192.0.2.1, 9, 192.0.2.2, 9", "CheckIPHeader", "SetIPECN"]
+        };
+        let packets = || MARKS.map(|mark| packet(inner_six, mark)).into();
+        for (outer, column) in MARKS.into_iter().zip(0..) {
+            let config = format!(
+                "Inject -> {encap}, ECN true) -> between :: Tee -> Collect(0);
+                 between[1] -> {check} -> {set}({outer}) -> StripTransportHeader(ECN true) -> Collect(1)"
+            );
+            let flow = run(&config, packets());
+            assert_eq!(flow.data(0).iter().map(|data| mark(data)).collect::<Vec<_>>(), MARKS, "{config}");
+            let left: Vec<u8> = flow.data(1).iter().map(|data| mark(data)).collect();
+            let expected: &[u8] = [&[0, 2, 1, 3][..], &[0, 2, 1, 3], &[0, 1, 1, 3], &[3, 3, 3]][column];
+            assert_eq!(left, expected, "{config}");
+        }
+        let config = format!(
+            "Inject -> {encap}) -> between :: Tee -> Collect(0);
+             between[1] -> {check} -> {set}(3) -> StripTransportHeader -> Collect(1)"
+        );
+        let flow = run(&config, packets());
+        assert_eq!(flow.data(0).iter().map(|data| mark(data)).collect::<Vec<_>>(), [0; 4], "{config}");
+        assert_eq!(flow.data(1), MARKS.map(|mark| packet(inner_six, mark)), "{config}");
+    }
+}
+
 /// A mark that the configuration says stays.
 #[test]
 fn a_fixed_mark_is_no_packets() {

@@ -1,7 +1,7 @@
 //! Prepends UDP and IPv6 headers to packets.
 //!
 //! ```click
-//! UDPIP6Encap(SRC, SPORT, DST, DPORT)
+//! UDPIP6Encap(SRC, SPORT, DST, DPORT [, ECN])
 //! ```
 //!
 //! The hop limit is 255; the checksum, which IPv6 requires, is always computed. Marks the new headers and sets the
@@ -14,6 +14,7 @@
 //! - `SPORT` (port): the source port.
 //! - `DST` (IPv6 address or `DST_ANNO`): the destination; `DST_ANNO` takes it from the destination annotation.
 //! - `DPORT` (port): the destination port.
+//! - `ECN` (boolean, default false): as for UDPIPEncap.
 //!
 //! # Handlers
 //! - `src`, `sport`, `dst`, `dport` (read, write): the arguments.
@@ -27,6 +28,7 @@
 //! UDPIPEncap, IP6Encap, FastUDPSourceIP6
 
 use super::encap::{Destination, NO_FIT, push_headers, template};
+use elements_shared::ecn;
 use packet::Packet;
 use router::{
     Class, Config, ConfigError, Cx, Element, FromArg, Handlers, IpPort, PerPacket, Simple, Verdict,
@@ -48,21 +50,24 @@ struct UdpIp6Encap {
     template: [u8; ipv6::HEADER_LEN],
     destination: Destination,
     ports: [u16; 2],
+    /// Whether packets are IP packets whose congestion mark the new header has.
+    ecn: bool,
 }
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     let (mut src, mut dst) = (Ipv6Addr::UNSPECIFIED, String::new());
-    let (mut sport, mut dport) = (IpPort(0), IpPort(0));
+    let (mut sport, mut dport, mut ecn) = (IpPort(0), IpPort(0), false);
     config
         .args()
         .required("SRC", &mut src)
         .required("SPORT", &mut sport)
         .required("DST", &mut dst)
         .required("DPORT", &mut dport)
+        .keyword("ECN", &mut ecn)
         .finish()?;
     let destination = Destination::from_arg(&dst, config.scope()).map_err(|_| "bad DST")?;
     let template = template(ip_proto::UDP, 0, HOP_LIMIT, src);
-    Ok(Box::new(PerPacket(UdpIp6Encap { template, destination, ports: [sport.0, dport.0] })))
+    Ok(Box::new(PerPacket(UdpIp6Encap { template, destination, ports: [sport.0, dport.0], ecn })))
 }
 
 impl UdpIp6Encap {
@@ -73,7 +78,12 @@ impl UdpIp6Encap {
         let (src, dst) = (ipv6::Header::new(&self.template).src(), self.destination.of(packet));
         // The sum comes before the headers, which are written and not read.
         let header = udp::header_v6(src, dst, self.ports, len, Sum::of(packet.data()));
-        push_headers::<HEADERS>(packet, self.template, dst, move |rest| rest.copy_from_slice(&header))
+        let mark = if self.ecn { ecn::mark(packet.data()).unwrap_or(0) } else { 0 };
+        push_headers::<HEADERS>(packet, self.template, dst, move |rest| rest.copy_from_slice(&header))?;
+        if mark != 0 {
+            ecn::set_mark(packet.data_mut(), mark);
+        }
+        Ok(())
     }
 }
 

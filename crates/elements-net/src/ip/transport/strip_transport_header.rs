@@ -1,15 +1,21 @@
 //! Removes the transport header.
 //!
 //! ```click
-//! StripTransportHeader()
-//! StripTCPHeader()
+//! StripTransportHeader([ECN])
+//! StripTCPHeader([ECN])
 //! ```
 //!
-//! Removes everything before the data of TCP, UDP and ICMP packets with a marked IP header. The marks stay. For other
+//! Removes everything before the data of TCP, UDP and ICMP packets with a marked IP header; of IPv6 packets, of TCP and
+//! UDP without extension headers. The marks stay. For other
 //! protocols, only what comes before the transport header is removed. Packets without a mark, or without a complete
 //! transport header, are dropped. StripTCPHeader is FastClick's name for it where all packets are TCP.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
+//!
+//! # Arguments
+//! - `ECN` (boolean, default false): whether the data is an IP packet from a tunnel that keeps the congestion mark, as
+//!   UDPIPEncap does with its argument ECN. It has the mark afterwards that RFC 6040 says; if the outer header tells of
+//!   congestion and the inner one cannot, the packet is dropped.
 //!
 //! # Example
 //! ```click
@@ -17,8 +23,9 @@
 //! ```
 //!
 //! # See also
-//! UnstripTransportHeader, StripIPHeader, StripToNetworkHeader, Strip
+//! UDPIPEncap, UnstripTransportHeader, StripIPHeader, StripToNetworkHeader, Strip
 
+use elements_shared::ecn;
 use elements_shared::ip_header::{NO_HEADER, header};
 use packet::Packet;
 use router::{Class, Config, ConfigError, Cx, Element, PerPacket, Simple, Verdict};
@@ -27,17 +34,33 @@ use wire::{icmpv4, ip_proto, tcp, udp};
 /// The class.
 pub(crate) const CLASS: Class =
     Class::new("StripTransportHeader", create).doc(router::manual!("strip_transport_header.rs"));
-struct StripTransportHeader;
+struct StripTransportHeader {
+    ecn: bool,
+}
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
-    config.args().finish()?;
-    Ok(Box::new(PerPacket(StripTransportHeader)))
+    let mut ecn = false;
+    config.args().keyword("ECN", &mut ecn).finish()?;
+    Ok(Box::new(PerPacket(StripTransportHeader { ecn })))
+}
+
+/// The protocol of a packet.
+#[inline]
+fn protocol(packet: &Packet) -> Option<u8> {
+    match header(packet) {
+        Some(header) => Some(header.protocol()),
+        None => packet
+            .network()
+            .filter(|bytes| bytes.first().is_some_and(|first| first >> 4 == 6))?
+            .get(6)
+            .copied(),
+    }
 }
 
 /// Bytes of a packet's transport header.
 #[inline]
 fn header_len(packet: &Packet) -> Option<usize> {
-    match header(packet)?.protocol() {
+    match protocol(packet)? {
         ip_proto::TCP => tcp::header_bytes(packet.transport()?).ok().map(<[u8]>::len),
         ip_proto::UDP => Some(udp::HEADER_LEN),
         ip_proto::ICMP => Some(icmpv4::HEADER_LEN),
@@ -55,10 +78,11 @@ fn strip(packet: &mut Packet) -> Option<()> {
 impl Simple for StripTransportHeader {
     #[inline]
     fn process(&mut self, _cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
-        match strip(packet) {
-            Some(()) => Verdict::Pass,
-            None => Verdict::Drop(NO_HEADER),
+        if strip(packet).is_none() {
+            return Verdict::Drop(NO_HEADER);
         }
+        let outer = if self.ecn { ecn::outer_mark(packet) } else { None };
+        if ecn::leave_tunnel(packet, outer) { Verdict::Pass } else { Verdict::Drop(ecn::CONGESTION) }
     }
 }
 

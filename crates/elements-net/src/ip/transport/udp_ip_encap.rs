@@ -1,7 +1,7 @@
 //! Prepends UDP and IP headers to packets.
 //!
 //! ```click
-//! UDPIPEncap(SRC, SPORT, DST, DPORT [, CHECKSUM])
+//! UDPIPEncap(SRC, SPORT, DST, DPORT [, CHECKSUM, ECN])
 //! ```
 //!
 //! The identification counts up from 0; the TTL is 250. Marks the new headers and sets the destination address
@@ -15,6 +15,9 @@
 //! - `DST` (address or `DST_ANNO`): the destination; `DST_ANNO` takes it from the destination address annotation.
 //! - `DPORT` (port): the destination port.
 //! - `CHECKSUM` (boolean, default true): whether to compute the UDP checksum.
+//! - `ECN` (boolean, default false): whether packets are IP packets whose congestion mark the new header has (RFC 6040,
+//!   RFC 9601). Only for a tunnel whose other end puts the mark back, as StripTransportHeader does with its argument ECN:
+//!   where it does not, congestion would be hidden from the ends.
 //!
 //! # Handlers
 //! - `src`, `sport`, `dst`, `dport` (read, write): the arguments.
@@ -27,8 +30,9 @@
 //! # See also
 //! IPEncap, SetUDPChecksum, StripTransportHeader
 
-use super::super::encap::{Destination, NO_FIT, Template, push_headers};
+use super::super::encap::{Destination, MarkOf, NO_FIT, Template, push_headers};
 use super::super::identification::Identification;
+use elements_shared::ecn;
 use packet::{Batch, Packet};
 use router::{
     Class, Config, ConfigError, Cx, Element, FromArg, Handlers, IpPort, PerPacket, Simple, Verdict,
@@ -51,6 +55,7 @@ pub(super) struct UdpIp {
     ports: [u16; 2],
     checksum: bool,
     id: Identification,
+    mark: MarkOf,
 }
 
 impl UdpIp {
@@ -62,7 +67,8 @@ impl UdpIp {
         checksum: bool,
     ) -> UdpIp {
         let template = Template::of(ip_proto::UDP, 250, src, destination);
-        let mut headers = UdpIp { template, ports: [0, 0], checksum, id: Identification::new(config, 0) };
+        let (id, mark) = (Identification::new(config, 0), MarkOf::Fixed);
+        let mut headers = UdpIp { template, ports: [0, 0], checksum, id, mark };
         headers.set_ports(ports.map(|port| port.0));
         headers
     }
@@ -119,8 +125,12 @@ impl UdpIp {
         packet: &mut Packet,
         id: &mut Identification,
     ) -> Verdict {
+        let mark = self.mark.mark(packet);
         if self.encapsulate::<CHECKSUM, ANNOTATION>(packet, id.take()).is_none() {
             return Verdict::Drop(NO_FIT);
+        }
+        if mark != 0 {
+            ecn::set_mark(packet.data_mut(), mark);
         }
         Verdict::Pass
     }
@@ -153,7 +163,7 @@ impl UdpIp {
 /// Reads the arguments that all classes with one header have.
 pub(super) fn read(config: &Config<'_>, mut interval: Option<&mut u32>) -> Result<UdpIp, ConfigError> {
     let (mut src, mut dst) = (Ipv4Addr::UNSPECIFIED, String::new());
-    let (mut sport, mut dport, mut checksum) = (IpPort(0), IpPort(0), true);
+    let (mut sport, mut dport, mut checksum, mut ecn) = (IpPort(0), IpPort(0), true, false);
     let mut args = config
         .args()
         .required("SRC", &mut src)
@@ -164,9 +174,10 @@ pub(super) fn read(config: &Config<'_>, mut interval: Option<&mut u32>) -> Resul
     if let Some(interval) = &mut interval {
         args = args.positional("INTERVAL", *interval);
     }
-    args.finish()?;
+    args.keyword("ECN", &mut ecn).finish()?;
     let destination = Destination::from_arg(&dst, config.scope()).map_err(|_| "bad DST")?;
-    Ok(UdpIp::new(config, src, destination, [sport, dport], checksum))
+    let mark = if ecn { MarkOf::Inner } else { MarkOf::Fixed };
+    Ok(UdpIp { mark, ..UdpIp::new(config, src, destination, [sport, dport], checksum) })
 }
 
 struct UdpIpEncap(UdpIp);
