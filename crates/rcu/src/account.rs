@@ -134,6 +134,7 @@ impl Shared {
             }
         }
         sums.retain(|(name, _)| !name.is_empty());
+        sums.sort_unstable();
         sums
     }
 

@@ -45,6 +45,13 @@ impl Inside {
     }
 }
 
+/// Runs code of the program's, whose panic ends nothing else. False if it has panicked.
+pub(crate) fn survives(code: impl FnOnce()) -> bool {
+    let outcome = catch_unwind(AssertUnwindSafe(code));
+    // What was thrown may panic, too, when it is dropped; so it is not.
+    outcome.map_err(std::mem::forget).is_ok()
+}
+
 /// Callbacks that have run and are still charged for.
 #[derive(Default)]
 pub(crate) struct Tally {
@@ -56,10 +63,10 @@ pub(crate) struct Tally {
 impl Tally {
     pub(crate) fn run(&mut self, callback: Deferred) {
         let charge = callback.charge();
-        let outcome = catch_unwind(AssertUnwindSafe(|| callback.run()));
+        let survived = survives(|| callback.run());
         self.run += 1;
         self.bytes += charge;
-        self.panicked += u64::from(outcome.is_err());
+        self.panicked += u64::from(!survived);
     }
 }
 

@@ -153,7 +153,8 @@ impl Domain {
     /// such a thread uses [`Reader::synchronize`] or lets go of its guard first.
     ///
     /// # Panics
-    /// If the wait passes the stall limit because of a reader or guard of the calling thread.
+    /// If the wait passes the stall limit because of a guard of the calling thread. (A [`Reader`] may have gone to another thread;
+    /// one that holds up its own thread is named as stalled.)
     pub fn synchronize(&self) {
         let token = self.shared.start();
         self.shared.wait(token);
@@ -235,8 +236,8 @@ impl Domain {
         self.shared.stall_limit.store(nanos(limit), Ordering::Relaxed);
     }
 
-    /// Has `hook` called once for each stall, by the thread that waits or asks for [`stats`](Self::stats); it must
-    /// not panic. Replaces the former hook; the first one writes a line to standard error.
+    /// Has `hook` called once for each stall, by the thread that waits or asks for [`stats`](Self::stats); its
+    /// panic is caught, and counted with those of callbacks. Replaces the former hook; the first one writes a line to standard error.
     pub fn on_stall(&self, hook: impl Fn(&Stall) + Send + Sync + 'static) {
         *self.shared.hook.lock().unwrap_or_else(PoisonError::into_inner) = std::sync::Arc::new(hook);
     }

@@ -83,7 +83,7 @@ impl Shared {
     fn scan(&self) -> u64 {
         // The start of every epoch up to this one comes before the looks below.
         let begun = self.epoch.load(ordering!("scan_epoch_acquire", Acquire));
-        let slots = self.readers.iter();
+        let slots = self.readers.live();
         // Acquire: the turns that these announcements ended are over (rule 1).
         let seen = slots.map(|slot| slot.seen.load(ordering!("scan_acquire", Acquire)));
         let online = seen.filter(|seen| *seen != OFFLINE && !cfg!(rcu_mutant = "ignore_readers"));
@@ -123,7 +123,7 @@ impl Shared {
         self.look_at_accounts(self.now());
         let over = self.scan();
         self.report_stalls(over);
-        let readers = self.readers.iter().filter(|slot| slot.seen.load(Ordering::Relaxed) != OFFLINE).count();
+        let readers = self.readers.live().filter(|slot| slot.seen.load(Ordering::Relaxed) != OFFLINE).count();
         Stats {
             grace_periods: over - 1,
             callbacks_waiting: self.callbacks_waiting(),

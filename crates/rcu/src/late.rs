@@ -10,6 +10,7 @@ use std::{
 };
 
 use crate::{
+    callbacks::survives,
     period::{Period, Token},
     shared::{Shared, nanos},
     slot::{OFFLINE, Slot},
@@ -45,7 +46,11 @@ impl Shared {
         }
         self.metrics.stalls.fetch_add(1, Ordering::Relaxed);
         let hook = self.hook.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        hook(&Stall { reader: slot.name(), waited: Duration::from_nanos(age) });
+        let stall = Stall { reader: slot.name(), waited: Duration::from_nanos(age) };
+        // Whichever thread this is, the reclaimer's perhaps, it goes on.
+        if !survives(|| hook(&stall)) {
+            self.metrics.count_callbacks(0, 1);
+        }
     }
 
     /// A wait that cannot end is a bug of the caller; say so instead of hanging.
@@ -56,14 +61,14 @@ impl Shared {
         let me = thread_id();
         let mine = self.late(period.token).find(|slot| slot.owner.load(Ordering::Relaxed) == me);
         if let Some(slot) = mine {
-            panic!("this thread waits for a grace period while its own reader \"{}\" is online", slot.name());
+            panic!("this thread waits for a grace period while its own {} is online", slot.name());
         }
     }
 
     /// The readers that `token`'s grace period still waits for.
     fn late(&self, token: Token) -> impl Iterator<Item = &Slot> {
         let epoch = token.epoch();
-        self.readers.iter().filter(move |slot| (1..epoch).contains(&slot.seen.load(Ordering::Relaxed)))
+        self.readers.live().filter(move |slot| (1..epoch).contains(&slot.seen.load(Ordering::Relaxed)))
     }
 
     /// Reports the readers that the oldest unfinished grace period has awaited beyond the stall limit, for the

@@ -6,13 +6,11 @@
 //! so that the allocator still has the freed memory at hand when the next update asks for as much. The soundness
 //! argument is the usual one: a batch is closed, then its grace period starts, and the batch runs when that is over.
 
-use std::{
-    mem::{needs_drop, size_of},
-    panic::{AssertUnwindSafe, catch_unwind},
-};
+use std::mem::{needs_drop, size_of};
 
 use crate::{
     budget::PIECE_BYTES,
+    callbacks::survives,
     defer::{Backpressure, Defer, DeferRoom, Updater, charge_for, closure_bytes, private::Sealed},
     queue::Deferred,
     shared::Shared,
@@ -130,9 +128,7 @@ impl LocalUpdater {
     fn run_one(&mut self, deferred: Deferred) {
         self.updater.set_credit(self.updater.credit() + deferred.charge());
         self.run += 1;
-        if catch_unwind(AssertUnwindSafe(|| deferred.run())).is_err() {
-            self.panicked += 1;
-        }
+        self.panicked += u64::from(!survives(|| deferred.run()));
     }
 
     /// Counts what has run, and what waits, where others see it; gives back room that is not needed.

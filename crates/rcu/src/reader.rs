@@ -76,6 +76,8 @@ impl Reader {
     pub(crate) fn new(shared: Arc<Shared>, name: Name) -> Self {
         let slot = shared.readers.claim();
         let reader = Self { shared, slot, seen: Cell::new(OFFLINE) };
+        let owner = if matches!(name, Name::At(_)) { thread_id() } else { 0 };
+        reader.slot().owner.store(owner, Ordering::Relaxed);
         *reader.slot().name.lock().unwrap_or_else(PoisonError::into_inner) = name;
         reader
     }
@@ -123,7 +125,6 @@ impl Reader {
         // Release: the turn's reads are over before any thread sees its end (rule 1).
         slot.seen.store(state, ordering!("report_release", Release));
         self.seen.set(state);
-        slot.owner.store(thread_id(), Ordering::Relaxed);
         if slot.asked.load(Ordering::Relaxed) {
             slot.asked.store(false, Ordering::Relaxed);
         }

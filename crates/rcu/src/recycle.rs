@@ -5,13 +5,10 @@
 //! [`LocalUpdater`](crate::LocalUpdater); but a box that were reused too early would show a reader another value,
 //! and not freed memory.
 
-use std::{
-    mem::needs_drop,
-    panic::{AssertUnwindSafe, catch_unwind},
-    ptr::NonNull,
-};
+use std::{mem::needs_drop, ptr::NonNull};
 
 use crate::{
+    callbacks::survives,
     cell::Cell,
     defer::{Backpressure, Updater, charge_for},
     queue::Deferred,
@@ -135,8 +132,7 @@ impl<T: Weigh + Send + Sync + 'static> Recycler<T> {
         if needs_drop::<T>() {
             // SAFETY: no thread holds a reference to it any more, and it is dropped here only.
             // If that panics, the box is good all the same.
-            let outcome = catch_unwind(AssertUnwindSafe(|| unsafe { place.drop_in_place() }));
-            if outcome.is_err() {
+            if !survives(|| unsafe { place.drop_in_place() }) {
                 self.updater.shared.metrics.count_callbacks(0, 1);
             }
         }
@@ -188,7 +184,7 @@ impl<T: Weigh + Send + Sync + 'static> Recycler<T> {
             heap += old.heap;
             // SAFETY: ready, so its grace period is over.
             let old = unsafe { old.into_box() };
-            panicked += u64::from(catch_unwind(AssertUnwindSafe(|| drop(old))).is_err());
+            panicked += u64::from(!survives(|| drop(old)));
         }
         self.updater.shared.metrics.count_callbacks(count as u64, panicked);
         self.updater.set_credit(self.updater.credit() + count * Self::charge() + heap);

@@ -20,7 +20,8 @@ pub(crate) struct Slot {
     pub(crate) asked: unordered::AtomicBool,
     /// The epoch in which the reader was last reported as stalled, so that it is reported once.
     pub(crate) reported: unordered::AtomicU64,
-    /// The thread that last announced anything here, to recognise one that waits for itself.
+    /// The thread of a guard, which never leaves it, to recognise a thread that waits for itself. 0 for a reader, which may be
+    /// anywhere.
     pub(crate) owner: unordered::AtomicU64,
     /// For people.
     pub(crate) name: StdMutex<Name>,

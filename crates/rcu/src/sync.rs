@@ -8,13 +8,13 @@ pub use loom::cell::UnsafeCell;
 #[cfg(loom)]
 pub(crate) use loom::sync::{
     Arc, Mutex, MutexGuard,
-    atomic::{AtomicBool, AtomicPtr, AtomicU64, fence},
+    atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, fence},
 };
 pub(crate) use std::sync::atomic::Ordering;
 #[cfg(not(loom))]
 pub(crate) use std::sync::{
     Arc, Mutex, MutexGuard,
-    atomic::{AtomicBool, AtomicPtr, AtomicU64, fence},
+    atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, fence},
 };
 
 /// A place whose accesses a model checks for races.

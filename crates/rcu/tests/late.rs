@@ -187,13 +187,13 @@ fn a_refused_updater_waits_for_room_as_long_as_it_likes() {
 }
 
 #[test]
-#[should_panic(expected = "its own reader \"mine\"")]
-fn a_wait_for_room_recognises_its_own_reader() {
+#[should_panic(expected = "its own guard at")]
+fn a_wait_for_room_recognises_its_own_guard() {
     let hand = Hand::default();
     let (domain, _) = domain(&hand);
     domain.set_limit_bytes(1000);
-    let reader = domain.register("mine");
-    reader.turn();
+    let guard = domain.guard();
+    guard.turn();
     domain.call(900, || ()).unwrap();
     let theirs = hand.clone();
     thread::spawn(move || {
@@ -203,4 +203,65 @@ fn a_wait_for_room_recognises_its_own_reader() {
         }
     });
     domain.wait_for_room(500, Duration::from_secs(3600));
+}
+
+/// It reads elsewhere, so the thread that it came from does not wait for itself.
+#[test]
+fn a_reader_that_came_online_here_and_went_elsewhere_is_not_this_threads() {
+    let hand = Hand::default();
+    let (domain, reports) = domain(&hand);
+    let mut reader = domain.register("traveller");
+    reader.turn();
+    thread::scope(|scope| {
+        let (reports, hand) = (reports.clone(), hand.clone());
+        scope.spawn(move || {
+            // Until it is named as late, time passes; then it ends its turn.
+            while reports.lock().unwrap().is_empty() {
+                hand.advance(100);
+                thread::sleep(Duration::from_millis(1));
+            }
+            thread::sleep(Duration::from_millis(20));
+            reader.offline();
+        });
+        domain.synchronize();
+    });
+    assert_eq!(reports.lock().unwrap().len(), 1);
+}
+
+#[test]
+fn a_hook_that_panics_does_not_end_the_reclaimer() {
+    let hand = Hand::default();
+    let mut config = Config::default();
+    config.clock = hand.clock();
+    // SAFETY: no cells here.
+    let domain = unsafe { Domain::isolated(config) };
+    let called = Arc::new(AtomicU64::new(0));
+    let count = called.clone();
+    domain.on_stall(move |_| {
+        count.fetch_add(1, Relaxed);
+        std::panic::resume_unwind(Box::new(Bomb));
+    });
+    let slow = domain.register("slow");
+    slow.turn();
+    domain.call(0, || ()).unwrap();
+    while called.load(Relaxed) == 0 {
+        hand.advance(100);
+        thread::sleep(Duration::from_millis(1));
+    }
+    drop(slow);
+    let (send, receive) = std::sync::mpsc::channel();
+    domain.call(0, move || send.send(()).unwrap()).unwrap();
+    receive.recv_timeout(Duration::from_secs(60)).expect("the reclaimer goes on");
+    assert_eq!(domain.stats().callbacks_panicked, 1);
+}
+
+/// What is thrown may itself be dangerous.
+struct Bomb;
+
+impl Drop for Bomb {
+    fn drop(&mut self) {
+        if !thread::panicking() {
+            std::panic::resume_unwind(Box::new("dropped"));
+        }
+    }
 }
