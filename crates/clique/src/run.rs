@@ -94,6 +94,11 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
 
+    /// Let at most so much memory wait until no worker holds it any more, of replaced routes, next hops, neighbours and the like.
+    /// Beyond that, changes wait or are refused. K, M and G stand for powers of 1024.
+    #[arg(long, value_name = "BYTES", default_value = "64M", value_parser = bytes)]
+    rcu_limit: usize,
+
     /// Print diagnostics, handler values and statistics as one JSON object.
     #[arg(long)]
     json: bool,
@@ -102,6 +107,22 @@ pub(crate) struct Args {
     #[arg(long, action = clap::ArgAction::Help)]
     help: Option<bool>,
 }
+
+/// Reads a number of bytes: `65536`, `64K`, `64M`, `1G`.
+fn bytes(text: &str) -> Result<usize, String> {
+    let (digits, shift) = match text.to_ascii_uppercase().as_str() {
+        upper if upper.ends_with('K') => (&text[..text.len() - 1], 10),
+        upper if upper.ends_with('M') => (&text[..text.len() - 1], 20),
+        upper if upper.ends_with('G') => (&text[..text.len() - 1], 30),
+        _ => (text, 0),
+    };
+    let number: usize = digits.parse().map_err(|_| "a number of bytes expected, such as 64M")?;
+    let bytes = number.checked_mul(1 << shift).ok_or("too much")?;
+    if bytes < LEAST_RCU_LIMIT { Err("at least 64K expected".to_owned()) } else { Ok(bytes) }
+}
+
+/// With less, single changes are refused when others wait.
+const LEAST_RCU_LIMIT: usize = 64 << 10;
 
 /// Runs `clique run`.
 pub(crate) fn run(args: Args, known: &Classes) -> ExitCode {
@@ -116,6 +137,7 @@ pub(crate) fn run(args: Args, known: &Classes) -> ExitCode {
         console::complain("clique run: with --json the flat configuration has to go to a file\n");
         return Status::Usage.into();
     }
+    rcu::Domain::global().set_limit_bytes(args.rcu_limit);
     let clock = args.simtime.map_or_else(Clock::real, simulated_clock);
     let seed = args.seed.or_else(|| clock.is_simulated().then_some(0));
     let setup = Setup {
@@ -223,4 +245,28 @@ fn statistics(router: &Router, outcome: &Outcome, reporter: &Reporter) -> Value 
         "dispatches": router.dispatches(),
         "drops": drops,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::bytes;
+
+    #[test]
+    fn numbers_of_bytes_are_read() {
+        assert_eq!((bytes("65536"), bytes("64k")), (Ok(65_536), Ok(65_536)));
+        assert_eq!((bytes("64M"), bytes("1G")), (Ok(64 << 20), Ok(1 << 30)));
+        for wrong in [
+            "",
+            "M",
+            "64KB",
+            "-1M",
+            "1.5G",
+            "1023",
+            "99999999999999999999",
+            "99999999999999999G",
+            "64\u{212a}",
+        ] {
+            assert!(bytes(wrong).is_err(), "{wrong}");
+        }
+    }
 }

@@ -300,7 +300,9 @@ fn figures(rcu: &Rcu) -> Vec<Vec<Cell>> {
         tone => tone,
     });
     let waiting = format!("{} of {}", or_dash(rcu.waiting_bytes, bytes), or_dash(rcu.limit_bytes, bytes));
-    vec![
+    let parts =
+        rcu.parts.iter().map(|(part, waiting)| vec![name(&format!("- {part}")), number(bytes(*waiting))]);
+    let mut rows = vec![
         vec![name("grace periods/s"), number(or_dash(rcu.grace_periods_rate, short))],
         vec![name("a grace period takes"), number(or_dash(rcu.grace_period_s, duration))],
         vec![name("waits to be freed"), Cell::Text(waiting, tone)],
@@ -309,5 +311,7 @@ fn figures(rcu: &Rcu) -> Vec<Vec<Cell>> {
         vec![name("updates refused/s"), trouble(rcu.refused_rate, Tone::Bad)],
         vec![name("updates refused"), trouble(rcu.refused, Tone::Warning)],
         vec![name("readers that were late"), trouble(rcu.stalls, Tone::Warning)],
-    ]
+    ];
+    rows.splice(3..3, parts); // below what waits
+    rows
 }

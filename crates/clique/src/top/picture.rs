@@ -198,6 +198,7 @@ fn example() -> View {
             grace_period_s: Some(0.000_412),
             waiting_bytes: Some(1.9e6),
             limit_bytes: Some(268_435_456.0),
+            parts: Vec::new(),
             waiting_objects: Some(11_204.0),
             freed_rate: Some(48_200.0),
             refused: Some(0.0),

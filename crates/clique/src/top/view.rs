@@ -118,6 +118,8 @@ pub(super) struct Rcu {
     pub(super) grace_period_s: Option<f64>,
     pub(super) waiting_bytes: Option<f64>,
     pub(super) limit_bytes: Option<f64>,
+    /// What fills it.
+    pub(super) parts: Vec<(String, f64)>,
     pub(super) waiting_objects: Option<f64>,
     pub(super) freed_rate: Option<f64>,
     pub(super) refused: Option<f64>,
@@ -354,11 +356,16 @@ fn rcu(readings: &Readings<'_>) -> Rcu {
     let stalled = now
         .named("clique_rcu_stalled_reader_seconds")
         .map(|sample| Stalled { reader: sample.label("reader").to_owned(), seconds: sample.value() });
+    let parts = now
+        .named("clique_rcu_waiting_part_bytes")
+        .map(|sample| (sample.label("part").to_owned(), sample.value()))
+        .filter(|(_, bytes)| *bytes > 0.0);
     Rcu {
         grace_periods_rate: rate("clique_rcu_grace_periods_total"),
         grace_period_s: time.zip(periods).filter(|(_, periods)| *periods > 0.0).map(|(t, p)| t / p),
         waiting_bytes: now.one("clique_rcu_waiting_bytes"),
         limit_bytes: now.one("clique_rcu_limit_bytes"),
+        parts: parts.collect(),
         waiting_objects: now.one("clique_rcu_waiting_callbacks"),
         freed_rate: rate("clique_rcu_callbacks_total"),
         refused: now.one("clique_rcu_refused_callbacks_total"),

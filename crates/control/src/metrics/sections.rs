@@ -168,6 +168,13 @@ pub(super) fn rcu(out: &mut Exposition, stats: &Stats) {
     for (name, kind, help, value) in figures {
         out.one(name, kind, help, value);
     }
+    let held: usize = stats.accounts.iter().map(|(_, bytes)| bytes).sum();
+    let help = "Memory that waits to be freed, by what it is.";
+    let mut parts = out.family("clique_rcu_waiting_part_bytes", Gauge, help);
+    parts.sample(&[("part", "replaced values")], stats.bytes_waiting.saturating_sub(held) as u64);
+    for (name, bytes) in &stats.accounts {
+        parts.sample(&[("part", *name)], *bytes as u64);
+    }
     // Readers that have the same name are told as one: the one that is worst.
     let mut stalled: BTreeMap<&str, Duration> = BTreeMap::new();
     for stall in &stats.stalled {
