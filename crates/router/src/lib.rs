@@ -153,7 +153,7 @@ pub use context::verdict::Verdict;
 pub use element::behaviour::{Element, Pull, Queues};
 pub use element::class::{Class, Classes, Create, Layout};
 pub use element::config::{Config, Resources};
-pub use element::handlers::{Handlers, Outcome};
+pub use element::handlers::{Handlers, Job, Outcome};
 pub use element::simple::{PerPacket, Simple};
 pub use error::{ConfigError, HandlerError, HandlerErrorKind};
 pub use handlers::call::{Access, Call, CallArg};

@@ -218,17 +218,17 @@ impl<F: Family, T: LongestMatch<F::Key>> Lookup<F, T> {
     /// The handlers that change routes.
     fn handlers_of_changes(h: &mut Handlers) {
         for name in ["add", "set", "remove"] {
-            h.write(name, move |e: &mut Lookup<F, T>, cx, text| {
-                e.command(name, &lang::conf::uncomment(text), router::scope(cx))
+            h.write_outcome(name, move |e: &mut Lookup<F, T>, cx, text| {
+                e.make_all(e.command(name, &lang::conf::uncomment(text), router::scope(cx)))
             });
         }
-        h.write("ctrl", |e: &mut Lookup<F, T>, cx, text| {
-            e.control(&lang::conf::uncomment(text), router::scope(cx))
+        h.write_outcome("ctrl", |e: &mut Lookup<F, T>, cx, text| {
+            e.make_all(e.control(&lang::conf::uncomment(text), router::scope(cx)))
         });
-        h.write("flush", |e: &mut Lookup<F, T>, _, _| e.table.change([Change::Flush]).map_err(explain))
+        h.write_outcome("flush", |e: &mut Lookup<F, T>, _, _| e.make_all(Ok(vec![Change::Flush])))
             .as_button();
         h.write("begin", |e: &mut Lookup<F, T>, _, _| e.table.begin().map_err(explain)).as_button();
-        h.write("commit", |e: &mut Lookup<F, T>, _, _| e.table.commit().map_err(explain)).as_button();
+        h.write_outcome("commit", |e: &mut Lookup<F, T>, _, _| e.make(RouteTable::commit)).as_button();
         h.write("abort", |e: &mut Lookup<F, T>, _, _| e.table.abort().map_err(explain)).as_button();
         h.write("load", |e: &mut Lookup<F, T>, _, text| e.load(text));
         h.write("load_text", |e: &mut Lookup<F, T>, _, text| e.load_text(text));
@@ -776,6 +776,28 @@ mod tests {
         let mut router = build(config, 1, 1).expect("good");
         router.run();
         assert_eq!(router.call(Call::read("r.cache_hits", "")), Ok("98".to_owned()));
+    }
+
+    /// A worker that makes changes, each of which weighs much, faster than grace periods pass: its script waits, and none is lost. Where
+    /// time is simulated, it stands still meanwhile.
+    #[test]
+    fn a_script_waits_for_room() {
+        let (simulated, real) = (router::Clock::simulated, router::Clock::real);
+        // More than there is room for at once.
+        for (class, routes, clock) in [
+            ("RangeIPLookup", 2_400, simulated()),
+            ("RangeIPLookup", 2_400, real()),
+            ("LinearIPLookup", 3_600, real()),
+        ] {
+            let writes = (0..routes).map(|n| format!("write r.add 10.{}.{}.0/24 0, ", n / 250, n % 250));
+            let writes: String = writes.collect();
+            let config = format!("Idle -> r :: {class}; r -> Discard; Script({writes}stop)");
+            let router = crate::testing::build_at(&config, 1, 1, clock, router::Resources::default());
+            let mut router = router.expect("a good configuration");
+            router.run();
+            assert_eq!(router.info().log.text(), "", "{class}");
+            assert_eq!(router.call(Call::read("r.length", "")), Ok(routes.to_string()), "{class}");
+        }
     }
 
     /// A namesake takes over the routes that came while the router ran, and those that have changed then, until a configuration names

@@ -78,6 +78,22 @@ pub(super) struct Books<F: Family> {
     configured: HashMap<Prefix<F::Key>, Target<F::Gateway>>,
 }
 
+/// Makes a change again and again, as long as there is no room for it. For threads other than packet workers.
+///
+/// # Errors
+/// Any other [`Refusal`]; [`Refusal::Busy`] if no room came free in time.
+pub(super) fn patiently<F: Family, T>(
+    mut change: impl FnMut() -> Result<T, Refusal<F>>,
+) -> Result<T, Refusal<F>> {
+    let until = patience();
+    loop {
+        match change() {
+            Err(Refusal::Busy(_)) if Instant::now() < until => wait_for_room(until),
+            done => return done,
+        }
+    }
+}
+
 impl<F: Family> Books<F> {
     /// Prefixes have no route any more: if they were added one by one, their places are free.
     pub(super) fn withdrawn<'a>(&mut self, prefixes: impl Iterator<Item = &'a Prefix<F::Key>>) {

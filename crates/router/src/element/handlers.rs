@@ -5,7 +5,7 @@ use crate::error::HandlerError;
 use crate::handlers::call::Access;
 use crate::handlers::declaration::{Declarations, Handler};
 use crate::handlers::metric::Metric;
-use crate::handlers::response::{HandlerResult, Merge};
+use crate::handlers::response::{HandlerResult, Merge, Response};
 use std::any::Any;
 
 pub(crate) type Function = Box<dyn Fn(&mut dyn Any, &mut Cx<'_>, &str) -> Outcome + Send + Sync>;
@@ -16,7 +16,13 @@ pub enum Outcome {
     Done(HandlerResult),
     /// A control computation of the element, with this state, has the result.
     Start(Box<dyn Any + Send>),
+    /// A thread has the response: it does what would take a worker long, or has to wait for workers. Whatever called waits for it; packets
+    /// and everything else go on meanwhile.
+    Aside(Job),
 }
+
+/// What a thread does for a handler.
+pub type Job = Box<dyn FnOnce() -> Response + Send>;
 
 /// What answers a handler's calls.
 #[derive(Default)]

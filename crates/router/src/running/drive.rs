@@ -104,7 +104,7 @@ impl Router {
                 Turned::Idle(None) | Turned::Blocked => {}
             }
         }
-        (busy, next)
+        (self.await_asides() || busy, next)
     }
 
     /// Lets all workers take turns on this thread until they have nothing left to do at the time that the clock shows, or for

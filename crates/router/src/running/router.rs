@@ -56,6 +56,7 @@ impl Router {
             for worker in &mut self.workers {
                 busy |= worker.serve() == Turned::Busy;
             }
+            busy |= self.await_asides();
             if let Ok(response) = receiver.try_recv() {
                 return result(&self.info, &path, response);
             }
@@ -113,10 +114,26 @@ impl Router {
             for worker in &mut self.workers {
                 busy |= worker.serve() == Turned::Busy || !worker.core.list.is_empty();
             }
+            busy |= self.await_asides();
             if !busy && self.info.mailboxes.iter().all(|mailbox| mailbox.is_empty()) {
                 return;
             }
         }
+    }
+
+    /// Waits until threads have the answers that they work on for handlers, where no worker has a thread of its own that goes on meanwhile.
+    /// Whether there were any.
+    pub(super) fn await_asides(&mut self) -> bool {
+        if !self.workers.iter().any(Worker::has_aside) {
+            return false;
+        }
+        self.workers.iter_mut().for_each(|worker| worker.reader.offline());
+        let answers: Vec<_> = self.workers.iter().map(Worker::await_answers).collect();
+        for (worker, answers) in self.workers.iter_mut().zip(answers) {
+            worker.running().go_on(answers);
+            worker.reader.quiescent();
+        }
+        true
     }
 
     /// Takes over the state of the elements of `old` that have a namesake of the same class here, in two steps: first every element says

@@ -9,7 +9,7 @@ use crate::context::work::{Control, Work};
 use crate::element::behaviour::{Element, seen, target};
 use crate::element::class::again;
 use crate::element::counted::counted;
-use crate::element::handlers::Outcome;
+use crate::element::handlers::{Job, Outcome};
 use crate::error::{ConfigError, HandlerError, REFUSED};
 use crate::handlers::call::{Access, Call};
 use crate::handlers::declaration::Of;
@@ -19,6 +19,7 @@ use crate::shared::writer::Writer;
 use crate::text::args::in_click_words;
 use crate::worker::everyone;
 use crate::worker::instances::{Open, Parked, Running, dispatch};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::mpsc::channel;
 
@@ -205,7 +206,38 @@ impl Running<'_> {
             return self.deliver(reply, response);
         }
         let frames = self.take_frames(&reply);
-        self.parked.insert(call, Parked { frames, reply, answer });
+        self.parked.insert(call, Parked { frames, reply, answer, aside: false });
+    }
+
+    /// Has a thread work on an answer. What waits for it goes on when it is there, and packets go on meanwhile. Where time is simulated,
+    /// it stands still until then (`Router::await_asides`).
+    fn lay_aside(&mut self, job: Job, reply: Reply) {
+        let info = self.core.info.clone();
+        let (sender, answer) = channel();
+        let call = self.core.next_call;
+        self.core.next_call += 1;
+        let writer = match info.clock.is_simulated() {
+            true => Writer::thread(sender),
+            false => Writer::computation(sender, info.mailboxes[self.core.worker].clone(), call),
+        };
+        let log = info.clone();
+        let work = move || {
+            let done = catch_unwind(AssertUnwindSafe(job));
+            let response = done.unwrap_or_else(|_| Err("an error of the program, see above".into()).into());
+            if let Err(Response { result: Err(error), .. }) = writer.tell(response) {
+                log.log.line(&error.message);
+            }
+        };
+        if let Err(error) = std::thread::Builder::new().name("handler".to_owned()).spawn(work) {
+            return self.deliver(reply, Err(format!("cannot start a thread: {error}").into()).into());
+        }
+        if self.core.list.iter().any(|work| matches!(work, Work::Waiting(_))) {
+            // An element that pulls packets cannot wait. The log gets what is wrong, since no caller hears it here.
+            drop(answer);
+            return self.deliver(reply, Ok(String::new()).into());
+        }
+        let frames = self.take_frames(&reply);
+        self.parked.insert(call, Parked { frames, reply, answer, aside: true });
     }
 
     /// Takes the computation that waits for a call off the list, and those that wait for it in turn.
@@ -230,9 +262,18 @@ impl Running<'_> {
 
     /// Lets computations go on whose answer has come.
     fn unpark(&mut self, call: u64) {
-        let Some(Parked { frames, reply, answer }) = self.parked.remove(&call) else { return };
+        let Some(Parked { frames, reply, answer, .. }) = self.parked.remove(&call) else { return };
         self.core.list.extend(frames.into_iter().rev());
         if let Ok(response) = answer.try_recv() {
+            self.deliver(reply, response);
+        }
+    }
+
+    /// Lets computations go on for which threads had these answers.
+    pub(crate) fn go_on(&mut self, answers: Vec<(u64, Response)>) {
+        for (call, response) in answers {
+            let Some(Parked { frames, reply, .. }) = self.parked.remove(&call) else { continue };
+            self.core.list.extend(frames.into_iter().rev());
             self.deliver(reply, response);
         }
     }
@@ -285,6 +326,10 @@ impl Running<'_> {
                 warnings.iter().for_each(|warning| info.log.line(warning)); // its own come later
                 let frame = Frame { owner: element as u32, state, reply };
                 self.core.list.push(Work::Control(Box::new(Control::Start(frame))));
+            }
+            Some(Outcome::Aside(job)) => {
+                warnings.iter().for_each(|warning| info.log.line(warning));
+                self.lay_aside(job, reply);
             }
             None => {
                 self.deliver(reply, Err(HandlerError::not_found("no such handler on this worker")).into())

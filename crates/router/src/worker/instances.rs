@@ -67,6 +67,8 @@ pub(crate) struct Parked {
     pub(crate) frames: Vec<Work>,
     pub(crate) reply: Reply,
     pub(crate) answer: Receiver<Response>,
+    /// Whether a thread of its own works on the answer.
+    pub(crate) aside: bool,
 }
 
 /// A worker within a turn.
@@ -115,6 +117,23 @@ impl Worker {
     /// When a worker that waits for others has waited for long enough.
     pub(crate) fn patient_until_ns(&self) -> Option<i64> {
         self.open.values().filter(|open| !open.responses.is_empty()).filter_map(|open| open.until_ns).min()
+    }
+
+    /// Waits for the answers that threads work on, in the order in which they were asked for. Those threads may wait for all readers: the
+    /// caller has taken those of this thread offline.
+    pub(crate) fn await_answers(&self) -> Vec<(u64, Response)> {
+        let aside = self.parked.iter().filter(|(_, parked)| parked.aside);
+        let lost = || Err("the handler gave no answer".into()).into();
+        let answer =
+            |(call, parked): (&u64, &Parked)| (*call, parked.answer.recv().unwrap_or_else(|_| lost()));
+        let mut answers: Vec<_> = aside.map(answer).collect();
+        answers.sort_by_key(|(call, _)| *call);
+        answers
+    }
+
+    /// Whether threads work on answers.
+    pub(crate) fn has_aside(&self) -> bool {
+        self.parked.values().any(|parked| parked.aside)
     }
 
     pub(crate) fn running(&mut self) -> Running<'_> {

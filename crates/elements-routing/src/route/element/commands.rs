@@ -2,11 +2,11 @@
 
 use super::Lookup;
 use crate::route::family::Family;
-use crate::route::table::{Change, Refusal};
+use crate::route::table::{Change, Refusal, RouteTable, patiently};
 use crate::route::target::{Hop, Route, Target};
 use crate::route::words::{Outputs, leads_to, parse};
 use lpm::{LongestMatch, Prefix, import};
-use router::Scope;
+use router::{HandlerResult, Outcome, Scope};
 use std::path::Path;
 
 /// What a table says when it refuses a change, for the user.
@@ -18,6 +18,11 @@ pub(super) fn explain<F: Family>(refusal: Refusal<F>) -> String {
         Refusal::Open => "a transaction is open already; 'commit' or 'abort' it first".to_owned(),
         Refusal::NotOpen => "no transaction is open; 'begin' opens one".to_owned(),
     }
+}
+
+/// The answer of a handler that has changed a table.
+fn answer<F: Family>(done: Result<(), Refusal<F>>) -> HandlerResult {
+    done.map(|()| String::new()).map_err(|refusal| explain(refusal).into())
 }
 
 impl<F: Family, T: LongestMatch<F::Key>> Lookup<F, T> {
@@ -40,14 +45,18 @@ impl<F: Family, T: LongestMatch<F::Key>> Lookup<F, T> {
         }
     }
 
-    /// Carries out `add`, `set` or `remove`.
-    pub(super) fn command(&self, command: &str, text: &str, scope: Scope<'_>) -> Result<(), String> {
-        let change = self.read_command(command, text, scope)?;
-        self.table.change([change]).map_err(explain)
+    /// What `add`, `set` or `remove` asks for, as a list of changes.
+    pub(super) fn command(
+        &self,
+        command: &str,
+        text: &str,
+        scope: Scope<'_>,
+    ) -> Result<Vec<Change<F>>, String> {
+        Ok(vec![self.read_command(command, text, scope)?])
     }
 
-    /// Carries out a command a line: all, or none.
-    pub(super) fn control(&self, text: &str, scope: Scope<'_>) -> Result<(), String> {
+    /// What a command a line asks for.
+    pub(super) fn control(&self, text: &str, scope: Scope<'_>) -> Result<Vec<Change<F>>, String> {
         let mut changes = Vec::new();
         for line in text.lines() {
             let mut rest = line.trim();
@@ -63,7 +72,29 @@ impl<F: Family, T: LongestMatch<F::Key>> Lookup<F, T> {
                 other => return Err(format!("bad command '{other}'")),
             }
         }
-        self.table.change(changes).map_err(explain)
+        Ok(changes)
+    }
+
+    /// Makes a change of the table. If there is no room for it, a thread waits until there is: the worker has to go on for that.
+    pub(super) fn make(
+        &self,
+        change: impl Fn(&RouteTable<F, T>) -> Result<(), Refusal<F>> + Send + 'static,
+    ) -> Outcome {
+        match change(&self.table) {
+            Err(Refusal::Busy(_)) => {
+                let table = self.table.clone();
+                Outcome::Aside(Box::new(move || answer(patiently(|| change(&table))).into()))
+            }
+            done => Outcome::Done(answer(done)),
+        }
+    }
+
+    /// Makes changes in order, all or none.
+    pub(super) fn make_all(&self, changes: Result<Vec<Change<F>>, String>) -> Outcome {
+        match changes {
+            Ok(changes) => self.make(move |table| table.change(changes.iter().cloned())),
+            Err(error) => Outcome::Done(Err(error.into())),
+        }
     }
 
     /// Reads a whole file, then sets all its routes at once.
