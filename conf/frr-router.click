@@ -25,14 +25,14 @@ AddressInfo(port0 $NET0 $SIX0 $IF0:eth, port1 $NET1 $SIX1 $IF1:eth);
 routes :: IPLookup(port0:ip 0, port1:ip 0, 0.0.0.0/8 0, 127.0.0.0/8 0, 224.0.0.0/4 0, 255.255.255.255/32 0,
   NOROUTE 6);
 routes6 :: IP6Lookup(port0:ip6 0, port1:ip6 0, ::1 0, fe80::/10 0, ff00::/8 0, NOROUTE 6);
-fpm :: FPMServer($IF0 1, $IF1 2, IPV4 routes, IPV6 routes6, HOLD $HOLD, BLACKHOLE 3, UNREACHABLE 4, PROHIBIT 5);
+fpm :: FPMServer($IF0 1 7, $IF1 2 8, IPV4 routes, IPV6 routes6, HOLD $HOLD, BLACKHOLE 3, UNREACHABLE 4, PROHIBIT 5);
 addresses :: KernelRoutes(IPV4 routes, IPV6 routes6, TABLE 255, LOCAL 0);
 // Those whom the kernel knows need not be asked again, and those that an administrator has entered are never asked.
 neighbours :: KernelNeighbours($IF0 p0/arp p0/nd, $IF1 p1/arp p1/nd);
 
 // A port. Outputs: IPv4 and IPv6 packets that arrived, their headers checked, and from possible senders (RFC 1812, section 5.3.7).
-// Inputs: IPv4 and IPv6 packets that leave, the next hop in their annotation. Outputs 2 and 3 have the ICMP errors that forwarding
-// them caused.
+// Inputs: IPv4 and IPv6 packets that leave, the next hop in their annotation; at the third, IPv4 packets to IPv6 gateways ("unnumbered"
+// BGP, RFC 8950), whom neighbour discovery finds. Outputs 2 and 3 have the ICMP errors that forwarding them caused.
 elementclass Port { $device, $port, $colour |
   to :: ToDevice($device);
   FromDevice($device, SNIFFER $SNIFFER,
@@ -64,15 +64,27 @@ elementclass Port { $device, $port, $colour |
     -> fragment :: IPFragmenter($MTU)
     -> arp;
   redirect[1] -> ICMPError($port:ip, redirect, host, RATE $ERRORS, LINK $port:ipnet, DEVICE $device) -> [2]output;
-  options[1] -> ICMPError($port:ip, parameterproblem, RATE $ERRORS) -> [2]output;
-  ttl[1] -> ICMPError($port:ip, timeexceeded, RATE $ERRORS) -> [2]output;
-  fragment[1] -> ICMPError($port:ip, unreachable, needfrag, PMTU $MTU, RATE $ERRORS) -> [2]output;
+  options[1] -> wrong :: ICMPError($port:ip, parameterproblem, RATE $ERRORS) -> [2]output;
+  ttl[1] -> old :: ICMPError($port:ip, timeexceeded, RATE $ERRORS) -> [2]output;
+  fragment[1] -> large :: ICMPError($port:ip, unreachable, needfrag, PMTU $MTU, RATE $ERRORS) -> [2]output;
 
   input[1] -> DropBroadcasts -> FixIP6Src($port:ip6) -> options6 :: IP6GWOptions
     -> hops :: DecIP6HLIM -> size :: IP6Fragmenter($MTU) -> nd;
   options6[1] -> ICMP6Error($port:ip6, 4, 2, RATE $ERRORS) -> [3]output;
   hops[1] -> ICMP6Error($port:ip6, 3, 0, RATE $ERRORS) -> [3]output;
   size[1] -> ICMP6Error($port:ip6, 2, 0, PMTU $MTU, RATE $ERRORS) -> [3]output;
+
+  // No redirect could name such a gateway.
+  input[2]
+    -> DropBroadcasts
+    -> options_across :: IPGWOptions($port:ip)
+    -> FixIPSrc($port:ip)
+    -> ttl_across :: DecIPTTL
+    -> fragment_across :: IPFragmenter($MTU)
+    -> nd;
+  options_across[1] -> wrong;
+  ttl_across[1] -> old;
+  fragment_across[1] -> large;
 }
 
 p0 :: Port($IF0, port0, 1);
@@ -82,6 +94,7 @@ p1[0] -> routes; p1[1] -> routes6; p1[2] -> routes; p1[3] -> routes6;
 routes[0] -> Discard; routes6[0] -> Discard;
 routes[1] -> p0; routes6[1] -> [1]p0;
 routes[2] -> p1; routes6[2] -> [1]p1;
+routes[7] -> [2]p0; routes[8] -> [2]p1;
 
 // Routes of types that lead nowhere: blackhole; unreachable, prohibit; and none at all. The errors are those that Linux sends.
 routes[3] -> Discard; routes6[3] -> Discard;

@@ -5,7 +5,8 @@
 // NET0 and SIX0 are this router's IPv4 and IPv6 address on the first interface and the networks around them, NET1 and SIX1
 // those on the second. The kernel should have no IP address on either interface, so that only Clique answers there. Further
 // routes can be added while it runs, for instance with
-// `clique ctl -u /run/clique.sock write routes.add "10.9.0.0/16 10.0.2.2 2"` (output 1 leads to NET0, output 2 to NET1).
+// `clique ctl -u /run/clique.sock write routes.add "10.9.0.0/16 10.0.2.2 2"` (output 1 leads to NET0, output 2 to NET1; to gateways with
+// IPv6 addresses, outputs 5 and 6).
 //
 // Senders of packets that have no route, are too large, or have used up their TTL get ICMP errors, at most ERRORS a second for each
 // reason, port and worker.
@@ -23,7 +24,8 @@ AddressInfo(port0 $NET0 $SIX0 $IF0:eth, port1 $NET1 $SIX1 $IF1:eth);
 
 // A port. Outputs: IPv4 and IPv6 packets that arrived, their headers checked, and from possible senders (RFC 1812, section 5.3.7), and
 // ICMP errors that forwarding caused.
-// Inputs: IPv4 and IPv6 packets that leave, the next hop in their annotation.
+// Inputs: IPv4 and IPv6 packets that leave, the next hop in their annotation; at the third, IPv4 packets to IPv6 gateways (RFC 8950), whom
+// neighbour discovery finds.
 elementclass Port { $device, $port, $colour |
   to :: ToDevice($device, METHOD $METHOD);
   FromDevice($device, METHOD $METHOD)
@@ -34,7 +36,7 @@ elementclass Port { $device, $port, $colour |
   arp :: ARPQuerier($port:ip, $port:eth, PROBES 3, INTERFACE $device);
   arp[0] -> to;
   arp[1] -> to;
-  arp[2] -> ICMPError($port:ip, unreachable, host, RATE $ERRORS) -> [0]output;
+  arp[2] -> no_host :: ICMPError($port:ip, unreachable, host, RATE $ERRORS) -> [0]output;
   // Who asks for this router is about to be answered: its address is learned.
   kind[0] -> asked :: Tee -> ARPResponder($port:ip $port:eth) -> to;
   asked[1] -> [1]arp;
@@ -48,7 +50,7 @@ elementclass Port { $device, $port, $colour |
   nd :: IP6NDSolicitor($port:ip6, $port:eth, INTERFACE $device);
   nd[0] -> to;
   nd[1] -> to;
-  nd[2] -> ICMP6Error($port:ip6, 1, 3, RATE $ERRORS) -> [1]output;
+  nd[2] -> unanswered :: Classifier(0/60%f0, -) -> ICMP6Error($port:ip6, 1, 3, RATE $ERRORS) -> [1]output;
   kind[3] -> solicited :: Tee -> IP6NDAdvertiser($port:ip6 $port:eth) -> to;
   solicited[1] -> [1]nd;
   kind[4] -> [1]nd;
@@ -71,14 +73,27 @@ elementclass Port { $device, $port, $colour |
     -> fragment :: IPFragmenter($MTU)
     -> arp;
   redirect[1] -> ICMPError($port:ip, redirect, host, RATE $ERRORS, LINK $port:ipnet, DEVICE $device) -> [0]output;
-  options[1] -> ICMPError($port:ip, parameterproblem, RATE $ERRORS) -> [0]output;
-  ttl[1] -> ICMPError($port:ip, timeexceeded, RATE $ERRORS) -> [0]output;
-  fragment[1] -> ICMPError($port:ip, unreachable, needfrag, PMTU $MTU, RATE $ERRORS) -> [0]output;
+  options[1] -> wrong :: ICMPError($port:ip, parameterproblem, RATE $ERRORS) -> [0]output;
+  ttl[1] -> old :: ICMPError($port:ip, timeexceeded, RATE $ERRORS) -> [0]output;
+  fragment[1] -> large :: ICMPError($port:ip, unreachable, needfrag, PMTU $MTU, RATE $ERRORS) -> [0]output;
 
   input[1] -> FixIP6Src($port:ip6) -> options6 :: IP6GWOptions -> hops :: DecIP6HLIM -> size :: IP6Fragmenter($MTU) -> nd;
   options6[1] -> ICMP6Error($port:ip6, 4, 2, RATE $ERRORS) -> [1]output;
   hops[1] -> ICMP6Error($port:ip6, 3, 0, RATE $ERRORS) -> [1]output;
   size[1] -> ICMP6Error($port:ip6, 2, 0, PMTU $MTU, RATE $ERRORS) -> [1]output;
+
+  // No redirect could name such a gateway.
+  input[2]
+    -> DropBroadcasts
+    -> options_across :: IPGWOptions($port:ip)
+    -> FixIPSrc($port:ip)
+    -> ttl_across :: DecIPTTL
+    -> fragment_across :: IPFragmenter($MTU)
+    -> nd;
+  options_across[1] -> wrong;
+  ttl_across[1] -> old;
+  fragment_across[1] -> large;
+  unanswered[1] -> no_host;
 }
 
 // Output 0 is this host; to output 3 goes what has no route, and to output 4 what no router forwards, nor says so.
@@ -92,6 +107,7 @@ p0[0] -> routes; p0[1] -> routes6;
 p1[0] -> routes; p1[1] -> routes6;
 routes[1] -> p0; routes6[1] -> [1]p0;
 routes[2] -> p1; routes6[2] -> [1]p1;
+routes[5] -> [2]p0; routes[6] -> [2]p1;
 routes[4] -> Discard; routes6[4] -> Discard;
 routes[3] -> ICMPError(port0:ip, unreachable, net, RATE $ERRORS) -> routes;
 routes6[3] -> ICMP6Error(port0:ip6, 1, 0, RATE $ERRORS) -> routes6;

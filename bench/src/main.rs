@@ -13,6 +13,7 @@ mod cluster;
 mod devices;
 mod filter;
 mod forward;
+mod fpm;
 mod lpm;
 mod machine;
 mod rcu;
@@ -42,6 +43,8 @@ enum What {
     Devices(devices::Arguments),
     /// Many servers as one router: costs by role, order, and simulated clusters against theory.
     Cluster(cluster::Arguments),
+    /// Routes a second from zebra's FPM interface into a table, and how long a group of next hops takes to change.
+    Fpm(fpm::Arguments),
     /// Nanoseconds a lookup in route tables, and changes a second.
     Lpm(lpm::Arguments),
     /// Nanoseconds a read under read-copy update, and under other protections.
@@ -70,6 +73,7 @@ fn main() -> ExitCode {
         What::Filter(arguments) => filter::run(&arguments),
         What::Devices(arguments) => devices::run(&arguments),
         What::Cluster(arguments) => cluster::run(&arguments),
+        What::Fpm(arguments) => fpm::run(&arguments),
         What::Lpm(arguments) => lpm::run(&arguments),
         What::RcuRead(arguments) => rcu::read::run(&arguments),
         What::RcuUpdate(arguments) => rcu::update::run(&arguments),

@@ -25,6 +25,18 @@ fn rewriter_reports_all_rows() {
     assert_eq!(figures("rewriter").len(), 10);
 }
 
+/// All routes arrive, forwarding goes on, and a group that changes is one change.
+#[test]
+fn fpm_fills_tables_of_both_families() {
+    let figures = figures("fpm");
+    assert_eq!(figures.len(), 2);
+    for figure in &figures {
+        for name in ["routes_per_cpu_second", "idle_pps", "busy_pps", "group_us_median"] {
+            assert!(figure[name].as_f64() > Some(0.0), "{name}: {figure}");
+        }
+    }
+}
+
 #[test]
 fn filter_reports_all_rows() {
     assert_eq!(figures("filter").len(), 4);

@@ -4,7 +4,7 @@
 // $device: the interface. $ip, $ip6: its addresses, from which ICMP errors and requests for neighbours are sent. $nets: its networks,
 // whose hosts are told of better gateways. $no_host, $no_host6: addresses that send nothing, such as this machine's and broadcasts.
 // Outputs: IPv4 packets, IPv6 packets, which arrived or are ICMP errors of our own. Inputs: those that leave, the next hop
-// in their annotation.
+// in their annotation; at the third, IPv4 packets to IPv6 gateways (RFC 8950), whom neighbour discovery finds.
 elementclass HostPort { $device, $ip, $ip6, $mtu, $colour, $nets, $no_host, $no_host6 |
   to :: ToDevice($device);
   FromDevice($device)
@@ -37,11 +37,23 @@ elementclass HostPort { $device, $ip, $ip6, $mtu, $colour, $nets, $no_host, $no_
     -> arp;
   redirect[1] -> ICMPError($ip, redirect, host, RATE 1000, LINK $nets, DEVICE $device) -> [0]output;
   options[1] -> Discard; // the kernel looks at options first, forwards or not, and tells who sent wrong ones
-  ttl[1] -> ICMPError($ip, timeexceeded, RATE 1000) -> [0]output;
-  fragment[1] -> ICMPError($ip, unreachable, needfrag, PMTU $mtu, RATE 1000) -> [0]output;
+  ttl[1] -> old :: ICMPError($ip, timeexceeded, RATE 1000) -> [0]output;
+  fragment[1] -> large :: ICMPError($ip, unreachable, needfrag, PMTU $mtu, RATE 1000) -> [0]output;
 
   // As with IPv4, the kernel tells who sent options that are not known.
   input[1] -> FixIP6Src($ip6) -> IP6GWOptions -> hops :: DecIP6HLIM -> size :: IP6Fragmenter($mtu) -> nd;
   hops[1] -> ICMP6Error($ip6, 3, 0) -> [1]output;
   size[1] -> ICMP6Error($ip6, 2, 0, PMTU $mtu) -> [1]output;
+
+  // No redirect could name such a gateway.
+  input[2]
+    -> DropBroadcasts
+    -> options_across :: IPGWOptions($ip)
+    -> FixIPSrc($ip)
+    -> ttl_across :: DecIPTTL
+    -> fragment_across :: IPFragmenter($mtu)
+    -> nd;
+  options_across[1] -> Discard;
+  ttl_across[1] -> old;
+  fragment_across[1] -> large;
 }

@@ -205,7 +205,10 @@ pub(crate) fn configuration(interfaces: &[Interface]) -> String {
     let end = interfaces.len() + 1;
     let _ = writeln!(text, "routes :: IPLookup({}, NOROUTE {});", here4.join(", "), end + 3);
     let _ = writeln!(text, "routes6 :: IP6Lookup({}, NOROUTE {end});", here6.join(", "));
-    let ports = interfaces.iter().enumerate().map(|(i, interface)| format!("{} {}", interface.name, i + 1));
+    // Behind those for what leads nowhere: the outputs for IPv4 packets to IPv6 gateways.
+    let across = end + 4;
+    let ports = interfaces.iter().enumerate();
+    let ports = ports.map(|(i, interface)| format!("{} {} {}", interface.name, i + 1, across + i));
     let ports = ports.collect::<Vec<_>>().join(", ");
     let _ = writeln!(
         text,
@@ -230,6 +233,7 @@ pub(crate) fn configuration(interfaces: &[Interface]) -> String {
         );
         let _ = writeln!(text, "p{port} -> routes; p{port}[1] -> routes6;");
         let _ = writeln!(text, "routes[{port}] -> p{port}; routes6[{port}] -> [1]p{port};");
+        let _ = writeln!(text, "routes[{}] -> [2]p{port};", across + i);
     }
     let ip =
         interfaces.iter().flat_map(|i| &i.v4).next().map_or(Ipv4Addr::UNSPECIFIED, |(address, _)| *address);
@@ -482,7 +486,7 @@ mod tests {
         ));
         assert!(text.contains("p2 :: HostPort(br0, 10.0.4.1, 100::, 1400, 2, 10.0.4.1/31, "));
         assert!(text.contains("KernelNeighbours(eth0 p1/arp p1/nd, br0 p2/arp p2/nd);"));
-        assert!(text.contains("KernelRoutes(eth0 1, br0 2, IPV4 routes, IPV6 routes6, BLACKHOLE 3,"));
+        assert!(text.contains("KernelRoutes(eth0 1 7, br0 2 8, IPV4 routes, IPV6 routes6, BLACKHOLE 3,"));
         let parsed = lang::parse(&text, "config", &[]);
         assert!(!parsed.has_errors(), "{}", parsed.render_click());
         let layout = router::layout(parsed.graph, &crate::classes(&[]), 2);

@@ -10,6 +10,10 @@
 //! advertisements arrive at input 1, with their Ethernet headers; then the waiting packets leave, in order. Packets
 //! for multicast groups go to the group's Ethernet address (RFC 2464).
 //!
+//! Packets at input 0 may be IPv4 packets, too, whose IPv6 destination annotation is their gateway (RFC 8950): a route lookup sets it
+//! where an IPv4 route has an IPv6 gateway. They leave in frames of the type for IPv4. Those whose gateway does not answer leave by
+//! output 2 as well: a Classifier(0/60%f0, -) in front of ICMP6Error finds the IPv6 packets among them.
+//!
 //! Neighbours have the states of section 7.3.2. An address is incomplete while it is being resolved, by up to three
 //! solicitations, one per second; reachable for half a minute after an answer; then stale. If it is still used, after
 //! five seconds of delay it is probed, three times; without an answer it has failed. Packets waiting for it are then
@@ -109,6 +113,28 @@ mod tests {
         icmpv6::fill_checksum(source, target, &mut message).expect("long enough");
         let fixed = [0x60, 0, 0, 0, 0, 32, 58, 255];
         [&[2; 12][..], &[0x86, 0xdd], &fixed, &source.octets(), &target.octets(), &message].concat()
+    }
+
+    /// An IPv4 packet with an IPv6 gateway waits for it, and leaves in a frame of its own type, also together with IPv6 packets.
+    #[test]
+    fn ipv4_packets_to_ipv6_gateways() {
+        let config = "Inject -> c :: Classifier(0/02, -); nd :: IP6NDSolicitor(2001:db8::1, 2:0:0:0:0:1);
+                      c[0] -> [1]nd; c[1] -> nd; nd -> Collect(0); nd[1] -> Discard";
+        let v4 = |byte| Sent { data: vec![0x45, byte], ..data("2001:db8::7", 0) };
+        let sent = [
+            v4(1),
+            data("2001:db8::7", 2),
+            advertisement("2001:db8::7", 255).into(),
+            v4(3),
+            data("2001:db8::7", 4),
+        ];
+        let frames = |frames: Vec<Vec<u8>>| -> Vec<(u8, [u8; 2])> {
+            frames.iter().map(|frame| (frame[15], [frame[12], frame[13]])).collect()
+        };
+        let (ipv4, ipv6) = ([8, 0], [0x86, 0xdd]);
+        let expected = [(1, ipv4), (2, ipv6), (3, ipv4), (4, ipv6)];
+        assert_eq!(frames(send_singly(config, sent.clone()).data(0)), expected);
+        assert_eq!(frames(crate::testing::send(config, sent).data(0)), expected);
     }
 
     /// Who asks for this host is a neighbour from then on, stale; who asks for another, or has no address, is not.

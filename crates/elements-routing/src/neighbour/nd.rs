@@ -1,5 +1,6 @@
 //! Neighbours of IPv6: neighbour discovery (RFC 4861).
 
+use super::arp::Arp;
 use super::querier::{Link, Shared};
 use super::state::{News, Query};
 use elements_shared::ether_header::mark_frame;
@@ -42,6 +43,15 @@ impl Link for Nd {
         header(to, self.mac, ether_type::IPV6)
     }
 
+    /// IPv4 packets may have IPv6 gateways (RFC 8950).
+    #[inline]
+    fn fit(packet: &Packet, mut header: [u8; HEADER_LEN]) -> [u8; HEADER_LEN] {
+        if is_v4(packet) {
+            header[HEADER_LEN - 2..].copy_from_slice(&ether_type::IPV4.to_be_bytes());
+        }
+        header
+    }
+
     fn special(&self, ip: Ipv6Addr) -> Option<Result<MacAddr, &'static str>> {
         match ip {
             ip if ip.is_multicast() => Some(Ok(group_mac(ip))),
@@ -78,6 +88,9 @@ impl Link for Nd {
 
     #[inline]
     fn take_hop(packet: &mut Packet) -> Option<bool> {
+        if is_v4(packet) {
+            return Arp::take_hop(packet);
+        }
         let mut ip = ipv6::Header::new(packet.data_mut().first_chunk_mut()?);
         let limit = ip.hop_limit();
         if limit > 1 {
@@ -87,6 +100,12 @@ impl Link for Nd {
     }
 
     fn handlers<const HOP: bool>(_: &mut Handlers) {}
+}
+
+/// Whether this is an IPv4 packet.
+#[inline]
+fn is_v4(packet: &Packet) -> bool {
+    packet.data().first().is_some_and(|first| first >> 4 == 4)
 }
 
 impl Nd {

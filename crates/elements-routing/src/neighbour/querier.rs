@@ -35,6 +35,12 @@ pub(crate) trait Link: PartialEq + Clone + Send + 'static {
     fn destination(packet: &Packet) -> Self::Address;
     /// The header of a frame to this address.
     fn header(&self, to: MacAddr) -> [u8; HEADER_LEN];
+    /// The header for a packet, from that for packets of this family.
+    #[inline]
+    fn fit(packet: &Packet, header: [u8; HEADER_LEN]) -> [u8; HEADER_LEN] {
+        let _ = packet;
+        header
+    }
     /// The Ethernet address for an IP address that no neighbour has, but a group or all; or why a packet for it is dropped.
     fn special(&self, ip: Self::Address) -> Option<Result<MacAddr, &'static str>>;
     /// A query for an address; `cause` is a packet for it, if there is one.
@@ -234,7 +240,8 @@ impl<L: Link, const HOP: bool> Querier<L, HOP> {
 
     #[inline]
     fn encapsulate(&self, cx: &mut Cx<'_>, mut packet: Packet, header: &[u8; HEADER_LEN]) -> Option<Packet> {
-        if elements_shared::ether_header::encapsulate(&mut packet, header) {
+        let header = L::fit(&packet, *header);
+        if elements_shared::ether_header::encapsulate(&mut packet, &header) {
             return Some(packet);
         }
         self.drop(cx, packet, elements_shared::ether_header::NO_ROOM);
@@ -487,7 +494,8 @@ impl<L: Link, const HOP: bool> Element for Querier<L, HOP> {
         if verdict != Verdict::Pass {
             return Some(verdict);
         }
-        if elements_shared::ether_header::encapsulate(packet, &self.link.header(mac)) {
+        let header = L::fit(packet, self.link.header(mac));
+        if elements_shared::ether_header::encapsulate(packet, &header) {
             return Some(Verdict::Pass);
         }
         self.shared.drops.fetch_add(1, Relaxed);

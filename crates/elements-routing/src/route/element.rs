@@ -789,7 +789,8 @@ mod tests {
             ("RangeIPLookup", 2_400, real()),
             ("LinearIPLookup", 3_600, real()),
         ] {
-            let writes = (0..routes).map(|n| format!("write r.add 10.{}.{}.0/24 0, ", n / 250, n % 250));
+            let writes =
+                (0..routes).map(|n| format!("write r.add {}.{}.0.0/24 0, ", 1 + n / 16, n % 16 * 16));
             let writes: String = writes.collect();
             let config = format!("Idle -> r :: {class}; r -> Discard; Script({writes}stop)");
             let router = crate::testing::build_at(&config, 1, 1, clock, router::Resources::default());
