@@ -1,4 +1,4 @@
-//! Any bytes as an MRT file: routes or an error.
+//! Any bytes as an MRT file: routes, which read back the same when they are written.
 //!
 //! The corpus is replayed by `crates/lpm/tests/corpus.rs`.
 
@@ -6,6 +6,7 @@
 
 use libfuzzer_sys::fuzz_target;
 
-fuzz_target!(|data: &[u8]| {
-    let _ = lpm::import::mrt::list(data);
-});
+#[path = "../../crates/lpm/tests/round_trip/mod.rs"]
+mod round_trip;
+
+fuzz_target!(|data: &[u8]| round_trip::same(&lpm::import::mrt::list(data)));

@@ -1,4 +1,4 @@
-//! Any bytes as a route list: a list or an error.
+//! Any bytes as a route list: a list, which reads back the same when it is written, or an error.
 //!
 //! The corpus is replayed by `crates/lpm/tests/corpus.rs`.
 
@@ -6,6 +6,7 @@
 
 use libfuzzer_sys::fuzz_target;
 
-fuzz_target!(|data: &[u8]| {
-    let _ = lpm::import::read(data, lpm::import::Options::default());
-});
+#[path = "../../crates/lpm/tests/round_trip/mod.rs"]
+mod round_trip;
+
+fuzz_target!(|data: &[u8]| round_trip::run(data));

@@ -41,6 +41,8 @@ Script(print $(s.handlers), print $(q.handlers), print $(r.handlers), print $(in
 //= flows	r
 //= length	r
 //= table	r$
+//= replace_text	w
+//= replace	w
 //= load_text	w
 //= load	w
 //= abort	wb

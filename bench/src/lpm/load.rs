@@ -32,7 +32,7 @@ pub(super) fn measure(file: &Path, rounds: usize, next_hops: u32) -> Result<Figu
         let source = std::fs::File::open(file).map_err(|e| format!("{}: {e}", file.display()))?;
         let bytes = import::unpack(source, &mut import::Options::default()).map_err(wrong)?;
         let unpacked = processor_time();
-        let list = import::parse_any(&bytes).map_err(wrong)?;
+        let list = import::parse_any(&bytes, import::MAIN_TABLE).map_err(wrong)?;
         let parsed = processor_time();
         let tables = (table(&list.v4, next_hops)?, table(&list.v6, next_hops)?);
         let built = processor_time();

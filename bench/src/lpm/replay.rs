@@ -29,7 +29,10 @@ pub(super) fn measure(file: &Path, list: &List) -> Result<Figure, String> {
     let wrong = |e: import::ImportError| format!("{}: {e}", file.display());
     let source = std::fs::File::open(file).map_err(|e| format!("{}: {e}", file.display()))?;
     let bytes = import::unpack(source, &mut import::Options::default()).map_err(wrong)?;
-    let changes = import::changes(&bytes).map_err(wrong)?;
+    let (changes, faults) = import::changes(&bytes);
+    if let Some(first) = faults.first().first() {
+        return Err(format!("{}: {first}", file.display()));
+    }
     let mut ids = HashMap::new();
     let changes: Vec<(AnyPrefix, Option<u32>)> = changes
         .into_iter()

@@ -97,7 +97,8 @@ enum Command {
     Top(top::Args),
     /// Convert, compare and inspect files of routes.
     ///
-    /// Files can be lists, the output of 'ip route', or MRT files, plain or compressed by gzip, bzip2, xz or zstd.
+    /// Files can be lists, the output of 'ip -j route' or 'ip route', or MRT files, plain or compressed by gzip, bzip2, xz or zstd.
+    /// What cannot be read or used of a file is left out and reported, with its line or record.
     Routes(routes::Args),
     /// Say what is wrong with a configuration, and which worker would run what.
     ///

@@ -12,7 +12,8 @@ type Route = (IpAddr, String, Option<(Option<IpAddr>, u32)>);
 
 fn ours(bytes: &[u8]) -> Vec<Route> {
     let mut routes = Vec::new();
-    let read = mrt::read(bytes, &mut |event| {
+    let faults = mrt::read(bytes, &mut |event| {
+        let mrt::Event::Route(event) = event else { return };
         let prefix = match event.prefix {
             AnyPrefix::V4(prefix) => prefix.to_string(),
             AnyPrefix::V6(prefix) => prefix.to_string(),
@@ -20,7 +21,7 @@ fn ours(bytes: &[u8]) -> Vec<Route> {
         let path = event.path.map(|path| (path.gateway, path.length));
         routes.push((event.peer.address, prefix, path));
     });
-    read.unwrap();
+    assert!(faults.is_empty(), "{faults:?}");
     routes
 }
 

@@ -280,7 +280,8 @@ fn the_full_table_looks_up_right() {
 fn replay<T: LongestMatch<u32>>(kind: &Kind<u32, T>) {
     let packed = &include_bytes!("data/rrc15-20100227.1610.gz")[..];
     let bytes = import::unpack(packed, &mut import::Options::default()).unwrap();
-    let changes = import::changes(&bytes).unwrap();
+    let (changes, faults) = import::changes(&bytes);
+    assert!(faults.is_empty(), "{faults:?}");
     let withdrawn = changes.iter().filter(|(_, gateway)| gateway.is_none()).count();
     assert!(changes.len() > 300 && withdrawn > 50, "{} changes, {withdrawn} withdrawals", changes.len());
     let (mut pair, mut ids) = (Pair::new((kind.make)()), HashMap::new());

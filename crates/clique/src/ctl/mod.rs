@@ -128,7 +128,7 @@ struct Session {
 }
 
 /// The response to a command that was carried out, or what it says instead.
-fn fine(reply: Result<Reply, Failure>) -> Result<Reply, String> {
+pub(crate) fn fine(reply: Result<Reply, Failure>) -> Result<Reply, String> {
     let reply = reply.map_err(|failure| failure.to_string())?;
     if reply.is_fine() { Ok(reply) } else { Err(reply.messages.join("\n")) }
 }

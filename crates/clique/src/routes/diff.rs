@@ -1,6 +1,6 @@
 //! `clique routes diff`.
 
-use super::file::{self, hops_json};
+use super::file::{self, Reading, hops_json};
 use super::trouble::Trouble;
 use crate::console;
 use crate::report;
@@ -30,8 +30,8 @@ pub(crate) struct Args {
 /// One difference: a prefix, and where it led and leads.
 type Difference = (AnyPrefix, Option<NextHops>, Option<NextHops>);
 
-pub(super) fn run(args: &Args, json: bool) -> Result<Status, Trouble> {
-    let (old, new) = (file::read(&args.old)?.list, file::read(&args.new)?.list);
+pub(super) fn run(args: &Args, reading: &Reading, json: bool) -> Result<Status, Trouble> {
+    let (old, new) = (file::read(&args.old, reading)?.list, file::read(&args.new, reading)?.list);
     let differences = differences(&old, &new, args.prefixes);
     let count = |wanted: (bool, bool)| {
         differences.iter().filter(|(_, old, new)| (old.is_some(), new.is_some()) == wanted).count()

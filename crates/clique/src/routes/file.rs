@@ -1,13 +1,25 @@
 //! Reads a route file, with a progress bar on a terminal.
 
 use super::trouble::Trouble;
-use crate::console::reason;
+use crate::console::{self, reason};
 use crate::status::Status;
 use indicatif::{ProgressBar, ProgressStyle};
-use lpm::import::{self, AnyPrefix, ImportError, List, NextHops, Options};
+use lpm::import::{self, AnyPrefix, Faults, ImportError, List, NextHops, Options};
 use serde_json::{Value, json};
 use std::fs::File;
 use std::io::{self, Read};
+
+/// How files are read.
+#[derive(clap::Args, Debug)]
+pub(super) struct Reading {
+    /// Refuse a file of which anything cannot be read or used; otherwise that is left out and reported.
+    #[arg(long, global = true)]
+    strict: bool,
+
+    /// Of routes that 'ip route' says a table of, use those of TABLE.
+    #[arg(long, global = true, value_name = "TABLE", default_value = import::MAIN_TABLE)]
+    table: String,
+}
 
 /// A file that was read.
 pub(super) struct RouteFile {
@@ -16,8 +28,8 @@ pub(super) struct RouteFile {
     pub(super) list: List,
 }
 
-/// Reads a file, or standard input under the name `-`.
-pub(super) fn read(name: &str) -> Result<RouteFile, Trouble> {
+/// Reads a file, or standard input under the name `-`, and reports what is left out.
+pub(super) fn read(name: &str, reading: &Reading) -> Result<RouteFile, Trouble> {
     let wrong = |error: &dyn std::fmt::Display| Trouble(Status::Configuration, format!("{name}: {error}"));
     let unreadable = |error: io::Error| Trouble(Status::Configuration, format!("{name}: {}", reason(&error)));
     let (source, size): (Box<dyn Read>, _) = match name {
@@ -37,8 +49,18 @@ pub(super) fn read(name: &str) -> Result<RouteFile, Trouble> {
         ImportError::Io(error) => unreadable(error),
         error => wrong(&error),
     })?;
-    let list = import::parse_any(&bytes).map_err(|error| wrong(&error))?;
+    let read = import::parse_any(&bytes, &reading.table);
+    let list =
+        if reading.strict { read.and_then(List::strict) } else { read }.map_err(|error| wrong(&error))?;
+    report(name, &list.faults);
     Ok(RouteFile { bytes, list })
+}
+
+/// Says what was left out of a file.
+fn report(name: &str, faults: &Faults) {
+    for line in faults.lines() {
+        console::complain(&format!("clique routes: {name}: {line}\n"));
+    }
 }
 
 /// A bar on standard error; nothing if that is no terminal.

@@ -1,6 +1,6 @@
 //! `clique routes import`.
 
-use super::file::{self, route_json};
+use super::file::{self, Reading, route_json};
 use super::trouble::Trouble;
 use crate::console;
 use crate::ctl;
@@ -15,7 +15,7 @@ use std::path::PathBuf;
 /// Arguments of `clique routes import`.
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {
-    /// A list, the output of 'ip route', or an MRT file, plain or compressed ('-': standard input).
+    /// A list, the output of 'ip -j route' or 'ip route', or an MRT file, plain or compressed ('-': standard input).
     #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
     file: String,
 
@@ -30,6 +30,10 @@ pub(crate) struct Args {
     /// Send the routes to this element of a running router.
     #[arg(long, value_name = "ELEMENT", requires = "socket")]
     into: Option<String>,
+
+    /// Replace all routes of the element by these, at once.
+    #[arg(long, requires = "into")]
+    replace: bool,
 
     /// The TCP port of the router's control socket.
     #[arg(short, long, value_name = "PORT", group = "socket", requires = "into")]
@@ -48,8 +52,8 @@ fn output(text: &str) -> Result<(Option<String>, u32), String> {
     port.parse().map(|port| (interface, port)).map_err(|_| "expected [INTERFACE=]OUTPUT".to_owned())
 }
 
-pub(super) fn run(args: &Args, json: bool) -> Result<Status, Trouble> {
-    let mut list = file::read(&args.file)?.list;
+pub(super) fn run(args: &Args, reading: &Reading, json: bool) -> Result<Status, Trouble> {
+    let mut list = file::read(&args.file, reading)?.list;
     if let Some(element) = &args.into {
         return load(args, element, &list, json);
     }
@@ -57,7 +61,7 @@ pub(super) fn run(args: &Args, json: bool) -> Result<Status, Trouble> {
     if json {
         let all: Vec<Value> =
             list.sorted().iter().map(|&(prefix, next_hops)| route_json(&list, prefix, next_hops)).collect();
-        let report = json!({ "routes": all, "skipped": list.skipped });
+        let report = json!({ "routes": all, "skipped": list.skipped, "faults": list.faults.count() });
         return Ok(match &args.output {
             None => report::print_json(&report),
             Some(out) => console::write_result(Some(out), &format!("{report:#}\n")),
@@ -106,11 +110,15 @@ fn load(args: &Args, element: &str, list: &List, json: bool) -> Result<Status, T
     let value = format!("{}\n{}", words.join(" "), text(list));
     let failure = |message: String| Trouble(Status::Failure, message);
     let mut client = ctl::connect("127.0.0.1", args.port, args.unix_socket.as_deref()).map_err(failure)?;
-    ctl::data(client.write(&format!("{element}.load_text"), &value)).map_err(failure)?;
+    let handler = if args.replace { "replace_text" } else { "load_text" };
+    let reply = ctl::fine(client.write(&format!("{element}.{handler}"), &value)).map_err(failure)?;
+    for warning in reply.warnings() {
+        console::complain(&format!("clique routes: {element}: {warning}\n"));
+    }
     let (v4, v6) = (list.v4.len(), list.v6.len());
     if json {
         return Ok(report::print_json(
-            &json!({ "element": element, "ipv4": v4, "ipv6": v6, "skipped": list.skipped }),
+            &json!({ "element": element, "ipv4": v4, "ipv6": v6, "skipped": list.skipped, "faults": list.faults.count() }),
         ));
     }
     Ok(console::write_result(

@@ -1,6 +1,6 @@
 //! `clique routes lookup`.
 
-use super::file::{self, hops_json};
+use super::file::{self, Reading, hops_json};
 use super::trouble::Trouble;
 use crate::console;
 use crate::report;
@@ -26,8 +26,8 @@ pub(crate) struct Args {
     addresses: Vec<IpAddr>,
 }
 
-pub(super) fn run(args: &Args, json: bool) -> Result<Status, Trouble> {
-    let list = file::read(&args.file)?.list;
+pub(super) fn run(args: &Args, reading: &Reading, json: bool) -> Result<Status, Trouble> {
+    let list = file::read(&args.file, reading)?.list;
     let addresses = match &args.addresses[..] {
         [] if args.file == "-" => {
             return Err(Trouble(Status::Usage, "routes come from standard input; name addresses".into()));

@@ -23,6 +23,9 @@ pub(crate) struct Args {
     #[arg(long, global = true)]
     json: bool,
 
+    #[command(flatten)]
+    reading: file::Reading,
+
     #[command(subcommand)]
     action: Action,
 }
@@ -32,7 +35,8 @@ enum Action {
     /// Check a file and print its routes in one format, or load it into a running router.
     ///
     /// Routes are printed in order, each prefix once, in lines that all these commands and 'load' handlers can read. With
-    /// '--into', the file is checked, then sent to the element of a running router: all routes or none.
+    /// '--into', the file is checked, then its routes are sent to the element of a running router, to be added to its own or
+    /// (with '--replace') to take their place: all or none.
     #[command(after_help = EXIT_STATUS)]
     Import(import::Args),
     /// Print the longest match for addresses.
@@ -55,11 +59,11 @@ enum Action {
 /// Runs `clique routes`.
 pub(crate) fn run(args: &Args) -> Status {
     let done = match &args.action {
-        Action::Import(action) => import::run(action, args.json),
-        Action::Lookup(action) => lookup::run(action, args.json),
-        Action::Diff(action) => diff::run(action, args.json),
-        Action::Replay(action) => replay::run(action, args.json),
-        Action::Stats(action) => stats::run(action, args.json),
+        Action::Import(action) => import::run(action, &args.reading, args.json),
+        Action::Lookup(action) => lookup::run(action, &args.reading, args.json),
+        Action::Diff(action) => diff::run(action, &args.reading, args.json),
+        Action::Replay(action) => replay::run(action, &args.reading, args.json),
+        Action::Stats(action) => stats::run(action, &args.reading, args.json),
     };
     done.unwrap_or_else(|Trouble(status, message)| {
         console::complain(&format!("clique routes: {}\n", message.trim_end()));

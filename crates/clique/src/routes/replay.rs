@@ -1,11 +1,12 @@
 //! `clique routes replay`.
 
-use super::file;
+use super::file::{self, Reading};
 use super::trouble::Trouble;
 use crate::console;
 use crate::status::Status;
 use clap::ValueHint;
-use lpm::import::{AnyPrefix, Choice, List, NextHops, mrt};
+use lpm::import::mrt::{self, Event, Route};
+use lpm::import::{AnyPrefix, Choice, List, NextHops};
 use lpm::{Key, Naive, Prefix, Table, TableError};
 use rcu::Domain;
 use serde_json::json;
@@ -34,29 +35,32 @@ struct Count {
     longest: Duration,
 }
 
-pub(super) fn run(args: &Args, json: bool) -> Result<Status, Trouble> {
+pub(super) fn run(args: &Args, reading: &Reading, json: bool) -> Result<Status, Trouble> {
     let full = |error: TableError| Trouble(Status::Failure, error.to_string());
-    let mut tables = Tables::new(&file::read(&args.routes)?.list).map_err(full)?;
+    let mut tables = Tables::new(&file::read(&args.routes, reading)?.list).map_err(full)?;
     let before = tables.len();
     let (mut choice, mut count) = (Choice::new(), Count::default());
     for name in &args.updates {
-        let bytes = file::read(name)?.bytes;
+        let bytes = file::read(name, reading)?.bytes;
         let wrong =
             |error: &dyn std::fmt::Display| Trouble(Status::Configuration, format!("{name}: {error}"));
         if !mrt::is_mrt(&bytes) {
             return Err(wrong(&"not an MRT file"));
         }
         let mut fault = None;
+        // What cannot be read has been reported before.
         mrt::read(&bytes, &mut |event| {
-            let seen = if event.path.is_some() { &mut count.announcements } else { &mut count.withdrawals };
-            *seen += 1;
-            if let Some((prefix, gateway)) = choice.enter(&event)
-                && let Err(error) = tables.change(prefix, gateway.map(Next::Gateway), &mut count)
-            {
-                fault = Some(error);
+            match event {
+                Event::Route(Route { path: Some(_), .. }) => count.announcements += 1,
+                Event::Route(_) => count.withdrawals += 1,
+                Event::Down { .. } => {}
             }
-        })
-        .map_err(|error| wrong(&error))?;
+            choice.enter(&event, &mut |(prefix, gateway)| {
+                if let Err(error) = tables.change(prefix, gateway.map(Next::Gateway), &mut count) {
+                    fault = Some(error);
+                }
+            });
+        });
         if let Some(error) = fault {
             return Err(full(error));
         }

@@ -1,12 +1,13 @@
 //! `clique routes stats`.
 
-use super::file::{self, RouteFile};
+use super::file::{self, Reading, RouteFile};
 use super::trouble::Trouble;
 use crate::console;
 use crate::report;
 use crate::status::Status;
 use clap::ValueHint;
-use lpm::import::{NextHops, mrt};
+use lpm::import::NextHops;
+use lpm::import::mrt::{self, Event};
 use lpm::{Key, Prefix, Table, TableStats};
 use rcu::Domain;
 use serde_json::{Map, Value, json};
@@ -21,14 +22,14 @@ pub(crate) struct Args {
     file: String,
 }
 
-pub(super) fn run(args: &Args, json: bool) -> Result<Status, Trouble> {
-    let file = file::read(&args.file)?;
+pub(super) fn run(args: &Args, reading: &Reading, json: bool) -> Result<Status, Trouble> {
+    let file = file::read(&args.file, reading)?;
     let full = |error: lpm::TableError| Trouble(Status::Failure, error.to_string());
     let v4 = Family::of(&file.list.v4).map_err(full)?;
     let v6 = Family::of(&file.list.v6).map_err(full)?;
     let events = Events::of(&file);
     if json {
-        let mut report = json!({ "ipv4": v4.json(), "ipv6": v6.json(), "skipped": file.list.skipped });
+        let mut report = json!({ "ipv4": v4.json(), "ipv6": v6.json(), "skipped": file.list.skipped, "faults": file.list.faults.count() });
         if let Some(events) = events {
             report["mrt"] = events.json();
         }
@@ -39,12 +40,12 @@ pub(super) fn run(args: &Args, json: bool) -> Result<Status, Trouble> {
         text.push_str(&family.text(name));
     }
     // Writing to a string cannot fail.
-    let _ = writeln!(text, "left out: {}", file.list.skipped);
+    let _ = writeln!(text, "left out: {}, unusable: {}", file.list.skipped, file.list.faults.count());
     if let Some(events) = events {
         let _ = writeln!(
             text,
-            "MRT: {} routes in dumps, {} announced, {} withdrawn, {} peers",
-            events.dumped, events.announced, events.withdrawn, events.peers
+            "MRT: {} routes in dumps, {} announced, {} withdrawn, {} sessions ended or begun, {} peers",
+            events.dumped, events.announced, events.withdrawn, events.sessions, events.peers
         );
     }
     text.push_str(&lengths(&v4, &v6));
@@ -135,6 +136,8 @@ struct Events {
     dumped: u64,
     announced: u64,
     withdrawn: u64,
+    /// Sessions that ended or began.
+    sessions: u64,
     peers: usize,
 }
 
@@ -144,16 +147,21 @@ impl Events {
             return None;
         }
         let (mut events, mut peers) = (Events::default(), HashSet::new());
-        let read = mrt::read(&file.bytes, &mut |event| {
-            peers.insert(event.peer);
-            match (event.dump, event.path) {
-                (true, _) => events.dumped += 1,
-                (false, Some(_)) => events.announced += 1,
-                (false, None) => events.withdrawn += 1,
+        // What cannot be read has been reported before.
+        mrt::read(&file.bytes, &mut |event| match event {
+            Event::Route(route) => {
+                peers.insert(route.peer);
+                match (route.dump, route.path) {
+                    (true, _) => events.dumped += 1,
+                    (false, Some(_)) => events.announced += 1,
+                    (false, None) => events.withdrawn += 1,
+                }
+            }
+            Event::Down { peer, .. } => {
+                peers.insert(peer);
+                events.sessions += 1;
             }
         });
-        // It has been read without an error before.
-        read.ok()?;
         events.peers = peers.len();
         Some(events)
     }
@@ -163,6 +171,7 @@ impl Events {
             "dumped": self.dumped,
             "announced": self.announced,
             "withdrawn": self.withdrawn,
+            "sessions": self.sessions,
             "peers": self.peers,
         })
     }

@@ -34,12 +34,15 @@ fn import_prints_one_format() {
         0.0.0.0/0 via 192.0.2.1 dev eth0
         unicast 10.0.0.0/8
         	nexthop via 192.0.2.2 dev eth0 weight 1
-        	nexthop via 192.0.2.3 dev eth1 weight 3
+        	nexthop via 192.0.2.3 output 2 weight 3
         10.1.0.0/16 192.0.2.4 2
         blackhole 10.66.0.0/16
         2001:db8::/32 via fe80::1 dev eth0
     "#]]
     .assert_eq(&clique_in(folder.path(), &["routes", "import", "kernel", "--to", "eth1=2"]));
+    // With outputs for all, next hops and their weights are written as 'set' takes them.
+    let all = clique_in(folder.path(), &["routes", "import", "kernel", "--to", "eth1=2", "--to", "0"]);
+    assert!(all.contains("\n10.0.0.0/8 nexthop 192.0.2.2 0 1 nexthop 192.0.2.3 2 3\n"), "{all}");
     assert_eq!(clique_in(folder.path(), &["routes", "import", "list", "-o", "copy"]), "exit status: 0\n");
     let copy = std::fs::read_to_string(folder.path().join("copy")).expect("written");
     assert_eq!(copy, "10.1.0.0/16 192.0.2.9 2\n10.66.0.0/16 1\n172.16.0.0/12 1\n");
@@ -47,6 +50,7 @@ fn import_prints_one_format() {
         exit status: 0
         --- output
         {
+          "faults": 0,
           "routes": [
             {
               "next_hops": [
@@ -74,13 +78,46 @@ fn errors_name_file_line_and_remedy() {
         --- messages
         clique routes: bad: line 3: bad prefix '10.0.0.0/40': prefix length 40 exceeds 32; write ADDR/LEN, as in 192.0.2.0/24
     "#]]
-    .assert_eq(&clique_in(folder.path(), &["routes", "stats", "bad"]));
+    .assert_eq(&clique_in(folder.path(), &["routes", "stats", "--strict", "bad"]));
+    // Without '--strict' it is left out, and said.
+    expect![[r#"
+        exit status: 0
+        --- output
+        10.0.0.1	10.0.0.0/8	connected
+        --- messages
+        clique routes: bad: line 3: bad prefix '10.0.0.0/40': prefix length 40 exceeds 32; write ADDR/LEN, as in 192.0.2.0/24
+    "#]]
+    .assert_eq(&clique_in(folder.path(), &["routes", "lookup", "bad", "10.0.0.1"]));
+    // A file of something else has no route at all.
+    let other = clique_with("Dear router,\nforward!\n", &["routes", "import", "-"]);
+    assert!(other.starts_with("exit status: 1\n") && other.contains("line 1: bad prefix 'Dear'"), "{other}");
     expect![[r#"
         exit status: 1
         --- messages
         clique routes: nowhere: No such file or directory
     "#]]
     .assert_eq(&clique_in(folder.path(), &["routes", "import", "nowhere"]));
+}
+
+/// The kernel's JSON, and a table that is asked for.
+#[test]
+fn kernel_routes_in_json_and_of_other_tables() {
+    let json = r#"[{"dst":"10.0.0.0/8","via":{"family":"inet6","host":"fe80::1"},"dev":"eth0","flags":[]},
+        {"dst":"10.1.0.0/16","gateway":"192.0.2.1","dev":"eth0","table":"100","flags":[]},
+        {"dst":"10.2.0.0/16","encap":"mpls","dst":"7","gateway":"192.0.2.1","dev":"eth0","flags":[]}]"#;
+    expect![[r#"
+        exit status: 0
+        --- output
+        10.0.0.0/8 fe80::1 3
+        --- messages
+        clique routes: -: route 2: a route of table '100'
+        clique routes: -: route 3: encapsulation (mpls) is not supported
+    "#]]
+    .assert_eq(&clique_with(json, &["routes", "import", "-", "--to", "eth0=3"]));
+    let other = clique_with(json, &["routes", "import", "--table", "100", "-"]);
+    assert!(other.contains("output\n10.1.0.0/16 via 192.0.2.1 dev eth0\n"), "{other}");
+    let strict = clique_with(json, &["routes", "import", "--strict", "-"]);
+    assert!(strict.starts_with("exit status: 1\n--- messages\nclique routes: -: route 2: "), "{strict}");
 }
 
 #[test]
@@ -177,6 +214,10 @@ fn import_into_a_running_router() {
     let done = clique_with("10.9.0.0/16 192.0.2.9 2\n10.10.0.0/16\n", &arguments);
     assert_eq!(done, "exit status: 0\n--- output\nr: -: 2 IPv4 and 0 IPv6 routes read\n");
     assert!(running.talk("read r.lookup 10.9.1.1").contains("2 192.0.2.9"));
+    assert!(running.talk("read r.length").contains("\n6"));
+    let done = import("list", &["--replace"]);
+    assert_eq!(done, "exit status: 0\n--- output\nr: list: 3 IPv4 and 0 IPv6 routes read\n");
+    assert!(running.talk("read r.length").contains("\n3"));
     let refused = import("kernel", &["--to", "eth0=7", "--to", "1"]);
     assert!(refused.contains("exit status: 3") && refused.contains("output 7 of"), "{refused}");
     running.talk("write stop");

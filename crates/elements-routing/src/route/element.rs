@@ -10,7 +10,7 @@ use super::sticky::Sticky;
 use super::table::{Change, RouteTable};
 use super::target::{Forwarding, Hop, Route, Target, pick};
 use super::words::{leads_to, needed_outputs, parse};
-use commands::explain;
+use commands::{Entry, explain};
 use elements_shared::flow_hash::{Fields, Flows};
 use elements_shared::keyed_hash::HashKey;
 use elements_shared::membership::Membership;
@@ -200,6 +200,12 @@ impl LookupStyle {
     }
 }
 
+/// Tells the caller of a handler what it leaves out.
+fn warn(cx: &mut Cx<'_>, left: Vec<String>) -> Result<(), String> {
+    left.iter().for_each(|line| cx.warn(line));
+    Ok(())
+}
+
 impl<F: Family, T: LongestMatch<F::Key>> Lookup<F, T> {
     /// The answer of the `lookup` handler; of several next hops, the one for a packet of which only the address is known.
     fn look_up(&self, cx: &Cx<'_>, address: F::Address) -> String {
@@ -230,8 +236,12 @@ impl<F: Family, T: LongestMatch<F::Key>> Lookup<F, T> {
         h.write("begin", |e: &mut Lookup<F, T>, _, _| e.table.begin().map_err(explain)).as_button();
         h.write_outcome("commit", |e: &mut Lookup<F, T>, _, _| e.make(RouteTable::commit)).as_button();
         h.write("abort", |e: &mut Lookup<F, T>, _, _| e.table.abort().map_err(explain)).as_button();
-        h.write("load", |e: &mut Lookup<F, T>, _, text| e.load(text));
-        h.write("load_text", |e: &mut Lookup<F, T>, _, text| e.load_text(text));
+        for (name, how) in [("load", Entry::Add), ("replace", Entry::Replace)] {
+            h.write(name, move |e: &mut Lookup<F, T>, cx, text| warn(cx, e.load(text, how)?));
+            h.write(&format!("{name}_text"), move |e: &mut Lookup<F, T>, cx, text| {
+                warn(cx, e.load_text(text, how)?)
+            });
+        }
     }
 
     /// The answer of the `table` handler.

@@ -16,7 +16,7 @@ use super::target::{Forwarding, Route, Target};
 use lpm::{LongestMatch, Prefix, RoutesError, TableError};
 use rcu::{Domain, Turn};
 use router::Info;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicU64, Ordering, fence};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::{Duration, Instant};
@@ -251,14 +251,30 @@ impl<F: Family, T: LongestMatch<F::Key>> RouteTable<F, T> {
     /// # Errors
     /// [`Refusal::Full`], [`Refusal::Busy`].
     pub(super) fn set_all(&self, routes: &[Route<F>]) -> Result<(), Refusal<F>> {
+        self.enter_all(routes, false)
+    }
+
+    /// Puts routes in the place of all, at once: all or none. Each address is looked up among the old ones or among these. As in a
+    /// list, the last of several for one prefix counts.
+    ///
+    /// # Errors
+    /// [`Refusal::Full`], [`Refusal::Busy`].
+    pub(super) fn replace_all(&self, routes: &[Route<F>]) -> Result<(), Refusal<F>> {
+        self.enter_all(routes, true)
+    }
+
+    fn enter_all(&self, routes: &[Route<F>], flush: bool) -> Result<(), Refusal<F>> {
         let mut books = self.books();
         if books.open.is_some() {
             let mut draft = Draft::default();
+            if flush {
+                draft.enter(Change::Flush, |_| None)?;
+            }
             routes.iter().for_each(|route| draft.set(route.clone()));
             return self.publish(&mut books, draft);
         }
         let decisions = decisions(routes.iter().cloned());
-        self.commit_all(&mut books, COMMANDS, false, &decisions)
+        self.commit_all(&mut books, COMMANDS, flush, &decisions)
     }
 
     /// Opens a transaction: changes from now on are published by [`RouteTable::commit`], all at once.
@@ -338,7 +354,9 @@ impl<F: Family, T: LongestMatch<F::Key>> RouteTable<F, T> {
         let ids = self.hops.intern_all(origin, targets).map_err(refused_hops)?;
         let mut changes = Vec::with_capacity(decisions.len());
         if flush {
-            self.prefixes.for_each(&mut |prefix, _| changes.push((prefix, None)));
+            let stays: HashSet<_> = decisions.iter().map(|&(prefix, _)| prefix).collect();
+            let mut remove = |prefix, _| changes.extend((!stays.contains(&prefix)).then_some((prefix, None)));
+            self.prefixes.for_each(&mut remove);
         }
         changes.extend(decisions.iter().zip(&ids).map(|(&(prefix, _), &id)| (prefix, id)));
         let had = match self.publish_moves(&changes) {

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::net::IpAddr;
 
+use super::error::ImportError;
+use super::fault::Faults;
 use crate::prefix::Prefix;
 
 /// A prefix of either family.
@@ -56,8 +58,10 @@ pub struct List {
     pub devices: Vec<String>,
     /// Next hops with their weights.
     pub groups: Vec<Vec<(Hop, u32)>>,
-    /// Routes that were left out: not for forwarding by destination, or worse than another for the same prefix.
+    /// Routes that were left out and are not missed: for the machine itself, or worse than another for the same prefix.
     pub skipped: u64,
+    /// What could not be read or used.
+    pub faults: Faults,
 }
 
 impl List {
@@ -75,6 +79,22 @@ impl List {
         self.devices.get(hop.device? as usize).map(String::as_str)
     }
 
+    /// The list, unless nothing of the file could be read or used.
+    pub(super) fn checked(self) -> Result<List, ImportError> {
+        if self.is_empty() && self.skipped == 0 { self.strict() } else { Ok(self) }
+    }
+
+    /// The list, if all of the file could be read and used.
+    ///
+    /// # Errors
+    /// [`ImportError::Unreadable`].
+    pub fn strict(self) -> Result<List, ImportError> {
+        match self.faults.first() {
+            [] => Ok(self),
+            [first, ..] => Err(ImportError::Unreadable(first.clone())),
+        }
+    }
+
     /// Number of routes.
     pub fn len(&self) -> usize {
         self.v4.len() + self.v6.len()
@@ -83,6 +103,27 @@ impl List {
     /// Whether there is no route.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+
+    /// Where the route at a place of its family's leads.
+    pub(super) fn next_hops(&self, prefix: AnyPrefix, at: usize) -> NextHops {
+        match prefix {
+            AnyPrefix::V4(_) => self.v4[at].1,
+            AnyPrefix::V6(_) => self.v6[at].1,
+        }
+    }
+
+    pub(super) fn set_next_hops(&mut self, prefix: AnyPrefix, at: usize, next_hops: NextHops) {
+        match prefix {
+            AnyPrefix::V4(_) => self.v4[at].1 = next_hops,
+            AnyPrefix::V6(_) => self.v6[at].1 = next_hops,
+        }
+    }
+
+    /// A new group of next hops.
+    pub(super) fn group(&mut self, hops: Vec<(Hop, u32)>) -> NextHops {
+        self.groups.push(hops);
+        NextHops::Group((self.groups.len() - 1) as u32)
     }
 
     pub(super) fn push(&mut self, prefix: AnyPrefix, next_hops: NextHops) {

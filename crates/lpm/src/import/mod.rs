@@ -14,10 +14,14 @@
 
 mod choice;
 mod error;
+mod fault;
+mod kernel;
 mod list;
 pub mod mrt;
 mod normal;
 mod packing;
+mod plain;
+mod prefixes;
 mod text;
 
 use std::fs::File;
@@ -25,11 +29,14 @@ use std::io::Read;
 use std::path::Path;
 
 pub use choice::{Change, Choice, changes};
-pub use error::{ImportError, LineError};
+pub use error::ImportError;
+pub use fault::{Fault, Faults, LineError};
+pub use kernel::MAIN_TABLE;
 pub use list::{AnyPrefix, Hop, List, NextHops};
 pub use normal::Line;
 pub use packing::{DEFAULT_MAX_BYTES, Options, Packing, unpack};
-pub use text::{parse, parse_prefix};
+pub use prefixes::parse_prefix;
+pub use text::parse;
 
 /// Reads routes from a file; its contents, not its name, tell its format and how it is packed.
 ///
@@ -44,15 +51,23 @@ pub fn read_file(path: &Path, options: Options<'_>) -> Result<List, ImportError>
 /// # Errors
 /// [`ImportError`].
 pub fn read(source: impl Read, mut options: Options<'_>) -> Result<List, ImportError> {
-    parse_any(&unpack(source, &mut options)?)
+    let bytes = unpack(source, &mut options)?;
+    parse_any(&bytes, options.table)
 }
 
-/// Reads routes from bytes that are not compressed.
+/// Reads routes from bytes that are not compressed; of those of the kernel, the ones of a table, which is [`MAIN_TABLE`] mostly.
 ///
 /// # Errors
-/// [`ImportError`].
-pub fn parse_any(bytes: &[u8]) -> Result<List, ImportError> {
-    if mrt::is_mrt(bytes) { mrt::list(bytes) } else { parse(bytes) }
+/// [`ImportError::Unreadable`] if nothing can be read.
+pub fn parse_any(bytes: &[u8], table: &str) -> Result<List, ImportError> {
+    let list = if mrt::is_mrt(bytes) {
+        mrt::list(bytes)
+    } else if kernel::is_json(bytes) {
+        kernel::parse_json(bytes, table)
+    } else {
+        text::parse_table(bytes, table)
+    };
+    list.checked()
 }
 
 #[cfg(test)]
@@ -62,7 +77,7 @@ mod tests {
     proptest::proptest! {
         #[test]
         fn no_bytes_panic(bytes: Vec<u8>) {
-            let _ = read(&bytes[..], Options { max_bytes: 1 << 16, progress: None });
+            let _ = read(&bytes[..], Options { max_bytes: 1 << 16, ..Options::default() });
             let _ = parse(&bytes);
         }
     }

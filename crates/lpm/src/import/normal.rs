@@ -47,7 +47,7 @@ impl List {
         if words.is_empty() { "connected".to_owned() } else { words.join(" ") }
     }
 
-    /// One next hop in the words of `ip route`.
+    /// One next hop in the words of `ip route`; an output, which has no word there, takes the place of the interface.
     fn kernel(&self, hop: Hop, v6: bool) -> String {
         let mut text = String::new();
         if let Some(gateway) = hop.gateway {
@@ -58,9 +58,11 @@ impl List {
             };
             let _ = write!(text, " via {family}{gateway}");
         }
-        if let Some(device) = self.device(hop) {
-            let _ = write!(text, " dev {device}");
-        }
+        let _ = match (hop.port, self.device(hop)) {
+            (Some(port), _) => write!(text, " output {port}"),
+            (None, Some(device)) => write!(text, " dev {device}"),
+            (None, None) => Ok(()),
+        };
         text
     }
 }
@@ -84,13 +86,26 @@ impl fmt::Display for Line<'_> {
                 writeln!(f, "{prefix} {gateway} {port}")
             }
             NextHops::Hop(hop) => writeln!(f, "{prefix}{}", list.kernel(hop, v6)),
-            NextHops::Group(_) => {
-                writeln!(f, "unicast {prefix}")?;
-                list.hops(self.next_hops).into_iter().try_for_each(|(hop, weight)| {
-                    writeln!(f, "\tnexthop{} weight {weight}", list.kernel(hop, v6))
-                })
-            }
+            NextHops::Group(_) => self.several(f, &list.hops(self.next_hops), v6),
         }
+    }
+}
+
+impl Line<'_> {
+    /// Writes a route with several next hops: as `set` takes it if all have outputs, else as `ip route` prints it.
+    fn several(&self, f: &mut fmt::Formatter<'_>, hops: &[(Hop, u32)], v6: bool) -> fmt::Result {
+        if hops.iter().all(|(hop, _)| hop.port.is_some()) {
+            write!(f, "{}", self.prefix)?;
+            for (hop, weight) in hops {
+                let gateway = hop.gateway.map_or("-".to_owned(), |gateway| gateway.to_string());
+                write!(f, " nexthop {gateway} {} {weight}", hop.port.unwrap_or_default())?;
+            }
+            return writeln!(f);
+        }
+        writeln!(f, "unicast {}", self.prefix)?;
+        hops.iter().try_for_each(|&(hop, weight)| {
+            writeln!(f, "\tnexthop{} weight {weight}", self.list.kernel(hop, v6))
+        })
     }
 }
 
@@ -119,6 +134,10 @@ mod tests {
         assert_eq!(written, expected);
         let again = parse(written.as_bytes()).unwrap();
         assert_eq!(normal(&again), expected);
+        // The same with outputs, where that is known: for all next hops, or for some.
+        let outputs = "10.0.0.0/8 fe80::1 0\n11.0.0.0/8 nexthop 1.2.3.4 0 2 nexthop - 1 300\nunicast 12.0.0.0/8\n\
+            \tnexthop via 1.2.3.4 output 7 weight 65535\n\tnexthop via inet6 fe80::2 dev b weight 1\n";
+        assert_eq!(normal(&parse(outputs.as_bytes()).unwrap()), outputs);
         let group = list.sorted()[3].1;
         let hops = "via 1.2.3.4 dev a weight 2, via fe80::2 dev b weight 1";
         assert_eq!(

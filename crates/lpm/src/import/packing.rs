@@ -7,6 +7,7 @@ pub use compression::Packing;
 use compression::Unpacked;
 
 use super::error::ImportError;
+use super::kernel::MAIN_TABLE;
 
 /// Most bytes that [`Options::default`] accepts after decompression: 1 GiB.
 pub const DEFAULT_MAX_BYTES: u64 = 1 << 30;
@@ -17,11 +18,13 @@ pub struct Options<'a> {
     pub max_bytes: u64,
     /// Called now and then with the bytes of the (packed) file read so far.
     pub progress: Option<&'a mut dyn FnMut(u64)>,
+    /// The table of the kernel whose routes count.
+    pub table: &'a str,
 }
 
 impl Default for Options<'_> {
     fn default() -> Self {
-        Self { max_bytes: DEFAULT_MAX_BYTES, progress: None }
+        Self { max_bytes: DEFAULT_MAX_BYTES, progress: None, table: MAIN_TABLE }
     }
 }
 
@@ -108,8 +111,8 @@ mod tests {
     #[test]
     fn the_size_bound_stops_a_bomb() {
         let bomb = gzip(&vec![b'\n'; 1 << 20]);
-        let error = unpack(&bomb[..], &mut Options { max_bytes: 1000, progress: None }).unwrap_err();
+        let error = unpack(&bomb[..], &mut Options { max_bytes: 1000, ..Options::default() }).unwrap_err();
         assert!(matches!(error, ImportError::TooLarge { limit: 1000 }));
-        assert!(unpack(&bomb[..], &mut Options { max_bytes: 1 << 20, progress: None }).is_ok());
+        assert!(unpack(&bomb[..], &mut Options { max_bytes: 1 << 20, ..Options::default() }).is_ok());
     }
 }

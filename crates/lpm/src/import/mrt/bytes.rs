@@ -1,6 +1,6 @@
 //! Numbers, addresses and prefixes from bytes.
 
-use crate::import::error::RecordError;
+use crate::import::fault::RecordError;
 use crate::import::list::AnyPrefix;
 use crate::prefix::Prefix;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -50,6 +50,25 @@ impl<'a> Bytes<'a> {
         if wide { self.u32() } else { self.u16().map(u32::from) }
     }
 
+    /// A next hop; IPv6 may have a link-local address behind it.
+    pub(super) fn next_hop(mut self) -> Option<IpAddr> {
+        match self.0.len() {
+            4 => self.address(false),
+            16 | 32 => self.address(true),
+            _ => None,
+        }
+    }
+
+    /// Flags, type and value of an attribute. If it is not all there, nothing is taken.
+    pub(super) fn attribute(&mut self) -> Option<(u8, u8, Bytes<'a>)> {
+        let mut rest = *self;
+        let (flags, kind) = (rest.u8()?, rest.u8()?);
+        let len = if flags & 0x10 != 0 { rest.u16()? } else { rest.u8()?.into() };
+        let value = rest.take(len.into())?;
+        *self = rest;
+        Some((flags, kind, value))
+    }
+
     /// A prefix as BGP writes it: a length, and as many bytes as that needs.
     pub(super) fn prefix(&mut self, v6: bool) -> Result<AnyPrefix, RecordError> {
         let len = self.u8().ok_or(RecordError::Short("a prefix"))?;
@@ -68,4 +87,13 @@ pub(super) fn prefix(bytes: &[u8], len: u8, v6: bool) -> Result<AnyPrefix, Recor
         Prefix::new((left >> 96) as u32, len).map(AnyPrefix::V4)
     };
     prefix.map_err(|_| RecordError::Length(len))
+}
+
+/// Whether a family (RFC 4760) is IPv6 unicast (true), IPv4 unicast (false), or none that is read.
+pub(super) fn unicast(family: (u16, u8)) -> Option<bool> {
+    match family {
+        (1, 1) => Some(false),
+        (2, 1) => Some(true),
+        _ => None,
+    }
 }

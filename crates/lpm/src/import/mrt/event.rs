@@ -1,4 +1,4 @@
-//! What an MRT file says of one route.
+//! What an MRT file says.
 
 use std::net::IpAddr;
 
@@ -22,9 +22,23 @@ pub struct Path {
     pub length: u32,
 }
 
+/// One thing that a file says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// A route comes, changes or goes.
+    Route(Route),
+    /// A peer's session ends or begins: all routes that it announced before go.
+    Down {
+        /// When that was stored, in seconds since 1970.
+        time: u32,
+        /// Whose routes go.
+        peer: Peer,
+    },
+}
+
 /// One route of one peer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Event {
+pub struct Route {
     /// When it was stored, in seconds since 1970.
     pub time: u32,
     /// Whether it is of a table dump, not of an update.
