@@ -105,8 +105,8 @@ pub enum LineError {
     Port(String),
     /// There is something behind the port.
     Extra(String),
-    /// A word lacks its value, or has a bad one.
-    Value(&'static str),
+    /// This word lacks its value, or has a bad one.
+    Value(String),
     /// A next hop without a route that it belongs to.
     NoRoute,
     /// The line is too long or not UTF-8: this is no list of routes.

@@ -12,7 +12,7 @@ use super::prefixes::parse_prefix;
 use crate::prefix::Prefix;
 
 pub(super) use json::{is_json, parse_json};
-pub(super) use words::{Part, is_attribute, leads};
+pub(super) use words::{Part, is_attribute};
 
 /// The name of the table that forwards packets unless rules say otherwise.
 pub const MAIN_TABLE: &str = "main";

@@ -2,15 +2,17 @@
 //!
 //! | format | what is read |
 //! |---|---|
-//! | list | a line a route: `PREFIX`, or `PREFIX [GATEWAY] PORT` as Click's route tables take it; a gateway of `-` means none |
-//! | `ip route`, `ip -6 route` | what the command prints, also routes with several next hops, and those that lead nowhere |
+//! | list | a line a route: `PREFIX`, `PREFIX [GATEWAY] PORT` or `PREFIX nexthop GATEWAY PORT [WEIGHT] ...` as Clique's route tables take them, and what these print; a gateway of `-` means none |
+//! | `ip route`, `ip -6 route` | what the command prints, with `-d` and `-o`, too; also routes with several next hops, and those that lead nowhere |
+//! | `ip -j route` | the same in JSON |
 //! | MRT (RFC 6396, 8050) | table dumps of either version, and the updates of a BGP speaker ([`mrt`]) |
 //!
-//! A file may mix lines of the first two formats; `PREFIX` is `ADDR/LEN`, `ADDR/MASK`, `ADDR` or, for `ip route`, `default`. Blank
+//! A file may mix lines of the first two formats. A gateway of `-` means none; `PREFIX` is `ADDR/LEN`, `ADDR/MASK`, `ADDR` or, for `ip route`, `default`. Blank
 //! lines and everything after a `#` are skipped. The contents of a file, not its name, decide its format, and whether it is
 //! compressed with gzip, bzip2, xz or zstd.
 //!
-//! A file is read completely before its routes are used, so a bad line or a truncated file changes no table.
+//! What cannot be read, and what cannot be followed without leading packets elsewhere than the kernel does, is left out and told
+//! ([`List::faults`]); [`List::strict`] refuses it. A file is read completely before its routes are used.
 
 mod choice;
 mod error;

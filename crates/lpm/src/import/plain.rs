@@ -39,7 +39,7 @@ impl Plain {
         let next_hops = match (first, second) {
             (None, _) => NextHops::Hop(Hop::default()),
             (Some("nexthop"), Some(gateway)) => several(list, gateway, &mut words)?,
-            (Some("nexthop"), None) => return Err(LineError::Value("nexthop")),
+            (Some("nexthop"), None) => return Err(LineError::Value("nexthop".to_owned())),
             (Some("-1"), None) | (Some(_), Some("-1")) => {
                 first.filter(|_| second.is_some()).map(gateway).transpose()?;
                 NextHops::Nowhere
@@ -103,7 +103,7 @@ fn several(
 ) -> Result<NextHops, LineError> {
     let (mut hops, mut address) = (Vec::new(), Some(first));
     while let Some(text) = address.take() {
-        let output = words.next().ok_or(LineError::Value("nexthop"))?;
+        let output = words.next().ok_or_else(|| LineError::Value("nexthop".to_owned()))?;
         let hop = Hop { gateway: gateway(text)?, port: Some(port(output)?), device: None };
         let mut word = words.next();
         let share = match word {
@@ -117,7 +117,9 @@ fn several(
         hops.push((hop, share));
         match word {
             None => {}
-            Some("nexthop") => address = Some(words.next().ok_or(LineError::Value("nexthop"))?),
+            Some("nexthop") => {
+                address = Some(words.next().ok_or_else(|| LineError::Value("nexthop".to_owned()))?)
+            }
             Some(extra) => return Err(LineError::Extra(extra.to_owned())),
         }
     }
@@ -143,7 +145,7 @@ fn port(text: &str) -> Result<u32, LineError> {
 }
 
 fn weight(text: Option<&str>) -> Result<u32, LineError> {
-    text.and_then(number).filter(|&weight| weight > 0).ok_or(LineError::Value("weight"))
+    text.and_then(number).filter(|&weight| weight > 0).ok_or_else(|| LineError::Value("weight".to_owned()))
 }
 
 fn number(text: &str) -> Option<u32> {

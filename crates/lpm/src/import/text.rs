@@ -7,7 +7,7 @@ use std::str::SplitAsciiWhitespace;
 
 use super::error::ImportError;
 use super::fault::{Fault, LineError};
-use super::kernel::{Destination, Kernel, Kind, MAIN_TABLE, Part, Route, is_attribute, leads};
+use super::kernel::{Destination, Kernel, Kind, MAIN_TABLE, Part, Route, is_attribute};
 use super::list::{AnyPrefix, Hop, List, NextHops};
 use super::plain::Plain;
 use super::prefixes::{bare_v4, bare_v6};
@@ -115,28 +115,36 @@ impl Reader<'_> {
     /// Reads a line that begins a route; returns one that may go on.
     fn route(&mut self, first: &str, rest: SplitAsciiWhitespace<'_>) -> Result<Option<Route>, LineError> {
         let mut behind = rest.clone();
-        let (second, third) = (behind.next(), behind.next());
-        let (kind, destination, words) = match (Kind::of(first), second) {
-            (Some(kind), second) => {
-                let mut words = rest;
-                words.next();
-                (kind, second.unwrap_or_default(), words)
-            }
-            _ if first == "Deleted" => return Err(LineError::Deleted),
-            (None, Some("nexthop")) if !third.is_some_and(leads) => (Kind::Forward, "", rest),
-            (None, Some(word)) if first == "default" || is_attribute(word) => (Kind::Forward, first, rest),
-            (None, None) if first == "default" => (Kind::Forward, first, rest),
-            _ => (Kind::Forward, "", rest),
-        };
-        if destination.is_empty() && Kind::of(first).is_none() {
-            self.bare = words.clone().next().is_none();
-            let prefix = self.plain.read(&mut self.list, first, words)?;
-            self.kernel.v6 = matches!(prefix, AnyPrefix::V6(_));
-            return Ok(None);
+        let second = behind.next();
+        if let Some(kind) = Kind::of(first) {
+            return self.kernel_route(kind, second.unwrap_or_default(), behind).map(Some);
         }
+        // Clique's own next hops begin with a gateway or none, the kernel's with a word.
+        let own = second == Some("nexthop") && behind.next().is_some_and(|third| !is_attribute(third));
+        match first {
+            "Deleted" => Err(LineError::Deleted),
+            "default" => self.kernel_route(Kind::Forward, first, rest).map(Some),
+            _ if second.is_some_and(is_attribute) && !own => {
+                self.kernel_route(Kind::Forward, first, rest).map(Some)
+            }
+            _ => {
+                let bare = second.is_none();
+                let prefix = self.plain.read(&mut self.list, first, rest)?;
+                (self.kernel.v6, self.bare) = (matches!(prefix, AnyPrefix::V6(_)), bare);
+                Ok(None)
+            }
+        }
+    }
+
+    fn kernel_route(
+        &mut self,
+        kind: Kind,
+        destination: &str,
+        words: SplitAsciiWhitespace<'_>,
+    ) -> Result<Route, LineError> {
         let mut route = Route::new(kind, Destination::parse(destination)?);
         self.kernel.read(&mut self.list, &mut route, Part::Route, words)?;
-        Ok(Some(route))
+        Ok(route)
     }
 
     /// Reads a line that belongs to the route before.

@@ -72,7 +72,7 @@ impl Reader<'_> {
             None => Kind::Forward,
             Some(name) => Kind::of(name).ok_or_else(|| LineError::Type(name.to_owned()))?,
         };
-        let destination = object.get("dst").ok_or(LineError::Value("dst"))?;
+        let destination = object.get("dst").ok_or_else(|| bad("dst"))?;
         let mut route = Route::new(kind, Destination::parse(text("dst", destination)?)?);
         let mut draft = Draft::default();
         for (name, value) in object {
@@ -92,7 +92,7 @@ impl Reader<'_> {
     ) -> Result<(), LineError> {
         match name {
             "type" | "dst" => {}
-            "metric" => route.metric = value.as_u64().ok_or(LineError::Value("metric"))?,
+            "metric" => route.metric = value.as_u64().ok_or_else(|| bad("metric"))?,
             "table" => route.set_table(&words(value), self.kernel.table),
             "tos" => return Err(LineError::Tos(words(value))),
             "from" | "src" => return Err(LineError::Source(words(value))),
@@ -101,10 +101,10 @@ impl Reader<'_> {
                 route.v6 = route.v6.or(Some(true));
             }
             "prefsrc" => route.v6 = route.v6.or(Some(words(value).contains(':'))),
-            "nhid" => route.object = Some(value.as_u64().ok_or(LineError::Value("nhid"))?),
+            "nhid" => route.object = Some(value.as_u64().ok_or_else(|| bad("nhid"))?),
             "nh_info" => self.object(route, value)?,
             "nexthops" => {
-                for hop in value.as_array().ok_or(LineError::Value("nexthops"))? {
+                for hop in value.as_array().ok_or_else(|| bad("nexthops"))? {
                     self.next_hop(route, hop)?;
                 }
             }
@@ -133,16 +133,16 @@ impl Reader<'_> {
                 if !matches!(&family[..], "inet" | "inet6") {
                     return Err(LineError::Family(family));
                 }
-                let host = value.get("host").ok_or(LineError::Value("via"))?;
+                let host = value.get("host").ok_or_else(|| bad("via"))?;
                 route.set_gateway(draft, address(host)?, true);
             }
             "dev" => draft.hop.device = Some(self.kernel.device(&mut self.list, device(value)?)),
             "weight" => {
                 let weight = value.as_u64().and_then(|weight| u32::try_from(weight).ok());
-                draft.weight = weight.filter(|&weight| weight > 0).ok_or(LineError::Value("weight"))?;
+                draft.weight = weight.filter(|&weight| weight > 0).ok_or_else(|| bad("weight"))?;
             }
             "flags" => {
-                let flags = value.as_array().ok_or(LineError::Value("flags"))?;
+                let flags = value.as_array().ok_or_else(|| bad("flags"))?;
                 draft.dead |= flags.iter().any(|flag| flag == "dead");
             }
             "encap" => return Err(LineError::Encapsulation(words(value))),
@@ -155,7 +155,7 @@ impl Reader<'_> {
 
     /// Reads one of several next hops.
     fn next_hop(&mut self, route: &mut Route, value: &Value) -> Result<(), LineError> {
-        let members = value.as_object().ok_or(LineError::Value("nexthops"))?;
+        let members = value.as_object().ok_or_else(|| bad("nexthops"))?;
         // Its own members may have the names of those that are known; so this one comes first.
         if let Some(kind) = members.get("encap") {
             return Err(LineError::Encapsulation(words(kind)));
@@ -165,7 +165,7 @@ impl Reader<'_> {
             self.hop_member(route, &mut draft, name, value)?;
         }
         if draft.hop == Hop::default() {
-            return Err(LineError::Value("nexthops"));
+            return Err(bad("nexthops"));
         }
         route.add(draft);
         Ok(())
@@ -185,15 +185,19 @@ impl Reader<'_> {
     }
 }
 
-fn text<'v>(name: &'static str, value: &'v Value) -> Result<&'v str, LineError> {
-    value.as_str().ok_or(LineError::Value(name))
+fn bad(name: &str) -> LineError {
+    LineError::Value(name.to_owned())
+}
+
+fn text<'v>(name: &str, value: &'v Value) -> Result<&'v str, LineError> {
+    value.as_str().ok_or_else(|| bad(name))
 }
 
 /// The name of an interface, which has no spaces.
 fn device(value: &Value) -> Result<&str, LineError> {
     let is_name =
         |name: &&str| !name.is_empty() && !name.contains(|c: char| c.is_whitespace() || c.is_control());
-    value.as_str().filter(is_name).ok_or(LineError::Value("dev"))
+    value.as_str().filter(is_name).ok_or_else(|| bad("dev"))
 }
 
 /// A value for people: a string without its quotation marks.

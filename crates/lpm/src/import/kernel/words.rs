@@ -1,73 +1,85 @@
 //! The words of `ip route`: those that it prints (iproute2 6), and those that it takes for the same.
 
-use std::str::SplitAsciiWhitespace;
+use std::str::{FromStr, SplitAsciiWhitespace};
 
 use super::{Draft, Kernel, Route, Table, rank};
 use crate::import::fault::LineError;
 use crate::import::list::{Hop, List};
 
-/// How many words follow one that does not matter for where packets go.
-#[derive(Clone, Copy)]
-enum Follow {
-    /// None.
-    Nothing,
-    /// A value.
-    Value,
-    /// A value, perhaps with `lock` before it.
+/// A word that `ip route` writes behind a prefix.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Word {
+    Via,
+    Device,
+    /// Clique's own, where some next hops have an output and some have not.
+    Output,
+    Weight,
+    Encapsulation,
+    Translation,
+    Dead,
+    NextHop,
+    /// What `ip -d` says of a next-hop object begins.
+    Object,
+    /// What follows is about packets that were forwarded.
+    Cache,
+    Metric,
+    Table,
+    Vrf,
+    Tos,
+    Source,
+    Preference,
+    OwnSource,
+    ObjectId,
+    Protocol,
+    Expires,
+    Features,
+    /// What does not matter for where packets go: a state, or how `ip -o` marks the end of a line.
+    Flag,
+    /// The same with a value: how the kernel came by the route, or treats its packets.
+    Aside,
+    /// The same with a value that may have `lock` before it.
     Lockable,
 }
 
-/// The follow-up of a word that says how the kernel came by the route, how it treats its packets, or in what state it is.
-fn aside(word: &str) -> Option<Follow> {
-    Some(match word {
-        "onlink" | "pervasive" | "linkdown" | "offload" | "offload_failed" | "trap" | "notify"
-        | "unresolved" | "rt_offload" | "rt_offload_failed" | "rt_trap" => Follow::Nothing,
-        "scope" | "realm" | "realms" | "mark" | "uid" | "error" | "iif" | "users" | "used" | "age"
-        | "ipid" | "ts" | "tsage" | "ttl-propogate" | "ttl-propagate" => Follow::Value,
-        "mtu" | "window" | "rtt" | "rttvar" | "ssthresh" | "cwnd" | "advmss" | "reordering" | "hoplimit"
-        | "initcwnd" | "rto_min" | "initrwnd" | "quickack" | "congctl" | "fastopen_no_cookie" => {
-            Follow::Lockable
-        }
-        _ => return None,
-    })
+impl Word {
+    fn of(word: &str) -> Option<Word> {
+        Some(match word {
+            "via" => Word::Via,
+            "dev" => Word::Device,
+            "output" => Word::Output,
+            "weight" => Word::Weight,
+            "encap" => Word::Encapsulation,
+            "as" => Word::Translation,
+            "dead" => Word::Dead,
+            "nexthop" => Word::NextHop,
+            "nh_info" => Word::Object,
+            "cache" => Word::Cache,
+            "metric" | "preference" | "priority" => Word::Metric,
+            "table" => Word::Table,
+            "vrf" => Word::Vrf,
+            "tos" | "dsfield" => Word::Tos,
+            "from" => Word::Source,
+            "pref" => Word::Preference,
+            "src" => Word::OwnSource,
+            "nhid" => Word::ObjectId,
+            "proto" | "protocol" => Word::Protocol,
+            "expires" => Word::Expires,
+            "features" => Word::Features,
+            "onlink" | "pervasive" | "linkdown" | "offload" | "offload_failed" | "trap" | "notify"
+            | "unresolved" | "rt_offload" | "rt_offload_failed" | "rt_trap" | "\\" => Word::Flag,
+            "scope" | "realm" | "realms" | "mark" | "uid" | "error" | "iif" | "users" | "used" | "age"
+            | "ipid" | "ts" | "tsage" | "ttl-propogate" | "ttl-propagate" => Word::Aside,
+            "mtu" | "window" | "rtt" | "rttvar" | "ssthresh" | "cwnd" | "advmss" | "reordering"
+            | "hoplimit" | "initcwnd" | "rto_min" | "initrwnd" | "quickack" | "congctl"
+            | "fastopen_no_cookie" => Word::Lockable,
+            _ => return None,
+        })
+    }
 }
 
 /// Whether a word follows the prefix in a line of `ip route`.
 pub(in crate::import) fn is_attribute(word: &str) -> bool {
-    const OTHERS: &[&str] = &[
-        "via",
-        "dev",
-        "output",
-        "weight",
-        "encap",
-        "nexthop",
-        "nh_info",
-        "dead",
-        "cache",
-        "metric",
-        "preference",
-        "priority",
-        "table",
-        "vrf",
-        "tos",
-        "dsfield",
-        "from",
-        "as",
-        "pref",
-        "src",
-        "nhid",
-        "proto",
-        "protocol",
-        "expires",
-        "features",
-        "\\",
-    ];
-    aside(word).is_some() || OTHERS.contains(&word)
-}
-
-/// Whether a word may follow `nexthop`.
-pub(in crate::import) fn leads(word: &str) -> bool {
-    matches!(word, "via" | "dev" | "output" | "weight" | "encap" | "as" | "realm" | "realms")
+    Word::of(word).is_some()
 }
 
 /// The part of a route whose words are read.
@@ -104,15 +116,15 @@ impl Kernel<'_> {
         words: SplitAsciiWhitespace<'_>,
     ) -> Result<(), LineError> {
         let mut sentence = Sentence { words, part, draft: Draft::default(), route, kernel: self, list };
-        while let Some(word) = sentence.words.next() {
-            match word {
-                // What follows is about packets that were forwarded.
-                "cache" => break,
-                "nexthop" => sentence.next(Part::Hop)?,
-                "nh_info" => sentence.next(Part::Object)?,
-                // `ip -o` prints it where a line ends.
-                "\\" => {}
-                _ => sentence.word(word)?,
+        while let Some(text) = sentence.words.next() {
+            match Word::of(text) {
+                Some(Word::Cache) => break,
+                Some(Word::NextHop) => sentence.next(Part::Hop)?,
+                Some(Word::Object) => sentence.next(Part::Object)?,
+                Some(word) => sentence.word(word, text)?,
+                // Of objects, only the next hop matters.
+                None if sentence.part == Part::Object => {}
+                None => return Err(LineError::Word(text.to_owned())),
             }
         }
         sentence.end()
@@ -120,12 +132,12 @@ impl Kernel<'_> {
 }
 
 impl<'w> Sentence<'_, 'w, '_> {
-    fn value(&mut self, word: &'static str) -> Result<&'w str, LineError> {
-        self.words.next().ok_or(LineError::Value(word))
+    fn value(&mut self, word: &str) -> Result<&'w str, LineError> {
+        self.words.next().ok_or_else(|| LineError::Value(word.to_owned()))
     }
 
-    fn number(&mut self, word: &'static str) -> Result<u64, LineError> {
-        self.value(word)?.parse().map_err(|_| LineError::Value(word))
+    fn number<N: FromStr>(&mut self, word: &str) -> Result<N, LineError> {
+        self.value(word)?.parse().map_err(|_| LineError::Value(word.to_owned()))
     }
 
     fn peek(&self) -> Option<&'w str> {
@@ -137,7 +149,7 @@ impl<'w> Sentence<'_, 'w, '_> {
         let draft = std::mem::take(&mut self.draft);
         let named = draft.hop != Hop::default();
         match self.part {
-            Part::Hop if !named => return Err(LineError::Value("nexthop")),
+            Part::Hop if !named => return Err(LineError::Value("nexthop".to_owned())),
             Part::Object if !named => {}
             Part::Object => self.route.shown = Some(draft.hop),
             Part::Route | Part::Hop => self.route.add(draft),
@@ -151,86 +163,79 @@ impl<'w> Sentence<'_, 'w, '_> {
         Ok(())
     }
 
-    /// Reads a word of a next hop, or of the route.
-    fn word(&mut self, word: &str) -> Result<(), LineError> {
+    /// Reads a word, and what belongs to it.
+    fn word(&mut self, word: Word, text: &str) -> Result<(), LineError> {
         match word {
-            "via" => self.via()?,
-            "dev" => {
-                let name = self.value("dev")?;
+            Word::Via => self.via()?,
+            Word::Device => {
+                let name = self.value(text)?;
                 self.draft.hop.device = Some(self.kernel.device(self.list, name));
             }
-            "encap" => return Err(LineError::Encapsulation(self.value("encap")?.to_owned())),
+            Word::Encapsulation => return Err(LineError::Encapsulation(self.value(text)?.to_owned())),
             _ if self.part == Part::Object => {}
-            // Clique's own, where some next hops have an output and some have not.
-            "output" => {
-                let port = self.number("output")?;
-                self.draft.hop.port = Some(u32::try_from(port).map_err(|_| LineError::Value("output"))?);
+            Word::Output => self.draft.hop.port = Some(self.number(text)?),
+            Word::Weight => {
+                let weight = Some(self.number(text)?).filter(|&weight| weight > 0);
+                self.draft.weight = weight.ok_or_else(|| LineError::Value(text.to_owned()))?;
             }
-            "weight" => {
-                let weight = u32::try_from(self.number("weight")?).ok().filter(|&weight| weight > 0);
-                self.draft.weight = weight.ok_or(LineError::Value("weight"))?;
-            }
-            "dead" => self.draft.dead = true,
-            "as" => {
-                let to = self.value("as")?;
-                let to = if to == "to" { self.value("as")? } else { to };
+            Word::Dead => self.draft.dead = true,
+            Word::Translation => {
+                let to = self.value(text)?;
+                let to = if to == "to" { self.value(to)? } else { to };
                 return Err(LineError::Translation(to.to_owned()));
             }
-            _ => match aside(word) {
-                Some(Follow::Nothing) => {}
-                Some(Follow::Value) => self.words.next().map(drop).ok_or(LineError::Value("a word"))?,
-                Some(Follow::Lockable) => self.lockable()?,
-                None => self.key(word)?,
-            },
-        }
-        Ok(())
-    }
-
-    /// Reads a word that tells which packets a route is for.
-    fn key(&mut self, word: &str) -> Result<(), LineError> {
-        match word {
-            "metric" | "preference" | "priority" => {
-                let metric = self.number("metric")?;
-                // A path metric that `ip` has no name for is printed by its number.
-                if self.peek().is_some_and(|next| next == "lock" || next.parse::<u64>().is_ok()) {
-                    return self.lockable();
-                }
-                self.route.metric = metric;
-            }
-            "table" => {
-                let name = self.value("table")?;
-                self.route.set_table(name, self.kernel.table);
-            }
-            "vrf" => self.route.table = Table::Other(self.value("vrf")?.to_owned()),
-            "tos" | "dsfield" => {
-                let tos = self.value("tos")?;
-                if !matches!(tos, "0" | "0x0" | "0x00") {
-                    return Err(LineError::Tos(tos.to_owned()));
-                }
-            }
-            "from" => return Err(LineError::Source(self.value("from")?.to_owned())),
-            "pref" => {
-                self.route.preference = rank(self.value("pref")?);
-                self.route.v6 = self.route.v6.or(Some(true));
-            }
-            "src" => {
-                let source = self.value("src")?;
-                self.route.v6 = self.route.v6.or(Some(source.contains(':')));
-            }
-            "nhid" => self.route.object = Some(self.number("nhid")?),
-            "proto" | "protocol" => self.route.learned |= matches!(self.value("proto")?, "ra" | "redirect"),
-            "expires" => {
-                self.value("expires")?;
-                self.route.learned = true;
-            }
-            "features" => {
+            Word::Aside => drop(self.value(text)?),
+            Word::Lockable => self.lockable(text)?,
+            Word::Features => {
                 let is_feature =
                     |word: &str| word == "ecn" || word == "tcp_usec_ts" || word.starts_with("0x");
                 while self.peek().is_some_and(is_feature) {
                     self.words.next();
                 }
             }
-            _ => return Err(LineError::Word(word.to_owned())),
+            _ => self.key(word, text)?,
+        }
+        Ok(())
+    }
+
+    /// Reads a word that tells which packets a route is for, and which of several routes counts.
+    fn key(&mut self, word: Word, text: &str) -> Result<(), LineError> {
+        match word {
+            Word::Metric => {
+                let metric: u64 = self.number(text)?;
+                // A path metric that `ip` has no name for is printed by its number.
+                if self.peek().is_some_and(|next| next == "lock" || next.parse::<u64>().is_ok()) {
+                    return self.lockable(text);
+                }
+                self.route.metric = metric;
+            }
+            Word::Table => {
+                let name = self.value(text)?;
+                self.route.set_table(name, self.kernel.table);
+            }
+            Word::Vrf => self.route.table = Table::Other(self.value(text)?.to_owned()),
+            Word::Tos => {
+                let tos = self.value(text)?;
+                if !matches!(tos, "0" | "0x0" | "0x00") {
+                    return Err(LineError::Tos(tos.to_owned()));
+                }
+            }
+            Word::Source => return Err(LineError::Source(self.value(text)?.to_owned())),
+            Word::Preference => {
+                self.route.preference = rank(self.value(text)?);
+                self.route.v6 = self.route.v6.or(Some(true));
+            }
+            Word::OwnSource => {
+                let source = self.value(text)?;
+                self.route.v6 = self.route.v6.or(Some(source.contains(':')));
+            }
+            Word::ObjectId => self.route.object = Some(self.number(text)?),
+            Word::Protocol => self.route.learned |= matches!(self.value(text)?, "ra" | "redirect"),
+            Word::Expires => {
+                self.value(text)?;
+                self.route.learned = true;
+            }
+            _ => {}
         }
         Ok(())
     }
@@ -253,10 +258,9 @@ impl<'w> Sentence<'_, 'w, '_> {
         Ok(())
     }
 
-    fn lockable(&mut self) -> Result<(), LineError> {
-        let value = self.value("a metric")?;
-        if value == "lock" {
-            self.value("lock")?;
+    fn lockable(&mut self, text: &str) -> Result<(), LineError> {
+        if self.value(text)? == "lock" {
+            self.value(text)?;
         }
         Ok(())
     }
