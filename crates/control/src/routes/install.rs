@@ -181,7 +181,6 @@ impl RouteSync {
 
     fn tell_anew(&mut self) {
         self.feeds = self.target.join();
-        self.fib.recheck();
         self.fib.forget();
         self.leftovers = true;
     }

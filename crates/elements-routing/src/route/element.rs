@@ -10,7 +10,7 @@ use super::sticky::Sticky;
 use super::table::{Change, RouteTable};
 use super::target::{Forwarding, Hop, Route, Target, pick};
 use super::words::{leads_to, needed_outputs, parse};
-use commands::{Entry, explain};
+use commands::{Entry, Loader, explain};
 use elements_shared::flow_hash::{Fields, Flows};
 use elements_shared::keyed_hash::HashKey;
 use elements_shared::membership::Membership;
@@ -200,12 +200,6 @@ impl LookupStyle {
     }
 }
 
-/// Tells the caller of a handler what it leaves out.
-fn warn(cx: &mut Cx<'_>, left: Vec<String>) -> Result<(), String> {
-    left.iter().for_each(|line| cx.warn(line));
-    Ok(())
-}
-
 impl<F: Family, T: LongestMatch<F::Key>> Lookup<F, T> {
     /// The answer of the `lookup` handler; of several next hops, the one for a packet of which only the address is known.
     fn look_up(&self, cx: &Cx<'_>, address: F::Address) -> String {
@@ -237,9 +231,11 @@ impl<F: Family, T: LongestMatch<F::Key>> Lookup<F, T> {
         h.write_outcome("commit", |e: &mut Lookup<F, T>, _, _| e.make(RouteTable::commit)).as_button();
         h.write("abort", |e: &mut Lookup<F, T>, _, _| e.table.abort().map_err(explain)).as_button();
         for (name, how) in [("load", Entry::Add), ("replace", Entry::Replace)] {
-            h.write(name, move |e: &mut Lookup<F, T>, cx, text| warn(cx, e.load(text, how)?));
-            h.write(&format!("{name}_text"), move |e: &mut Lookup<F, T>, cx, text| {
-                warn(cx, e.load_text(text, how)?)
+            h.write_outcome(name, move |e: &mut Lookup<F, T>, _, text| {
+                e.loader().aside(text, how, Loader::load)
+            });
+            h.write_outcome(&format!("{name}_text"), move |e: &mut Lookup<F, T>, _, text| {
+                e.loader().aside(text, how, Loader::load_text)
             });
         }
     }
@@ -809,6 +805,26 @@ mod tests {
             assert_eq!(router.info().log.text(), "", "{class}");
             assert_eq!(router.call(Call::read("r.length", "")), Ok(routes.to_string()), "{class}");
         }
+    }
+
+    /// While a big file is read and entered, its script waits, and the worker forwards.
+    #[test]
+    fn packets_go_on_while_a_file_is_loaded() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("routes");
+        let routes = 30_000;
+        let lines: String = (0..routes).map(|n| format!("10.{}.{}.0/24 0\n", n / 250, n % 250)).collect();
+        std::fs::write(&file, lines).expect("writable");
+        let config = format!(
+            "InfiniteSource -> c :: Counter -> Discard; Idle -> r :: IPLookup -> Discard;
+             Script(set before $(c.count), write r.load {}, print $(gt $(sub $(c.count) $before) 1000) $(r.length), stop)",
+            file.display()
+        );
+        let router =
+            crate::testing::build_at(&config, 1, 32, router::Clock::real(), router::Resources::default());
+        let mut router = router.expect("a good configuration");
+        router.run();
+        assert_eq!(router.info().log.text(), format!("true {routes}\n"));
     }
 
     /// A namesake takes over the routes that came while the router ran, and those that have changed then, until a configuration names

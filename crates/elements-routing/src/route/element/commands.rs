@@ -6,8 +6,9 @@ use crate::route::table::{Change, Refusal, RouteTable, patiently};
 use crate::route::target::{Hop, Route, Target};
 use crate::route::words::{Outputs, leads_to, parse};
 use lpm::{LongestMatch, Prefix, import};
-use router::{HandlerResult, Outcome, Scope};
+use router::{HandlerResult, Outcome, Response, Scope};
 use std::path::Path;
+use std::sync::Arc;
 
 /// What becomes of the routes that a table has when others are entered.
 #[derive(Clone, Copy)]
@@ -122,6 +123,36 @@ impl<F: Family, T: LongestMatch<F::Key>> Lookup<F, T> {
         }
     }
 
+    /// What enters routes of files and texts, apart from the element.
+    pub(super) fn loader(&self) -> Loader<F, T> {
+        Loader { table: self.table.clone(), outputs: self.outputs }
+    }
+}
+
+/// Enters routes of files and texts: in a thread of its own, since a full table takes tenths of a second.
+pub(super) struct Loader<F: Family, T> {
+    table: Arc<RouteTable<F, T>>,
+    outputs: usize,
+}
+
+impl<F: Family, T: LongestMatch<F::Key>> Loader<F, T> {
+    /// Has a thread enter routes as the text of a handler says; what is left out is a warning.
+    pub(super) fn aside(
+        self,
+        text: &str,
+        how: Entry,
+        enter: fn(&Self, &str, Entry) -> Result<Vec<String>, String>,
+    ) -> Outcome {
+        let text = text.to_owned();
+        Outcome::Aside(Box::new(move || match enter(&self, &text, how) {
+            Ok(left) => {
+                let warnings = left.into_iter().map(|line| format!("warning: {line}")).collect();
+                Response { result: Ok(String::new()), warnings, status: None }
+            }
+            Err(error) => HandlerResult::Err(error.into()).into(),
+        }))
+    }
+
     /// Reads a whole file, then adds its routes or puts them in the place of all, at once. Returns what is left out.
     pub(super) fn load(&self, text: &str, how: Entry) -> Result<Vec<String>, String> {
         let words = lang::conf::split_spaces(text);
@@ -167,12 +198,12 @@ impl<F: Family, T: LongestMatch<F::Key>> Lookup<F, T> {
             }
         }
         let set = match how {
-            Entry::Add => self.table.set_all(&routes),
+            Entry::Add => patiently(|| self.table.set_all(&routes)),
             // An empty file empties the table, but one of something else does not.
             Entry::Replace if routes.is_empty() && !(list.is_empty() && list.faults.is_empty()) => {
                 return Err("it has no route for this table".to_owned());
             }
-            Entry::Replace => self.table.replace_all(&routes),
+            Entry::Replace => patiently(|| self.table.replace_all(&routes)),
         };
         set.map_err(explain)?;
         let first = across.1.into_iter();
