@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Changes the kernel's routes, next-hop objects and links at random, and compares where the kernel and Clique send packets.
+"""Changes the kernel's routes, next-hop objects and links at random, and compares where the kernel and Clique send packets. With the directory
+of a zebra's sockets in ZEBRA, static routes of FRR change instead, which zebra tells the kernel and Clique of.
 
 usage: routes-walk.py SEED STEPS SOCKET ROUTER HOST1 HOST2, of which the last three are network namespaces: the one with the router's eth0 and
 eth1, and those behind them, with h1e and h2e. SOCKET is the router's control socket; its lookup elements are routes and routes6.
@@ -12,6 +13,9 @@ of all routes. In the end whole tables are compared, and packets are sent.
 
 import ctypes
 import errno
+import fcntl
+import ipaddress
+import json
 import os
 import random
 import socket
@@ -23,6 +27,7 @@ import time
 SEED, STEPS, SOCKET, ROUTER, HOST1, HOST2 = sys.argv[1:]
 PATIENCE = float(os.environ.get("PATIENCE", "2"))
 SAMPLE = 6
+ZEBRA = os.environ.get("ZEBRA")
 PORTS = {"eth0": 1, "eth1": 2}
 PORTS_ACROSS = {"eth0": 7, "eth1": 8}  # for IPv4 packets to IPv6 gateways
 # What the configuration says of routes that lead nowhere: blackhole, unreachable, prohibit; none, and throw.
@@ -90,7 +95,13 @@ class Kernel:
     def __init__(self):
         self.socket = inside(ROUTER, lambda: socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 0))
         self.socket.bind((0, 0))
+        self.plain = inside(ROUTER, lambda: socket.socket(socket.AF_INET, socket.SOCK_DGRAM))
         self.names = inside(ROUTER, lambda: {index: name for index, name in socket.if_nameindex()})
+
+    def is_up(self, name):
+        """Whether an interface has a link (SIOCGIFFLAGS; IFF_RUNNING): the kernel does not say so of IPv4 routes over IPv6 gateways."""
+        answer = fcntl.ioctl(self.plain, 0x8913, struct.pack("16s16x", name.encode()))
+        return struct.unpack_from("=H", answer, 16)[0] & 0x40 != 0
 
     def ask(self, family, flags, body):
         """Routes as dictionaries; a number is an error."""
@@ -140,7 +151,7 @@ class Kernel:
         for via, interface, weight, unusable in route["hops"]:
             across = via and ":" in via and len(route["to"]) == 4
             port = (PORTS_ACROSS if across else PORTS).get(self.names.get(interface))
-            if port and not unusable:
+            if port and not unusable and self.is_up(self.names[interface]):
                 ways.add(f"{port} {via}" if via else str(port))
         return ways
 
@@ -185,7 +196,7 @@ ASKED6 = ["2001:db8:a::1", "2001:db8:a:1::1", "2001:db8:a:1::7", "2001:db8:b::1"
 class Walk:
     def __init__(self, rng):
         self.rng = rng
-        self.down = []
+        self.down, self.there = [], []
 
     def one(self, *choices):
         return self.rng.choice(choices)
@@ -265,8 +276,41 @@ class Walk:
         return [self.next_hop() if self.rng.random() < 0.25 else self.route() for _ in range(self.one(1, 1, 2, 5))]
 
 
+class StaticWalk(Walk):
+    """Steps of static routes of FRR; several for one prefix are one with several next hops."""
+
+    def step(self):
+        if self.rng.random() < (0.3 if self.down else 0.04):
+            return self.link()
+        return [self.static() for _ in range(self.one(1, 1, 2, 5))]
+
+    def static(self):
+        # Lines that say `no` to what is there, or the opposite of one that was: otherwise routes would only become more.
+        if self.there and self.rng.random() < 0.45:
+            return "vty no " + self.there.pop(self.rng.randrange(len(self.there)))
+        v6 = self.rng.random() < 0.5
+        prefix = self.rng.choice([prefix for prefix in (V6 if v6 else V4) if prefix != "default"])
+        n, host = self.rng.randrange(2), self.rng.choice([2, 2, 7, 8, 9])
+        if v6:
+            to = self.one(f"fe80::{host} eth{n}", f"2001:db8:{n + 1}::{host}", f"2001:db8:{n + 1}::{host} eth{n}")
+        else:
+            to = self.one(f"10.0.{n + 1}.{host}", f"10.0.{n + 1}.{host} eth{n}")
+        words = f"{'ipv6' if v6 else 'ip'} route {prefix} {self.one(to, to, to, to, to, f'eth{n}', 'blackhole', 'reject')}"
+        words += self.one("", "", "", " 5")
+        self.there.append(words)
+        return "vty " + words
+
+
+def run_vty(lines):
+    commands = [word for line in ["configure terminal"] + lines for word in ("-c", line)]
+    subprocess.run(["vtysh", "--vty_socket", ZEBRA, *commands], capture_output=True)
+
+
 def run(lines):
     """Runs commands, of which many are refused: that is the kernel's affair."""
+    static = [line.removeprefix("vty ") for line in lines if line.startswith("vty ")]
+    if static:
+        return run_vty(static)
     batch = []
     for line in lines + [None]:
         if line is None or line.startswith("-n "):
@@ -311,11 +355,31 @@ def left(kernel, where):
     return NOWHERE
 
 
+def is_zebras(kernel, where, said):
+    """Whether it is what zebra has told: the kernel drops a next hop from a group when its link goes down, and does not get it back from
+    zebra. Worse, it refuses a route then, and zebra does not tell of that."""
+    family = "ipv6" if ":" in where else "ip"
+    text = subprocess.run(["vtysh", "--vty_socket", ZEBRA, "-c", f"show {family} route json"], capture_output=True, text=True).stdout
+    of = [ipaddress.ip_network(prefix) for prefix in json.loads(text)]
+    best = max((net for net in of if ipaddress.ip_address(where) in net), key=lambda net: net.prefixlen, default=None)
+    ways = set()
+    for route in json.loads(text).get(str(best), []):
+        if route.get("selected") and not route.get("installed"):
+            return True
+        for hop in route["nexthops"] if route.get("selected") else []:
+            port = PORTS.get(hop.get("interfaceName"))
+            if hop.get("fib") and port and kernel.is_up(hop["interfaceName"]):
+                ways.add(f"{port} {hop['ip']}" if "ip" in hop else str(port))
+    return said in ways
+
+
 def agree(kernel, clique, where):
     """Nothing, or what is wrong."""
     wanted, route = expected(kernel, where)
     said = clique.lookup(where)
     if said in wanted or (wanted <= NOWHERE and said in NOWHERE):
+        return None
+    if ZEBRA and is_zebras(kernel, where, said):
         return None
     return f"{where}: Clique says {said}, and not {' or '.join(sorted(wanted))}; the kernel: {route}"
 
@@ -354,7 +418,7 @@ def tables_agree(kernel, clique):
             assert said <= ways or ways <= NOWHERE, f"{prefix}: Clique has {said}, and not {ways}"
 
 
-def forwarding_agrees(kernel):
+def forwarding_agrees(kernel, clique):
     """Packets come out where the kernel would send them: those to hosts that are there."""
     real = {"10.0.1.2": 0, "2001:db8:1::2": 0, "10.0.2.2": 1, "2001:db8:2::2": 1}
     ears = []
@@ -369,10 +433,12 @@ def forwarding_agrees(kernel):
         ways = set() if isinstance(route, int) else {hop[0] for hop in route["hops"]}
         if isinstance(route, int) or route["type"] != 1 or not ways <= set(real) or any(hop[3] for hop in route["hops"]):
             continue
+        if ZEBRA and clique.lookup(where) not in kernel.ways(route):
+            continue  # the kernel has refused what zebra told Clique of
         family = socket.AF_INET6 if ":" in where else socket.AF_INET
         sender = inside(HOST1, lambda: socket.socket(family, socket.SOCK_DGRAM))
         mark = f"walk {SEED} {number}".encode()
-        data, heard, end = socket.inet_pton(family, where), None, time.monotonic() + 3
+        data, heard, end = socket.inet_pton(family, where), None, time.monotonic() + 10
         while heard is None and time.monotonic() < end:
             sender.sendto(mark, (where, 9))
             time.sleep(0.05)
@@ -384,14 +450,14 @@ def forwarding_agrees(kernel):
                         break
                     if info[2] != 4 and data in frame and mark in frame and frame[:6] == bytes([2, 0, 0, 0, port + 1, 2]):
                         heard = port
-        assert heard in {real[way] for way in ways}, f"{where}: came out at {heard}, the kernel: {route}"
+        assert heard in {real[way] for way in ways}, f"{where}: came out at {heard}; the kernel: {route}; Clique: {clique.lookup(where)}"
         tried += 1
     return tried
 
 
 def main():
     rng = random.Random(int(SEED))
-    kernel, clique, walk, log = Kernel(), Clique(), Walk(rng), []
+    kernel, clique, walk, log = Kernel(), Clique(), (StaticWalk if ZEBRA else Walk)(rng), []
     slowest, late = 0.0, 0
     for step in range(int(STEPS)):
         lines = walk.step()
@@ -401,13 +467,18 @@ def main():
         slowest, late = max(slowest, took), late + (took > 0.05)
     run(walk.down)
     until_agreed(kernel, clique, ASKED4 + ASKED6, log)
-    tables_agree(kernel, clique)
+    if not ZEBRA:
+        tables_agree(kernel, clique)
     # Routes to hosts that are there, so that there is something to send.
-    run(["route replace 172.16.1.0/24 via 10.0.2.2 metric 1", "route replace 172.17.0.0/16 nexthop via 10.0.1.2 nexthop via 10.0.2.2",
+    if ZEBRA:
+        run([f"vty no {line}" for line in walk.there])
+        run(["vty ip route 172.16.1.0/24 10.0.2.2", "vty ip route 172.17.0.0/16 10.0.1.2", "vty ip route 172.17.0.0/16 10.0.2.2",
+             "vty ipv6 route 2001:db8:a::/48 2001:db8:2::2"])
+    run([f"-n {HOST1} route replace default via 10.0.1.1", f"-n {HOST1} route replace default via 2001:db8:1::1"] if ZEBRA else ["route replace 172.16.1.0/24 via 10.0.2.2 metric 1", "route replace 172.17.0.0/16 nexthop via 10.0.1.2 nexthop via 10.0.2.2",
          "-6 route replace 2001:db8:a::/48 via 2001:db8:2::2 metric 1", "route replace 172.18.3.4/30 via 10.0.2.2 metric 1",
          f"-n {HOST1} route replace default via 10.0.1.1", f"-n {HOST1} route replace default via 2001:db8:1::1"])
     until_agreed(kernel, clique, ASKED4 + ASKED6, log)
-    tried = forwarding_agrees(kernel)
+    tried = forwarding_agrees(kernel, clique)
     print(f"ok: {STEPS} steps from seed {SEED}; {late} agreements took more than 50 ms, the slowest {slowest * 1000:.0f} ms; packets to {tried} addresses")
 
 
