@@ -105,7 +105,7 @@ fn changes_show() {
         }
         for len in 20..whole.len() {
             let flow = send(&opening(cipher, "300 64"), arriving([whole[..len].to_vec()]));
-            assert_eq!(flow.data(0), [[]; 0], "{cipher}: {len}");
+            assert!(flow.data(0).is_empty(), "{cipher}: {len}");
         }
     }
 }
