@@ -2,7 +2,7 @@
 
 use crate::ledger::{Arrived, Complaint, Ledger, Sent};
 use crate::machine::Machine;
-use crate::story::Knobs;
+use crate::story::{Knobs, Weather};
 
 /// What must become of a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -69,6 +69,12 @@ pub trait Model {
     /// The clock leaps by so many nanoseconds: what has its time may be over.
     fn leap(&mut self, by_ns: i64) {
         let _ = by_ns;
+    }
+
+    /// A link's weather changes. Returns whether the model says what gets lost by it; otherwise anything may, until some time after.
+    fn weather(&mut self, link: &str, weather: Weather) -> bool {
+        let _ = (link, weather);
+        false
     }
 
     /// A change is over, and with it what it brought for a moment only. What is sent from now on meets what holds now.

@@ -25,6 +25,11 @@ pub trait Family: Sync {
     /// A step that only this family has, or traffic that suits it; `story` is what there is so far.
     fn step(&self, story: &Story, rng: &mut Rng) -> Step;
 
+    /// How long routers need to find each other before a story begins, in nanoseconds.
+    fn warm_up_ns(&self) -> i64 {
+        0
+    }
+
     /// How long routers hold packets back on purpose, at most, in nanoseconds.
     fn held_ns(&self) -> i64 {
         0

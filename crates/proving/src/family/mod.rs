@@ -1,6 +1,7 @@
 //! Families of configurations, each with what it must do. A family is one file, and a line in [`all`].
 
 mod balancer;
+mod cluster;
 mod contract;
 mod filter;
 mod ip_router;
@@ -24,6 +25,7 @@ pub fn all() -> &'static [&'static dyn Family] {
         &tunnel::Tunnels,
         &ipsec::Ipsec,
         &balancer::Balancer,
+        &cluster::Cluster,
     ]
 }
 

@@ -106,12 +106,14 @@ pub(super) fn digits(ip: IpAddr) -> String {
 }
 
 /// The shipped router with its interfaces, and an IPv4 and an IPv6 address at each port.
-fn router(machine: usize, knobs: &Knobs, mtu: usize, addresses: [[IpAddr; 2]; 2]) -> String {
+pub(super) fn router(machine: usize, knobs: &Knobs, mtu: usize, addresses: [[IpAddr; 2]; 2]) -> String {
     let (tap, exit) = (TAPS[knobs.get("tap") as usize], EXITS[knobs.get("exit") as usize]);
     let mut text = SHIPPED.to_owned();
     replace(&mut text, "FromDevice($device, METHOD $METHOD)", &format!("FromMemory($device) {tap}"));
     replace(&mut text, "to :: ToDevice($device, METHOD $METHOD);", exit);
     replace(&mut text, "$MTU 1500", &format!("$MTU {mtu}"));
+    // No model counts errors by the second.
+    replace(&mut text, "$ERRORS 1000", "$ERRORS 0");
     for (port, [four, six]) in addresses.into_iter().enumerate() {
         let mac: Mac = [2, 0, 0, 2, machine as u8, port as u8];
         let mac = mac.map(|byte| format!("{byte:x}")).join(":");

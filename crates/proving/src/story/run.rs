@@ -84,6 +84,7 @@ fn panicked(panic: &(dyn std::any::Any + Send)) -> Outcome {
 
 fn tell(family: &'static dyn Family, story: &Story) -> Result<Outcome, String> {
     let mut teller = Teller::new(family, story)?;
+    teller.world.advance(teller.world.now_ns() + family.warm_up_ns());
     let start_ns = teller.world.now_ns();
     for step in &story.steps {
         teller.step(step).map_err(|error| format!("'{step}': {error}"))?;
@@ -333,7 +334,9 @@ impl Teller {
             Weather::Jitter(ns) => (true, 0, ns),
         };
         let good = link.is_good();
-        self.world.judge.excuses.weather(at, good, now_ns);
+        let is_known = self.world.judge.history.change(now_ns, |model| model.weather(name, weather));
+        // What the model does not answer for may get lost.
+        self.world.judge.excuses.weather(at, good || is_known, now_ns);
         Ok(())
     }
 
