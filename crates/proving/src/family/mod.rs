@@ -7,6 +7,7 @@ mod filter;
 mod ip_router;
 mod ipsec;
 mod nat;
+mod paths;
 mod queues;
 mod sites;
 mod stateful;
@@ -26,6 +27,7 @@ pub fn all() -> &'static [&'static dyn Family] {
         &ipsec::Ipsec,
         &balancer::Balancer,
         &cluster::Cluster,
+        &paths::Paths,
     ]
 }
 

@@ -1,0 +1,23 @@
+# Flows that are remembered stay where they are when a next hop comes, and when the configuration is replaced.
+family paths
+seed 1
+workers 4
+vector 32
+knob memory 1
+write r routes.set 10.9.0.0/16 nexthop 10.0.2.10 2 1 nexthop 10.0.2.11 2 1
+write r routes6.set 2001:db8:9::/48 nexthop 2001:db8:2::a 2 1 nexthop 2001:db8:2::b 2 1
+wait 1ms
+flow a 10.9.0.5 udp count 100 size 16 gap 10us ttl 64 ports 20000 80 spread
+flow a2 2001:db8:9::5 tcp count 100 size 16 gap 10us ttl 64 ports 20000 80 spread
+wait 10ms
+write r routes.set 10.9.0.0/16 nexthop 10.0.2.10 2 1 nexthop 10.0.2.11 2 1 nexthop 10.0.2.12 2 1
+write r routes6.set 2001:db8:9::/48 nexthop 2001:db8:2::a 2 1 nexthop 2001:db8:2::b 2 1 nexthop 2001:db8:2::c 2 1
+wait 1ms
+flow a 10.9.0.5 udp count 100 size 16 gap 10us ttl 64 ports 20000 80 spread
+flow a2 2001:db8:9::5 tcp count 100 size 16 gap 10us ttl 64 ports 20000 80 spread
+wait 500us
+swap r tap 1
+wait 10ms
+wrong r state
+flow a 10.9.0.5 udp count 100 size 16 gap 10us ttl 64 ports 20000 80 spread
+flow a2 2001:db8:9::5 tcp count 100 size 16 gap 10us ttl 64 ports 20000 80 spread
