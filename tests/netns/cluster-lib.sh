@@ -7,7 +7,8 @@ in_host() { local i=$1; shift; ip netns exec "$(host "$i")" "$@"; }
 pids=()
 
 finish_cluster() {
-  local pid i
+  local status=$? unbalanced= pid i
+  [ $status != 0 ] || [ -n "${failed:-}" ] || (nodes_are_balanced) || unbalanced=1
   for pid in "${pids[@]}" "${feeds[@]}"; do kill -9 "$pid" 2>/dev/null || true; done
   wait 2>/dev/null || true
   for i in $(seq 0 $((nodes - 1))); do
@@ -16,6 +17,16 @@ finish_cluster() {
   done
   ip netns del "$r" 2>/dev/null || true
   rm -rf "$work"
+  # Otherwise the status is the test's own.
+  [ -z "$unbalanced" ] || exit 1
+}
+
+# Nodes that run hold no more than when a test first waited for them.
+nodes_are_balanced() {
+  local i
+  for i in "${!pids[@]}"; do
+    [ -z "${held[${pids[i]}]:-}" ] || ! kill -0 "${pids[i]}" 2>/dev/null || balanced "${pids[i]}" "$work/socket$i"
+  done
 }
 
 nodes=4
@@ -96,7 +107,10 @@ run_node() {
 status() { timeout 5 "$clique" cluster status -u "$work/socket$1" 2>&1; }
 await() { # NODE PATTERN
   for _ in $(seq 100); do
-    if grep -Eq "$2" <<<"$(status "$1")"; then return; fi
+    if grep -Eq "$2" <<<"$(status "$1")"; then
+      [ -z "${pids[$1]:-}" ] || [ -n "${held[${pids[$1]}]:-}" ] || holds "${pids[$1]}" "$work/socket$1"
+      return
+    fi
     sleep 0.1
   done
   fail "node $1 is not '$2': $(status "$1")"

@@ -35,6 +35,7 @@ wait_for "the address is leased" has 10.0.2.1
 
 start --from-host -u "$work/socket"
 wait_for "Clique has taken over" is routes.lookup 0 10.0.2.1
+holds "$router" "$work/socket" # before, it was the kernel that forwarded
 renewals() { grep -c "^renew 10.0.2.1" "$work/leased" || true; }
 renewed() { [ "$(renewals)" -ge "$1" ]; }
 renewal() { wait_for "the lease is renewed" renewed $(($(renewals) + 1)); }

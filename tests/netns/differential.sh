@@ -107,6 +107,7 @@ compare() {
   else
     wait_for "$target: Clique has the kernel's routes" at_least kernel.routes 11
   fi
+  holds "$router" "$work/socket"
   [ "$target" != swap ] || swaps &
   MTU=$mtu TARGET=$target ip netns exec "$tester" python3 "$(dirname "$0")/differential.py" "${SEED:-1}" "${PACKETS:-2000}" ||
     fail "Linux and Clique differ: $target"

@@ -8,6 +8,7 @@ clique=${CLIQUE:-$root/target/debug/clique}
 work=$(mktemp -d)
 h1=h1-$$ r=r-$$ h2=h2-$$
 router=
+declare -A held=() # what routers held at first, by process
 checksums=(tx on) # whether hosts compute them or leave that to hardware
 
 skip() { echo "skipped: $*"; exit 0; }
@@ -24,11 +25,17 @@ in_h2() { ip netns exec "$h2" "$@"; }
 in_r() { ip netns exec "$r" "$@"; }
 
 finish() {
+  local status=$? unbalanced=
+  if [ $status = 0 ] && [ -z "${failed:-}" ] && [ -n "$router" ] && [ -n "${held[$router]:-}" ] && kill -0 "$router" 2>/dev/null; then
+    (balanced "$router" "$work/socket") || unbalanced=1
+  fi
   [ -z "$router" ] || kill "$router" 2>/dev/null || true
   jobs -p | xargs -r kill 2>/dev/null || true # what a test that failed left behind
   wait 2>/dev/null || true
   for name in "$h1" "$r" "$h2"; do ip netns del "$name" 2>/dev/null || true; done
   [ -n "${KEEP:-}" ] || rm -rf "$work"
+  # Otherwise the status is the test's own.
+  [ -z "$unbalanced" ] || exit 1
 }
 trap finish EXIT
 
@@ -108,7 +115,6 @@ PY
 }
 
 # holds PID CONTROL_SOCKET: remembers what a router holds, for `balanced`. Where a test means it to hold more from now on, it says so again.
-declare -A held=()
 holds() {
   sleep 0.2 # connections that were just closed do not count
   held[$1]=$(holding "$1" "$2")
@@ -142,7 +148,7 @@ stop() {
   router=
 }
 
-fail() { echo "FAILED: $*" >&2; [ ! -s "$work/log" ] || cat "$work/log" >&2; exit 1; }
+fail() { failed=1; echo "FAILED: $*" >&2; [ ! -s "$work/log" ] || cat "$work/log" >&2; exit 1; }
 
 # says WHAT PATTERN COMMAND...: the command's output, whatever its status, matches.
 says() {
