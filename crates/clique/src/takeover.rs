@@ -58,8 +58,18 @@ fn why_not(name: &str, all: &Value) -> String {
         Some(master) => {
             format!("{name} belongs to {master}: no member of a bridge, bond or VRF is taken over")
         }
+        None if link.is_some_and(is_vrf) => {
+            format!(
+                "{name} is a VRF: its members and its routes stay the kernel's, and the default VRF is taken over alone"
+            )
+        }
         None => format!("{name} is no Ethernet interface that is up and has an address"),
     }
+}
+
+/// Whether it is the device of a VRF, which looks like an Ethernet interface: what its members receive seems to come from it.
+fn is_vrf(link: &Value) -> bool {
+    link["linkinfo"]["info_kind"] == "vrf"
 }
 
 /// What the operator should know of interfaces that stay the kernel's: it forwards IPv6 between all of them or none.
@@ -87,9 +97,9 @@ fn others(taken: &[Interface], all: &Value) -> Vec<String> {
     up.map(|i| i.name).filter(|name| taken.iter().all(|taken| taken.name != *name)).collect()
 }
 
-/// The output of `ip -json address`.
+/// The output of `ip -json address`, with the kinds of devices.
 fn addresses() -> Result<Value, String> {
-    let output = Command::new("ip").args(["-json", "address", "show"]).output();
+    let output = Command::new("ip").args(["-details", "-json", "address", "show"]).output();
     let output = output.map_err(|error| format!("ip (of iproute2) cannot be run: {error}"))?;
     if !output.status.success() {
         return Err(format!("ip -json address: {}", String::from_utf8_lossy(&output.stderr).trim_end()));
@@ -169,7 +179,10 @@ fn interfaces(all: &Value) -> Vec<Interface> {
     let usable = |link: &&Value| {
         let flags = link["flags"].as_array().into_iter().flatten().filter_map(Value::as_str);
         // A bridge's or bond's members belong to it.
-        link["link_type"] == "ether" && link["master"].is_null() && flags.clone().any(|flag| flag == "UP")
+        link["link_type"] == "ether"
+            && link["master"].is_null()
+            && !is_vrf(link)
+            && flags.clone().any(|flag| flag == "UP")
     };
     let has_address = |interface: &Interface| !interface.v4.is_empty() || !interface.v6.is_empty();
     all.as_array().into_iter().flatten().filter(usable).filter_map(interface).filter(has_address).collect()
@@ -419,7 +432,7 @@ mod tests {
         assert_eq!(found[0].v6[0], "2001:db8::1".parse::<Ipv6Addr>().unwrap(), "global addresses come first");
     }
 
-    /// A member of a VRF stays the kernel's; the program says so instead of denying that it is there.
+    /// A VRF and its members stay the kernel's; the program says so instead of denying that they are there.
     #[test]
     fn interfaces_that_stay_the_kernels() {
         let all = json!([
@@ -431,14 +444,19 @@ mod tests {
               "addr_info": [{ "local": "2001:db8:1::1", "prefixlen": 64 }] },
             { "ifname": "eth2", "link_type": "ether", "flags": ["UP"], "mtu": 1500,
               "addr_info": [{ "local": "fe80::1", "prefixlen": 64 }] },
+            { "ifname": "red", "link_type": "ether", "flags": ["UP"], "mtu": 65575,
+              "linkinfo": { "info_kind": "vrf", "info_data": { "table": 10 } },
+              "addr_info": [{ "local": "198.51.100.1", "prefixlen": 32 }] },
         ]);
         let mut taken = interfaces(&all);
+        assert_eq!(taken.iter().map(|i| i.name.as_str()).collect::<Vec<_>>(), ["eth0", "eth2"]);
         taken.retain(|interface| interface.name == "eth0");
         assert_eq!(others(&taken, &all), ["eth1"]);
         assert_eq!(
             why_not("eth1", &all),
             "eth1 belongs to red: no member of a bridge, bond or VRF is taken over"
         );
+        assert!(why_not("red", &all).starts_with("red is a VRF: "));
         assert_eq!(why_not("eth7", &all), "eth7 is no Ethernet interface that is up and has an address");
     }
 
