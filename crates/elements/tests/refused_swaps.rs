@@ -10,7 +10,7 @@ use stages::{BEFORE, stages};
 use std::any::Any;
 use std::fmt::Write;
 use std::path::Path;
-use std::sync::LazyLock;
+use std::sync::{LazyLock, Mutex, PoisonError};
 use wire::ipv4::FLAG_MF;
 
 /// An element that, if its argument says so, takes over from no other, whatever has been decided before.
@@ -29,6 +29,9 @@ impl Element for Stubborn {
     }
 }
 
+/// Elements write files where the process is.
+static FOLDER: Mutex<()> = Mutex::new(());
+
 static KNOWN: LazyLock<Classes> = LazyLock::new(|| stages::known(&elements::classes(), Some(&STUBBORN)));
 
 fn build(config: &str, clock: &Clock) -> Router {
@@ -40,6 +43,7 @@ fn build(config: &str, clock: &Clock) -> Router {
         log: Log::Memory(Default::default()),
         clock: clock.clone(),
         vector: 8,
+        counted: true,
         ..Options::default()
     };
     let built = router::build(layout, config.to_owned(), &KNOWN, options);
@@ -140,6 +144,7 @@ fn ethernet(host: u8, kind: u16, payload: &[u8]) -> Vec<u8> {
 
 #[test]
 fn every_class_goes_on_after_a_refusal() {
+    let _alone = FOLDER.lock().unwrap_or_else(PoisonError::into_inner);
     let (folder, mut changed) = (tempfile::tempdir().expect("a folder"), Vec::new());
     for (number, stage) in stages().iter().enumerate() {
         let before = BEFORE[number % BEFORE.len()];
@@ -161,4 +166,29 @@ fn every_class_goes_on_after_a_refusal() {
         }
     }
     assert!(changed.is_empty(), "{}", changed.join("\n"));
+}
+
+/// What an element holds goes on to its namesake in a configuration that takes the place of another one, whatever the class.
+#[test]
+fn every_class_hands_over_what_it_holds() {
+    let _alone = FOLDER.lock().unwrap_or_else(PoisonError::into_inner);
+    let (folder, mut lost, mut held) = (tempfile::tempdir().expect("a folder"), Vec::new(), 0);
+    std::env::set_current_dir(&folder).expect("a folder");
+    for (number, stage) in stages().iter().enumerate() {
+        let config =
+            stages::through(&format!("Given({})", packets()), BEFORE[number % BEFORE.len()], &[*stage]);
+        let clock = Clock::simulated();
+        let mut first = build(&config, &clock);
+        first.run();
+        held += first.balance().elements.iter().map(|entry| entry.held).sum::<u64>();
+        let mut second = build(&config, &clock);
+        second.take_over(&mut first).unwrap_or_else(|error| panic!("{config}: {error}"));
+        if let Err(faults) = second.balance().check_swap(&first.balance()) {
+            lost.extend(faults.iter().map(|fault| format!("{}: {fault}", stage.text)));
+        }
+        first.finish();
+        second.finish();
+    }
+    assert!(lost.is_empty(), "{}", lost.join("\n"));
+    assert!(held > 100, "so few packets were held that nothing was tried: {held}");
 }

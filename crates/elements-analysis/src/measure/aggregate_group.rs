@@ -28,6 +28,7 @@
 
 use packet::{Anno, BATCH_MAX, Batch};
 use router::{Class, Config, ConfigError, Cx, Element};
+use std::any::Any;
 use std::time::Duration;
 
 /// The class.
@@ -78,6 +79,18 @@ impl Element for AggregateGroup {
         if let Some(held) = self.held.take() {
             cx.emit(0, held);
         }
+    }
+
+    fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {
+        self.held.take().map(|held| Box::new(held) as _)
+    }
+
+    fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) {
+        let Ok(held) = state.downcast::<Batch>() else { return };
+        if let Some(timer) = self.timer.filter(|_| !held.is_empty()) {
+            cx.timers().after(0, timer);
+        }
+        self.held = Some(*held);
     }
 
     fn held(&self) -> usize {

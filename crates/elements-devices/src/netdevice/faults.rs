@@ -34,6 +34,7 @@
 
 use packet::{Batch, Packet};
 use router::{Class, Config, ConfigError, Cx, Element, Handlers, Residency};
+use std::any::Any;
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 use std::time::Duration;
@@ -88,6 +89,7 @@ struct Faults {
     delay_ns: i64,
     jitter_ns: i64,
     capacity: usize,
+    seed: u64,
     rng: fastrand::Rng,
     waiting: BinaryHeap<Delayed>,
     arrivals: u64,
@@ -131,6 +133,7 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         delay_ns: nanoseconds(delay),
         jitter_ns: nanoseconds(jitter),
         capacity,
+        seed,
         rng: fastrand::Rng::with_seed(seed),
         waiting: BinaryHeap::new(),
         arrivals: 0,
@@ -139,6 +142,15 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         duplicated: 0,
         reordered: 0,
     }))
+}
+
+/// What goes to a new configuration.
+struct Handover {
+    seed: u64,
+    rng: fastrand::Rng,
+    waiting: BinaryHeap<Delayed>,
+    arrivals: u64,
+    counts: [u64; 4],
 }
 
 impl Faults {
@@ -217,6 +229,38 @@ impl Element for Faults {
         }
         self.watch(cx);
         if batch.is_empty() { cx.consume(batch) } else { cx.emit(0, batch) }
+    }
+
+    /// What waits leaves when it would have. Random decisions go on where they were, unless there is another seed.
+    fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {
+        Some(Box::new(Handover {
+            seed: self.seed,
+            rng: self.rng.clone(),
+            waiting: std::mem::take(&mut self.waiting),
+            arrivals: self.arrivals,
+            counts: [self.lost, self.corrupted, self.duplicated, self.reordered],
+        }))
+    }
+
+    fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) {
+        let Ok(old) = state.downcast::<Handover>() else { return };
+        if self.seed == old.seed {
+            self.rng = old.rng;
+        }
+        self.arrivals = old.arrivals;
+        for delayed in old.waiting.into_sorted_vec().into_iter().rev() {
+            if self.waiting.len() < self.capacity {
+                self.waiting.push(delayed);
+            } else {
+                cx.drop(delayed.packet, "too many packets wait");
+            }
+        }
+        let [lost, corrupted, duplicated, reordered] = old.counts;
+        self.lost += lost;
+        self.corrupted += corrupted;
+        self.duplicated += duplicated;
+        self.reordered += reordered;
+        self.watch(cx);
     }
 
     fn held(&self) -> usize {

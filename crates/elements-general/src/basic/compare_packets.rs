@@ -32,6 +32,7 @@
 
 use packet::{Batch, Packet};
 use router::{Class, Config, ConfigError, Cx, Element, Handlers, Pull, Residency};
+use std::any::Any;
 
 /// The class.
 pub(crate) const CLASS: Class = Class::new("ComparePackets", create)
@@ -135,6 +136,17 @@ impl Element for ComparePackets {
         self.held[port] = batch.pop_front();
         cx.consume(batch);
         self.step(cx, port + 1)
+    }
+
+    fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {
+        Some(Box::new(std::mem::take(self)))
+    }
+
+    fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) {
+        if let Ok(old) = state.downcast::<ComparePackets>() {
+            *self = ComparePackets { timestamp: self.timestamp, ..*old };
+            cx.signals().set(true);
+        }
     }
 
     fn held(&self) -> usize {

@@ -42,6 +42,7 @@ use super::recording::Recording;
 use super::rounds::Rounds;
 use packet::{BATCH_MAX, Batch, Packet};
 use router::{Activity, Class, Config, ConfigError, Cx, Element, Flags, Handlers, Pull, Residency};
+use std::any::Any;
 use std::collections::VecDeque;
 
 /// The class.
@@ -66,6 +67,16 @@ struct MultiReplay {
     waiting: Vec<VecDeque<Packet>>,
     /// The next packet to copy.
     next: usize,
+    count: u64,
+}
+
+/// What goes to a new configuration.
+struct Handover {
+    recording: Recording,
+    rounds: Rounds,
+    waiting: Vec<VecDeque<Packet>>,
+    next: usize,
+    active: bool,
     count: u64,
 }
 
@@ -210,6 +221,45 @@ impl Element for MultiReplay {
 
     fn finish(&mut self, cx: &mut Cx<'_>) {
         self.let_go(cx);
+    }
+
+    /// The recording, how far it was replayed, and what waits to be pulled.
+    fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {
+        let recording = std::mem::replace(&mut self.recording, Recording::new(0, 0));
+        let rounds = std::mem::replace(&mut self.rounds, Rounds::new(0, 0, false));
+        let (next, active, count) = (std::mem::take(&mut self.next), self.active, self.count);
+        Some(Box::new(Handover {
+            recording,
+            rounds,
+            waiting: std::mem::take(&mut self.waiting),
+            next,
+            active,
+            count,
+        }))
+    }
+
+    fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) {
+        let Ok(old) = state.downcast::<Handover>() else { return };
+        self.recording.take_over(cx, old.recording);
+        self.rounds.take_over(&old.rounds);
+        for (output, queue) in old.waiting.into_iter().enumerate() {
+            for packet in queue {
+                match self.waiting.get_mut(output) {
+                    Some(queue) if queue.len() < self.capacity => queue.push_back(packet),
+                    _ => cx.drop(packet, "the new configuration has no room"),
+                }
+            }
+        }
+        self.next = old.next.min(self.recording.packets.len());
+        self.count += old.count;
+        if self.rounds.left == 0 {
+            self.active &= old.active; // the driver was asked to stop
+        }
+        let is_full = self.is_full();
+        cx.signals().set(is_full);
+        if self.active {
+            cx.tasks().schedule();
+        }
     }
 
     fn handlers(&self, h: &mut Handlers) {

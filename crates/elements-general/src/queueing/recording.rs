@@ -107,6 +107,24 @@ impl Recording {
         cx.tasks().schedule();
     }
 
+    /// Takes over a recording, as far as it has room; none of other inputs, whose packets would go elsewhere.
+    pub(super) fn take_over(&mut self, cx: &mut Cx<'_>, mut old: Recording) {
+        if self.heads.len() != old.heads.len() {
+            let heads = old.heads.iter_mut().filter_map(Option::take);
+            old.packets
+                .drain(..)
+                .chain(heads)
+                .for_each(|packet| cx.drop(packet, "the new configuration has other inputs"));
+            return;
+        }
+        let most = self.limit.min(old.packets.len());
+        old.packets
+            .drain(most..)
+            .for_each(|packet| cx.drop(packet, "the new configuration has a lower LIMIT"));
+        let limit = self.limit;
+        *self = Recording { limit, ..old };
+    }
+
     /// Packets that it has, recorded or about to be.
     pub(super) fn held(&self) -> usize {
         self.packets.len() + self.heads.iter().flatten().count()

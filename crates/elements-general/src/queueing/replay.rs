@@ -36,6 +36,7 @@
 use super::rounds::{FIRST_WAIT, Rounds, tell_loaded, tell_loading};
 use packet::{BATCH_MAX, Batch, Packet};
 use router::{Class, Config, ConfigError, Cx, Element, Flags, Handlers, Pull, Residency, metric};
+use std::any::Any;
 
 /// The class.
 pub(crate) const CLASS: Class = Class::new("Replay", create)
@@ -61,6 +62,18 @@ struct Replay {
     count: u64,
     /// Packets asked for by the pull that is being answered.
     want: usize,
+}
+
+/// What goes to a new configuration.
+struct Handover {
+    rounds: Rounds,
+    packets: Vec<Packet>,
+    loaded: bool,
+    /// Whether it was said that packets are being pulled, and whether there was nothing to pull.
+    told: (bool, bool),
+    next: usize,
+    active: bool,
+    count: u64,
 }
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
@@ -192,6 +205,36 @@ impl Element for Replay {
 
     fn finish(&mut self, cx: &mut Cx<'_>) {
         self.let_go(cx);
+    }
+
+    /// The recording, and how far it was replayed.
+    fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {
+        Some(Box::new(Handover {
+            rounds: std::mem::replace(&mut self.rounds, Rounds::new(0, 0, false)),
+            packets: std::mem::take(&mut self.packets),
+            loaded: std::mem::take(&mut self.loaded),
+            told: (self.loading, self.empty),
+            next: std::mem::take(&mut self.next),
+            active: self.active,
+            count: self.count,
+        }))
+    }
+
+    fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) {
+        let Ok(mut old) = state.downcast::<Handover>() else { return };
+        let most = self.limit.min(old.packets.len());
+        old.packets
+            .drain(most..)
+            .for_each(|packet| cx.drop(packet, "the new configuration has a lower LIMIT"));
+        self.rounds.take_over(&old.rounds);
+        (self.packets, self.next) = (old.packets, old.next.min(most));
+        self.loaded = old.loaded || most == self.limit;
+        (self.loading, self.empty) = old.told;
+        self.count += old.count;
+        if self.rounds.left == 0 {
+            self.active &= old.active; // the driver was asked to stop
+        }
+        cx.signals().set(self.active);
     }
 
     fn handlers(&self, h: &mut Handlers) {

@@ -55,6 +55,7 @@ use packet::{BATCH_MAX, Batch};
 use router::{
     Activity, Class, Config, ConfigError, Cx, Element, Flags, Handlers, Pull, Residency, Verdict, metric,
 };
+use std::any::Any;
 
 /// The class.
 pub(crate) const CLASS: Class = Class::new("ReplayUnqueue", create)
@@ -91,6 +92,17 @@ struct ReplayUnqueue {
     last: Pushed,
     /// What the pace is by now, in per cent.
     formula: Option<Formula>,
+    count: u64,
+}
+
+/// What goes to a new configuration.
+struct Handover {
+    recording: Recording,
+    rounds: Rounds,
+    next: usize,
+    anchor: Pushed,
+    last: Pushed,
+    active: bool,
     count: u64,
 }
 
@@ -295,6 +307,29 @@ impl Element for ReplayUnqueue {
 
     fn finish(&mut self, cx: &mut Cx<'_>) {
         self.recording.let_go(cx);
+    }
+
+    /// The recording, and how far it was replayed.
+    fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {
+        let recording = std::mem::replace(&mut self.recording, Recording::new(0, 0));
+        let rounds = std::mem::replace(&mut self.rounds, Rounds::new(0, 0, false));
+        let (next, anchor, last) = (std::mem::take(&mut self.next), self.anchor, self.last);
+        let (active, count) = (self.active, self.count);
+        Some(Box::new(Handover { recording, rounds, next, anchor, last, active, count }))
+    }
+
+    fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) {
+        let Ok(old) = state.downcast::<Handover>() else { return };
+        self.recording.take_over(cx, old.recording);
+        self.rounds.take_over(&old.rounds);
+        self.next = old.next.min(self.recording.packets.len());
+        (self.anchor, self.last, self.count) = (old.anchor, old.last, self.count + old.count);
+        if self.rounds.left == 0 {
+            self.active &= old.active; // the driver was asked to stop
+        }
+        if self.active {
+            cx.tasks().schedule();
+        }
     }
 
     fn handlers(&self, h: &mut Handlers) {

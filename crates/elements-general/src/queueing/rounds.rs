@@ -12,6 +12,8 @@ pub(super) const FIRST_WAIT: Duration = Duration::from_millis(1);
 pub(super) struct Rounds {
     /// Rounds that are left; negative for ever.
     pub(super) left: i64,
+    /// As many as the configuration says.
+    given: i64,
     /// Seconds after which there are no more; 0 for ever.
     most_s: i64,
     /// Whether to say when a round is over.
@@ -22,7 +24,15 @@ pub(super) struct Rounds {
 
 impl Rounds {
     pub(super) fn new(left: i64, most_s: u32, verbose: bool) -> Rounds {
-        Rounds { left, most_s: most_s.into(), verbose, began_ns: None }
+        Rounds { left, given: left, most_s: most_s.into(), verbose, began_ns: None }
+    }
+
+    /// Goes on with another configuration's rounds; if they were to be as many, with those that were left.
+    pub(super) fn take_over(&mut self, old: &Rounds) {
+        self.began_ns = old.began_ns;
+        if self.given == old.given {
+            self.left = old.left;
+        }
     }
 
     /// Notes that a packet goes.
