@@ -123,26 +123,28 @@ holds() {
 # Packets that may be on their way at one time and not at another: those of hosts that look for each other, for instance.
 on_their_way=64
 
-is_balanced() { # PID CONTROL_SOCKET
+is_balanced() { # PID CONTROL_SOCKET MORE
   local first now
   read -ra first <<<"${held[$1]}"
   read -ra now <<<"$(holding "$1" "$2")"
-  [ "${now[0]}" -le "${first[0]}" ] && [ "${now[1]}" != unknown ] && [ "${now[1]}" -le $((first[1] + on_their_way)) ]
+  [ "${now[0]}" -le $((first[0] + $3)) ] && [ "${now[1]}" != unknown ] && [ "${now[1]}" -le $((first[1] + on_their_way)) ]
 }
 
-# balanced PID CONTROL_SOCKET: a router holds no more descriptors and packet buffers than at first. Connections that were just closed, and
-# XDP sockets, which keep their buffers for two seconds, have some time.
+# balanced PID CONTROL_SOCKET [MORE]: a router holds no more descriptors and packet buffers than at first, but for so many descriptors more
+# that another configuration needs. Connections that were just closed, and XDP sockets, which keep their buffers for two seconds, have some
+# time.
 balanced() {
   local until=$((SECONDS + 8))
-  until is_balanced "$1" "$2"; do
+  until is_balanced "$1" "$2" "${3:-0}"; do
     [ $SECONDS -lt $until ] ||
       fail "the router holds '$(holding "$1" "$2")' descriptors and buffers, '${held[$1]}' at first: $(ls -l "/proc/$1/fd")"
     sleep 0.2
   done
 }
 
+# stop [MORE]: ends the router, which has to be balanced.
 stop() {
-  [ -z "${held[$router]:-}" ] || balanced "$router" "$work/socket"
+  [ -z "${held[$router]:-}" ] || balanced "$router" "$work/socket" "${1:-0}"
   kill "$router"
   wait "$router" || fail "the router ended with status $?: $(cat "$work/log")"
   router=
