@@ -228,4 +228,6 @@ fn all_that_cannot_be_initialised_is_reported() {
     let errors = build_telling(config, Clock::real(), None, None).err().expect("errors");
     let said: Vec<_> = errors.iter().map(|error| error.message.as_str()).collect();
     assert_eq!(said, ["first", "second", "third"]);
+    // One that says nothing of its own has failed all the same.
+    assert!(build_telling("a :: Wrong()", Clock::real(), None, None).is_err());
 }

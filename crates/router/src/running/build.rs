@@ -225,7 +225,8 @@ fn worker(
 
 /// Initialises all elements, in order of configuration. One that fails hides none that fails, too.
 fn initialize(router: &mut Router, order: &[usize]) -> Result<(), Vec<Diagnostic>> {
-    let (info, mut errors) = (router.info.clone(), Vec::new());
+    // An element may fail without a word.
+    let (info, mut errors, mut failed) = (router.info.clone(), Vec::new(), false);
     for &element in order {
         let node = &info.nodes[element];
         for &worker in &node.workers {
@@ -233,9 +234,10 @@ fn initialize(router: &mut Router, order: &[usize]) -> Result<(), Vec<Diagnostic
             if let Some(Err(error)) = result {
                 let context = Context::initializing(&node.name, node.class.name, node.landmark.clone());
                 errors.extend(diagnose(node, &context, error));
+                failed = true;
                 break; // on the next worker it would say the same
             }
         }
     }
-    if errors.is_empty() { Ok(()) } else { Err(errors) }
+    if failed { Err(errors) } else { Ok(()) }
 }
