@@ -72,6 +72,7 @@ fn json(class: &Class) -> Value {
         "makes": class.makes,
         "absorbs": class.absorbs,
         "holds": class.holds,
+        "keeps": class.keeps.map(|keeps| keeps.to_string()),
         "manual": page(class),
     })
 }
@@ -86,7 +87,8 @@ fn real_name(class: &Class) -> String {
 fn packets(class: &Class, heading: &str) -> String {
     let told = [("Makes", class.makes), ("Absorbs", class.absorbs), ("Holds", class.holds)];
     let told = told.iter().filter(|(_, what)| !what.is_empty());
-    let told: Vec<String> = told.map(|(verb, what)| format!("{verb} {what}.")).collect();
+    let mut told: Vec<String> = told.map(|(verb, what)| format!("{verb} {what}.")).collect();
+    told.extend(class.keeps.map(|keeps| format!("Keeps at most {keeps}.")));
     if told.is_empty() { String::new() } else { format!("\n{heading}\n{}\n", told.join(" ")) }
 }
 

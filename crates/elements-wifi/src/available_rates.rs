@@ -36,6 +36,7 @@ use wire::MacAddr;
 pub(crate) const CLASS: Class = Class::new("AvailableRates", create)
     .ports("0/0")
     .residency(Residency::Shared)
+    .keeps("stations", "", 4096, 1200)
     .doc(router::manual!("available_rates.rs"));
 
 struct AvailableRates {

@@ -49,6 +49,7 @@ use wire::ieee80211::{self, HEADER_LEN, Header, element, kind, management};
 pub(crate) const CLASS: Class = Class::new("BeaconScanner", create)
     .residency(Residency::Exclusive)
     .live()
+    .keeps("access points", "", 1024, 512)
     .doc(router::manual!("beacon_scanner.rs"));
 
 /// Most access points that are kept.

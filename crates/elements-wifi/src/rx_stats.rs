@@ -36,8 +36,10 @@ use std::fmt::Write as _;
 use wire::MacAddr;
 
 /// The class.
-pub(crate) const CLASS: Class =
-    Class::new("RXStats", create).residency(Residency::Exclusive).doc(router::manual!("rx_stats.rs"));
+pub(crate) const CLASS: Class = Class::new("RXStats", create)
+    .residency(Residency::Exclusive)
+    .keeps("sources", "", 4096, 96)
+    .doc(router::manual!("rx_stats.rs"));
 
 /// Most sources that are kept; the table has room for them from the beginning.
 const MOST: usize = 4096;

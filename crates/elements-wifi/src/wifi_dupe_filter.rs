@@ -38,6 +38,7 @@ use wire::ieee80211::{Header, flag, kind};
 pub(crate) const CLASS: Class = Class::new("WifiDupeFilter", create)
     .residency(Residency::Exclusive)
     .live()
+    .keeps("senders", "", 4096, 96)
     .doc(router::manual!("wifi_dupe_filter.rs"));
 
 /// Most senders that are kept; the table has room for them from the beginning.

@@ -137,7 +137,7 @@ pub use handlers::metric;
 pub use calls::computation::{Answer, Step};
 pub use calls::handle::Handle;
 pub use chance::secret::{Secret, Unguessable};
-pub use configuration::class::{Activity, Described, Pin, ReadPins, Residency};
+pub use configuration::class::{Activity, Budget, Described, Pin, ReadPins, Residency};
 pub use configuration::layout::layout;
 pub use configuration::node::{Node, Port};
 pub use configuration::placement::Placement;

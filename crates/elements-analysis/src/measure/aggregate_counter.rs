@@ -59,6 +59,7 @@ use std::io::{self, Write};
 pub(crate) const CLASS: Class = Class::new("AggregateCounter", create)
     .ports("1-2/1-2")
     .residency(Residency::Exclusive)
+    .keeps("aggregates", "CAPACITY", 4_194_304, 48)
     .doc(router::manual!("aggregate_counter.rs"));
 
 /// What happens when a limit is reached.

@@ -33,6 +33,7 @@ pub(crate) const CLASS: Class = Class::new("AggregateFirst", create)
     .ports("1/1-2")
     .processing("a/ah")
     .residency(Residency::Exclusive)
+    .keeps("aggregates", "CAPACITY", 4_194_304, 16)
     .doc(router::manual!("aggregate_first.rs"));
 
 struct AggregateFirst {

@@ -44,6 +44,7 @@ pub(crate) const CLASS: Class = Class::new("AggregateIPAddrPair", create)
     .ports("1/1-2")
     .processing("a/ah")
     .residency(Residency::Exclusive)
+    .keeps("pairs of addresses", "CAPACITY", 1_000_000, 64)
     .doc(router::manual!("aggregate_ip_addr_pair.rs"));
 
 const NS_PER_S: i64 = 1_000_000_000;

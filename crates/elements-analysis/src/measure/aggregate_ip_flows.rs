@@ -66,6 +66,7 @@ pub(crate) const CLASS: Class = Class::new("AggregateIPFlows", create)
     .processing("a/ah")
     .residency(Residency::Exclusive)
     .holds("fragments, and packets behind them")
+    .keeps("flows", "CAPACITY", 1_000_000, 256)
     .doc(router::manual!("aggregate_ip_flows.rs"));
 
 const NS_PER_S: i64 = 1_000_000_000;

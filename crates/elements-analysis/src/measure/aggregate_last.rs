@@ -43,6 +43,7 @@ pub(crate) const CLASS: Class = Class::new("AggregateLast", create)
     .residency(Residency::Exclusive)
     .activity(Activity::Always)
     .holds("the last packet of each aggregate")
+    .keeps("packets", "CAPACITY", 65_536, 2200)
     .doc(router::manual!("aggregate_last.rs"));
 
 struct AggregateLast {

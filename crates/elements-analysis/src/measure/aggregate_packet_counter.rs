@@ -13,6 +13,8 @@
 //! # Arguments
 //! - `ANNO` (annotation of four bytes, or `NONE`; default `PACKET_NUMBER`): the annotation that holds the packet
 //!   number. With `NONE` all packets have the number 0.
+//! - `CAPACITY` (integer, default 1048576): the maximum number of packet numbers of all aggregates together; packets with
+//!   any more are not counted. Click has no limit.
 //! - `NOTIFIER` (element): accepted, without effect, as in Click.
 //! - `PACKETNO` (0, 1 or negative, default 0): which packet number annotation to use: the one at byte 32 or the one
 //!   at byte 36. With a negative number all packets have the number 0.
@@ -47,6 +49,7 @@ pub(crate) const CLASS: Class = Class::new("AggregatePacketCounter", create)
     .ports("1-/=")
     .flow("#/#")
     .residency(Residency::Exclusive)
+    .keeps("packet numbers", "CAPACITY", 1_048_576, 512)
     .doc(router::manual!("aggregate_packet_counter.rs"));
 
 /// How often each packet number was seen at each input.
@@ -57,6 +60,9 @@ struct AggregatePacketCounter {
     number: Option<Anno>,
     inputs: usize,
     flows: ByAggregate<Numbers>,
+    /// Numbers of all aggregates, and how many there may be.
+    known: usize,
+    capacity: usize,
     /// Whether packets came, and whether any had an aggregate.
     came: bool,
     counted: bool,
@@ -64,11 +70,13 @@ struct AggregatePacketCounter {
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     let (mut which, mut place, mut notifier) = (0i32, None::<String>, None::<ElementName>);
+    let mut capacity = 1usize << 20;
     config
         .args()
         .keyword("PACKETNO", &mut which)
         .keyword("ANNO", &mut place)
         .keyword("NOTIFIER", &mut notifier)
+        .keyword("CAPACITY", &mut capacity)
         .finish()?;
     let number = match (place.as_deref(), which) {
         (Some("NONE"), _) => None,
@@ -81,7 +89,15 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         (None, _) => return Err("'PACKETNO' cannot be bigger than 1".into()),
     };
     let (inputs, flows) = (config.inputs(), ByAggregate::default());
-    Ok(Box::new(AggregatePacketCounter { number, inputs, flows, came: false, counted: false }))
+    Ok(Box::new(AggregatePacketCounter {
+        number,
+        inputs,
+        flows,
+        known: 0,
+        capacity,
+        came: false,
+        counted: false,
+    }))
 }
 
 impl AggregatePacketCounter {
@@ -93,6 +109,11 @@ impl AggregatePacketCounter {
         }
         self.counted = true;
         let number = self.number.map_or(0, |place| packet.anno(place) as u32);
+        let is_known = self.flows.get(&aggregate).is_some_and(|numbers| numbers.contains_key(&number));
+        if !is_known && self.known >= self.capacity {
+            return;
+        }
+        self.known += usize::from(!is_known);
         let counts = self.flows.entry(aggregate).or_default().entry(number);
         if let Some(count) = counts.or_insert_with(|| vec![0; self.inputs].into()).get_mut(port) {
             *count += 1;
@@ -149,6 +170,7 @@ impl Element for AggregatePacketCounter {
         }
         h.write("clear", |e: &mut A, _, _| {
             e.flows.clear();
+            e.known = 0;
             Ok(())
         })
         .as_button();

@@ -47,6 +47,7 @@ use wire::ipv4;
 pub(crate) const CLASS: Class = Class::new("IPRateMonitor", create)
     .ports("1-2/1-2")
     .residency(Residency::Exclusive)
+    .keeps("kilobytes of counters", "MEMORY", 65_536, 1100)
     .doc(router::manual!("ip_rate_monitor.rs"));
 
 const NS_PER_EPOCH: i64 = 8_000_000;

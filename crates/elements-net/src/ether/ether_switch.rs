@@ -56,6 +56,7 @@ pub(crate) const CLASS: Class = Class::new("EtherSwitch", create)
     .flow("#/[^#]")
     .residency(Residency::Shared)
     .copies()
+    .keeps("stations", "", 262_144, 32)
     .doc(router::manual!("ether_switch.rs"));
 
 struct EtherSwitch {

@@ -36,6 +36,7 @@ pub(crate) const CLASS: Class = Class::new("ListenEtherSwitch", create)
     .flow("#/[^#]")
     .residency(Residency::Shared)
     .copies()
+    .keeps("stations", "", 262_144, 32)
     .doc(router::manual!("listen_ether_switch.rs"));
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {

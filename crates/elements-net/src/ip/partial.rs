@@ -8,6 +8,8 @@ use wire::ipv4::{self, FLAG_DF, HEADER_LEN, Header};
 
 /// Room in front of the payload for the header and what lies in front of it.
 pub(super) const FRONT: usize = 128;
+/// Bytes that a datagram takes beside its buffer.
+const OVERHEAD: usize = 384;
 /// The last byte that a datagram can have.
 const LONGEST: usize = 0xffff;
 
@@ -92,6 +94,13 @@ impl Partial {
     /// Bytes of the payload as far as it is known.
     pub(super) fn len(&self) -> usize {
         self.chunks.last().map_or(0, |&(_, end)| usize::from(end))
+    }
+
+    /// Bytes of memory that it takes: a buffer of one of two sizes, and what is known of it.
+    pub(super) fn cost(&self) -> usize {
+        // What a small buffer has room for, its own notes left aside.
+        let is_small = self.packet.as_ref().is_none_or(|packet| packet.room() < packet::SMALL_STRIDE);
+        OVERHEAD + if is_small { packet::SMALL_STRIDE } else { packet::LARGE_STRIDE }
     }
 
     /// Adds what a fragment has.

@@ -98,7 +98,7 @@ impl Ip6GwOptions {
     #[cold]
     fn look(&mut self, packet: &mut Packet) -> Verdict {
         match packet.network().map_or(Outcome::Drop(NO_HEADER), outcome) {
-            Outcome::Pass => return Verdict::Pass,
+            Outcome::Pass => Verdict::Pass,
             Outcome::Drop(reason) => {
                 self.drops += 1;
                 Verdict::Drop(reason)

@@ -57,6 +57,7 @@ pub(crate) const CLASS: Class = Class::new("IP6Reassembler", create)
     .processing("h/h")
     .absorbs("fragments that were put together")
     .holds("fragments of incomplete packets")
+    .keeps("bytes of fragments", "HIMEM", 1_048_576, 1)
     .doc(router::manual!("ip6_reassembler.rs"));
 
 /// Where the fixed header says how long the rest is, and what comes next.
@@ -67,7 +68,7 @@ const LONGEST: usize = 0xffff;
 /// What a fragment costs, whatever its length: it keeps its buffer.
 const COST: usize = 2_112;
 /// What a packet costs beside its fragments.
-const OVERHEAD: usize = 128;
+const OVERHEAD: usize = 384;
 /// Timer: the oldest packet is due.
 const DUE: u32 = 0;
 

@@ -82,6 +82,7 @@ pub(crate) const CLASS: Class = Class::new("ARPQuerier", create::<false>)
     .makes("queries")
     .absorbs("responses")
     .holds("packets that wait for an address")
+    .keeps("neighbours", "ENTRY_CAPACITY", 65_536, 600)
     .doc(router::manual!("arp_querier.rs"));
 /// Makes an ARPQuerier, or with `HOP` an IPAdjacency.
 pub(super) fn create<const HOP: bool>(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {

@@ -76,6 +76,7 @@ pub(crate) const CLASS: Class = Class::new("ARPTable", create)
     .ports("0/0")
     .residency(Residency::Shared)
     .live()
+    .keeps("neighbours", "ENTRY_CAPACITY", 65_536, 600)
     .doc(router::manual!("arp_table.rs"));
 
 struct ARPTable {

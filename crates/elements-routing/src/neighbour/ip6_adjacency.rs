@@ -45,6 +45,7 @@ pub(crate) const CLASS: Class = Class::new("IP6Adjacency", create::<true>)
     .makes("queries")
     .absorbs("responses")
     .holds("packets that wait for an address")
+    .keeps("neighbours", "ENTRY_CAPACITY", 65_536, 600)
     .doc(router::manual!("ip6_adjacency.rs"));
 
 #[cfg(test)]

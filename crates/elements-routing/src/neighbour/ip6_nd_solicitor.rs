@@ -67,6 +67,7 @@ pub(crate) const CLASS: Class = Class::new("IP6NDSolicitor", create::<false>)
     .makes("queries")
     .absorbs("responses")
     .holds("packets that wait for an address")
+    .keeps("neighbours", "ENTRY_CAPACITY", 65_536, 600)
     .doc(router::manual!("ip6_nd_solicitor.rs"));
 
 /// Makes an IP6NDSolicitor, or with `HOP` an IP6Adjacency.

@@ -80,6 +80,7 @@ pub(crate) const CLASS: Class = Class::new("TCPIn", create)
     .processing("h/h")
     .residency(Residency::Exclusive)
     .holds_jointly("packets of TCP streams")
+    .keeps("connections", "CAPACITY", 16_384, 1024)
     .doc(router::manual!("tcp_in.rs"));
 
 /// Why packets are dropped.

@@ -45,6 +45,7 @@ pub(crate) const CLASS: Class = Class::new("FlowMinLoadSwitch", create)
     .ports("1/1-")
     .processing("h/h")
     .residency(Residency::Exclusive)
+    .keeps("flows", "CAPACITY", 65_536, 64)
     .doc(router::manual!("flow_min_load_switch.rs"));
 
 struct FlowMinLoadSwitch {

@@ -46,6 +46,7 @@ pub(crate) const CLASS: Class = Class::new("IPRRSwitch", create)
     .ports("1/1-")
     .processing("h/h")
     .residency(Residency::Exclusive)
+    .keeps("flows", "CAPACITY", 65_536, 64)
     .doc(router::manual!("ip_rr_switch.rs"));
 struct IpRrSwitch {
     flows: FlowOutputs,

@@ -42,6 +42,7 @@ use router::{Class, Config, ConfigError, Element, ElementName, PerPacket, Reside
 pub(crate) const CLASS: Class = Class::new("CTXManager", create)
     .processing("h/h")
     .residency(Residency::Shared)
+    .keeps("flows", "CAPACITY", 65_536, 96)
     .doc(router::manual!("ctx_manager.rs"));
 /// With a device.
 pub(crate) const DPDK: Class = Class { name: "CTXDPDKManager", create: create_with_device, ..CLASS };

@@ -76,6 +76,7 @@ use std::time::Duration;
 pub(crate) const CLASS: Class = Class::new("FlowIPManager", create)
     .processing("h/h")
     .residency(Residency::Shared)
+    .keeps("flows", "CAPACITY", 65_536, 96)
     .doc(router::manual!("flow_ip_manager.rs"));
 /// FastClick's manager of groups of flows.
 pub(crate) const BUCKET: Class = Class { name: "FlowIPManagerBucket", create: create_bucket, ..CLASS };

@@ -59,6 +59,7 @@ pub(crate) const CLASS: Class = Class::new("AddressTranslator", create)
     .processing("h/h")
     .flow("xy/xy")
     .residency(Residency::Exclusive)
+    .keeps("flows", "", 65_536, 256)
     .doc(router::manual!("address_translator.rs"));
 
 /// The types of ICMPv6 errors that quote a packet (RFC 4443).

@@ -124,7 +124,7 @@ impl RewriterArgs {
 
     fn capacity(&self, config: &Config<'_>) -> Result<Capacity, ConfigError> {
         let Some(Raw(text)) = self.mapping_capacity.as_ref().or(self.capacity.as_ref()) else {
-            return Ok(Capacity::Own(i32::MAX));
+            return Ok(Capacity::Own(super::flow_set::FLOWS_MAX));
         };
         if let Some(number) = parse_integer(text) {
             return i32::try_from(number).map(Capacity::Own).map_err(|_| "bad MAPPING_CAPACITY".into());

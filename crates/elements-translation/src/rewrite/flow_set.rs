@@ -21,6 +21,9 @@ use rcu::Turn;
 use std::sync::atomic::{AtomicI32, Ordering::Relaxed};
 use std::sync::{Arc, PoisonError};
 
+/// Flows of a rewriter whose arguments say nothing of them.
+pub(super) const FLOWS_MAX: i32 = 1 << 20;
+
 /// What is written while flows come and go: apart from what look-ups read.
 #[repr(align(128))]
 pub(super) struct Apart<T>(pub(super) T);

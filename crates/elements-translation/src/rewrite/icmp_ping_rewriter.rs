@@ -54,6 +54,7 @@ pub(crate) const CLASS: Class = Class::new("ICMPPingRewriter", rewriter::create:
     .processing("h/h")
     .flow("x/x")
     .residency(Residency::Shared)
+    .keeps("flows", "MAPPING_CAPACITY", 1_048_576, 160)
     .doc(router::manual!("icmp_ping_rewriter.rs"));
 
 /// ICMP echo requests and replies.

@@ -45,6 +45,7 @@ pub(crate) const CLASS: Class = Class::new("IPAddrPairRewriter", rewriter::creat
     .processing("h/h")
     .flow("x/x")
     .residency(Residency::Shared)
+    .keeps("flows", "MAPPING_CAPACITY", 1_048_576, 160)
     .doc(router::manual!("ip_addr_pair_rewriter.rs"));
 
 /// Any packet, by both addresses.

@@ -57,6 +57,7 @@ pub(crate) const CLASS: Class = Class::new("IPAddrRewriter", rewriter::create::<
     .processing("h/h")
     .flow("x/x")
     .residency(Residency::Shared)
+    .keeps("flows", "MAPPING_CAPACITY", 1_048_576, 160)
     .doc(router::manual!("ip_addr_rewriter.rs"));
 
 /// Any packet, by its source address or else its destination address.

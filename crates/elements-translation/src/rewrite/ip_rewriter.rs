@@ -59,9 +59,9 @@
 //! - `REAP_INTERVAL` (seconds, default 15 minutes): how often to look for idle mappings; 0 for never. `REAP_TIME` is
 //!   an older name.
 //! - `USE_CACHE`, `HANDLE_MIGRATION`, `SET_AGGREGATE` (booleans): FastClick's; accepted, the last one with a warning.
-//! - `MAPPING_CAPACITY` (integer or element, default 2147483647): the maximum number of flows in the table, or the
-//!   rewriter with which to share a capacity. `CAPACITY` is a shorter name. Each flow takes about 120 bytes: if
-//!   untrusted hosts can start flows, set a capacity to keep them from using up all memory.
+//! - `MAPPING_CAPACITY` (integer or element, default 1048576): the maximum number of flows in the table, or the
+//!   rewriter with which to share a capacity. `CAPACITY` is a shorter name. Click's default is 2147483647, which does not
+//!   keep untrusted hosts from using up all memory.
 //! - `DST_ANNO` (boolean, default true): whether to set the destination annotation to the new destination address.
 //! - `REPLY_ANNO` (annotation of one byte): an annotation set in replies, to the value that the flow's first packet
 //!   had there.
@@ -109,6 +109,7 @@ pub(crate) const CLASS: Class = Class::new("IPRewriter", rewriter::create::<TcpA
     .processing("h/h")
     .flow("x/x")
     .residency(Residency::Shared)
+    .keeps("flows", "MAPPING_CAPACITY", 1_048_576, 160)
     .doc(router::manual!("ip_rewriter.rs"));
 
 /// TCP and UDP, told apart.

@@ -4,7 +4,7 @@
 //! (ICMPRewriter, FTPPortMapper) asks.
 
 use super::apply::{address_words, difference, words};
-use super::flow_set::{Entered, FlowMatch, FlowSet};
+use super::flow_set::{Entered, FLOWS_MAX, FlowMatch, FlowSet};
 use super::input::{Input, Outputs, Spec};
 use super::lane::InputCounts;
 use super::mapper;
@@ -131,7 +131,7 @@ impl Nat {
         let peer = match plan.capacity {
             Capacity::SharedWith(element) if element != plan.element => Some(element),
             Capacity::SharedWith(_) => {
-                let _ = set.set(Arc::new(FlowSet::new(plan.seed, i32::MAX)));
+                let _ = set.set(Arc::new(FlowSet::new(plan.seed, FLOWS_MAX)));
                 None
             }
             Capacity::Own(capacity) => {

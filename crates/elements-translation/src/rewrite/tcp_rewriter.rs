@@ -47,6 +47,7 @@ pub(crate) const CLASS: Class = Class::new("TCPRewriter", rewriter::create::<Tcp
     .processing("h/h")
     .flow("x/x")
     .residency(Residency::Shared)
+    .keeps("flows", "MAPPING_CAPACITY", 1_048_576, 160)
     .doc(router::manual!("tcp_rewriter.rs"));
 
 /// TCP.

@@ -49,6 +49,7 @@ pub(crate) const CLASS: Class = Class::new("UDPRewriter", rewriter::create::<Por
     .processing("h/h")
     .flow("x/x")
     .residency(Residency::Shared)
+    .keeps("flows", "MAPPING_CAPACITY", 1_048_576, 160)
     .doc(router::manual!("udp_rewriter.rs"));
 
 /// Whatever has ports where UDP has them.

@@ -4,6 +4,7 @@ use crate::error::ConfigError;
 use crate::text::names::InterfaceAddresses;
 use std::any::Any;
 use std::collections::BTreeMap;
+use std::fmt;
 
 /// How elements of a class live on several workers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,6 +35,35 @@ pub type Pin = (String, usize);
 
 /// Reads the pins that a configuration string asks for.
 pub type ReadPins = fn(&str) -> Result<Vec<Pin>, ConfigError>;
+
+/// How much memory an element takes at most for those whose packets come, however many they are or claim to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Budget {
+    /// What it keeps, in a few words for people.
+    pub what: &'static str,
+    /// The argument that says how many; empty if none does.
+    pub argument: &'static str,
+    /// How many there are at most, unless the argument says otherwise.
+    pub entries: u64,
+    /// Bytes that each takes at most, with its share of tables.
+    pub bytes: u64,
+}
+
+impl fmt::Display for Budget {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Budget { what, argument, entries, bytes } = self;
+        let total_kib = (entries * bytes).div_ceil(1024);
+        let total = if total_kib < 10_240 {
+            format!("{total_kib} KiB")
+        } else {
+            format!("{} MiB", total_kib.div_ceil(1024))
+        };
+        match *argument {
+            "" => write!(f, "{entries} {what}, {bytes} bytes each: {total}"),
+            argument => write!(f, "{argument} (default {entries}) {what}, {bytes} bytes each: {total}"),
+        }
+    }
+}
 
 /// An element class.
 ///
@@ -71,6 +101,8 @@ pub struct Class<C: ?Sized> {
     pub holds: &'static str,
     /// Whether others keep them together with its elements: see [`Class::holds_jointly`].
     pub jointly: bool,
+    /// What its elements keep of hosts that anyone can be: see [`Class::keeps`].
+    pub keeps: Option<Budget>,
     /// Other names for elements of its kind: those of classes that it extends in Click, and of Click's interfaces (`Storage`).
     pub kinds: &'static [&'static str],
     /// The class of which this is another name, if it is: see [`Class::aliases`].
@@ -102,6 +134,7 @@ impl<C: Copy> Class<C> {
             absorbs: "",
             holds: "",
             jointly: false,
+            keeps: None,
             kinds: &[],
             alias_of: None,
             doc: "",
@@ -163,6 +196,19 @@ impl<C: Copy> Class<C> {
     pub const fn holds_jointly(mut self, packets: &'static str) -> Class<C> {
         self.holds = packets;
         self.jointly = true;
+        self
+    }
+
+    /// Says what elements of the class keep for each of those whose packets come: entries of a kind, how many there are at most unless
+    /// the argument says otherwise (or whatever arguments say, if it is empty), and the bytes that each takes at most.
+    pub const fn keeps(
+        mut self,
+        what: &'static str,
+        argument: &'static str,
+        entries: u64,
+        bytes: u64,
+    ) -> Class<C> {
+        self.keeps = Some(Budget { what, argument, entries, bytes });
         self
     }
 
