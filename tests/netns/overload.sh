@@ -26,16 +26,15 @@ all_counted() {
 
 # Hosts ask and ask while others talk.
 for workers in 1 2; do
-  before=$(frames_at eth0)
   start -j$workers -u "$work/socket" "$root/conf/linux-router.click"
   from=$(ctl read list | grep 'p0/FromDevice') || fail "no FromDevice in $(ctl read list)"
   start_count=$(($(frames_at eth0) - $(counted "$from")))
-  quiet() { sleep 3; }
   arp_flood() { flood arp 10.0.1.1 60000 4; }
   nd_flood() { flood nd 2001:db8:1::1 60000 4; }
   lossless "a flood of ARP requests on $workers workers" 10.0.2.2 arp_flood
   lossless "a flood of neighbour solicitations on $workers workers" 10.0.2.2 nd_flood
-  all_counted "floods of ARP and neighbour discovery" "$from" eth0 "$start_count"
+  flood data 203.0.113.1 100000 2 >/dev/null
+  all_counted "floods of data, ARP and neighbour discovery" "$from" eth0 "$start_count"
   arp_flood >/dev/null &
   sleep 1
   ip -n "$h1" neigh flush dev h1e
@@ -85,13 +84,13 @@ ospf_neighbours() { [ "$(vty "$r" "show ip ospf neighbor" | grep -c Full)" = 1 ]
 flaps() { vty "$r" "show bfd peers counters" | sed -n 's/.*Session down events: //p'; }
 since() { vty "$r" "show ip ospf neighbor detail" | sed -n 's/.*State change statistics: \([0-9]*\).*/\1/p;s/.*\([0-9][0-9]*\) state change.*/\1/p' | head -n 1; }
 
-# calm WHAT FLOOD...: neither BFD nor OSPF flaps meanwhile. A machine that has no time for bfdd itself gets a second and a third chance.
+# calm WHAT COMMAND...: neither BFD nor OSPF flaps meanwhile. A machine that has no time for bfdd itself gets a second and a third chance.
 calm() {
   local what=$1 down changes
   shift
   for _ in 1 2 3; do
     down=$(flaps) changes=$(since)
-    flood "$@" >/dev/null
+    "$@" >/dev/null
     if [ "$(flaps)" = "$down" ] && [ "$(since)" = "$changes" ]; then
       echo "ok: $method: neither BFD nor OSPF flaps under $what"
       return
@@ -99,6 +98,7 @@ calm() {
     WAIT=60 wait_for "$method: BFD is up again" bfd_peers
     WAIT=60 wait_for "$method: OSPF has a neighbour again" ospf_neighbours
   done
+  [ "$what" != "no flood" ] || skip "this machine is too busy for BFD with 3 x 50 ms"
   fail "$method: BFD has gone down $(flaps) times, OSPF has changed $(since) times under $what"
 }
 
@@ -114,11 +114,11 @@ for method in LINUX XDP; do
   fi
   WAIT=60 wait_for "$method: BFD is up, through Clique" bfd_peers
   WAIT=60 wait_for "$method: OSPF has a neighbour" ospf_neighbours
-  sleep 1
-  start_count=$(($(frames_at eth0) - $(counted from)))
-  calm "a flood of data" data 203.0.113.1 12000 6
+  # What else runs on this machine is not what is tried here.
+  { ip netns pids "$h1"; ip netns pids "$r"; } | xargs -r renice -n -15 -p >/dev/null
+  calm "no flood" sleep 6
+  calm "a flood of data" flood data 203.0.113.1 12000 6
   [ "$(ctl read from.kernel_drops)" -gt 5000 ] || fail "the data path was not overloaded"
-  calm "a flood of ARP" arp 10.0.1.77 30000 6
-  [ $method != LINUX ] || all_counted "$method: floods" from eth0 "$start_count"
+  calm "a flood of ARP" flood arp 10.0.1.77 30000 6
   stop
 done
