@@ -8,8 +8,8 @@
 //! routers, and what forwards packets does not depend on it.
 //!
 //! Its tests are in `tests/`: `flavours` (every flavour under stress), `ap_rcu` (what AP-RCU promises beyond that),
-//! `structures` (against naive ones, and under contention), and the `loom_*` (every interleaving of small programs;
-//! `loom_races` has the races of Click's route table). `crates/rcu/tests/mutants.sh` removes each protection and expects
+//! `structures` (against naive ones, and under contention), and the `loom_*` (every interleaving of small programs within a
+//! preemption bound; `loom_races` has the races of Click's route table). `crates/rcu/tests/mutants.sh` removes each protection and expects
 //! one of these tests to fail; `crates/rcu/tests/everything.sh` runs all of it. The benchmarks are in `bench/src/rcu/`.
 //!
 //! ```

@@ -1,4 +1,5 @@
-//! The races of Click's route table, as the thesis describes them (§3.2, §3.3), in every interleaving.
+//! The races of Click's route table, as the thesis describes them (§3.2, §3.3), in every interleaving
+//! within a preemption bound.
 //!
 //! The table is one of relaxed atomics, so that what would corrupt memory can be looked at instead. "Allocated" are arrays
 //! and nodes of a pool, and "freed" is a mark. Each race is shown to occur without protection, and never with it:

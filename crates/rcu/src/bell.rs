@@ -1,11 +1,8 @@
 //! The bell that wakes the reclaimer's thread.
 
-use std::{
-    sync::{Mutex, OnceLock, atomic::AtomicBool},
-    thread::Thread,
-};
+use std::sync::{Mutex, OnceLock};
 
-use crate::sync::{Ordering, fence_after_rmw};
+use crate::sync::{AtomicBool, Ordering, fence, fence_after_rmw, protect, thread::Thread};
 
 /// How the thread is woken: by the first callback after it has found nothing.
 ///
@@ -13,8 +10,9 @@ use crate::sync::{Ordering, fence_after_rmw};
 /// callback, *fences*, then looks whether the thread sleeps (rule 8). One of the two sees the other.
 #[derive(Default)]
 pub(crate) struct Bell {
-    pub(crate) asleep: AtomicBool,
+    asleep: AtomicBool,
     pub(crate) thread: OnceLock<Thread>,
+    #[cfg_attr(loom, expect(dead_code, reason = "a model starts the thread itself"))]
     pub(crate) starting: Mutex<()>,
 }
 
@@ -22,7 +20,7 @@ impl Bell {
     /// Wakes the thread if it sleeps. To be called right after the read-modify-write that queued something.
     #[inline]
     pub(crate) fn ring_after_rmw(&self) {
-        fence_after_rmw();
+        protect!("ring_fence", fence_after_rmw());
         if self.asleep.load(Ordering::Relaxed) {
             self.wake();
         }
@@ -35,6 +33,17 @@ impl Bell {
         {
             thread.unpark();
         }
+    }
+
+    /// The thread looks for work, and need not be woken.
+    pub(crate) fn awake(&self) {
+        self.asleep.store(false, Ordering::Relaxed);
+    }
+
+    /// The thread has found nothing. It is to look once more, and to sleep only if it finds nothing again.
+    pub(crate) fn fall_asleep(&self) {
+        self.asleep.store(true, Ordering::Relaxed);
+        protect!("sleep_fence", fence(Ordering::SeqCst));
     }
 
     /// Wakes the thread so that it finds its domain gone.

@@ -5,7 +5,11 @@
 //! charged to the domain's limit until it has run. Threads are started when there is something to run and end when
 //! there is not: for a callback that may block for milliseconds, starting a thread costs little.
 
-use crate::{pool::Job, shared::Shared, sync::Backoff};
+use crate::{
+    pool::Job,
+    shared::Shared,
+    sync::{Arc, Backoff, thread},
+};
 
 impl Shared {
     fn run_job(&self, job: Job) {
@@ -30,8 +34,7 @@ impl Shared {
 ///
 /// Should the system refuse a thread, those that run already go on; if there is none, the next call tries again,
 /// and barriers run the callbacks themselves.
-#[cfg(not(loom))]
-pub(crate) fn staff(shared: &crate::sync::Arc<Shared>) {
+pub(crate) fn staff(shared: &Arc<Shared>) {
     let pool = &shared.pool;
     loop {
         let mut jobs = pool.lock();
@@ -41,7 +44,7 @@ pub(crate) fn staff(shared: &crate::sync::Arc<Shared>) {
         jobs.threads += 1;
         drop(jobs);
         let theirs = shared.clone();
-        let thread = std::thread::Builder::new().name("rcu-blocking".into());
+        let thread = thread::Builder::new().name("rcu-blocking".into());
         if thread.spawn(move || serve(&theirs)).is_err() {
             pool.lock().threads -= 1;
             return;
@@ -50,7 +53,6 @@ pub(crate) fn staff(shared: &crate::sync::Arc<Shared>) {
 }
 
 /// Runs jobs until there is none.
-#[cfg(not(loom))]
 fn serve(shared: &Shared) {
     loop {
         while let Some(job) = shared.pool.take(u64::MAX) {
@@ -58,7 +60,7 @@ fn serve(shared: &Shared) {
         }
         let mut jobs = shared.pool.lock();
         // Leaving and being needed are decided under one lock, so no job is left without a thread.
-        if jobs.waiting.is_empty() {
+        if jobs.waiting.is_empty() || cfg!(rcu_mutant = "leave_unseen") {
             jobs.threads -= 1;
             return;
         }

@@ -173,7 +173,7 @@ impl Updater {
 
     /// Runs `callback`, which may block, on a thread of the domain's pool after a grace period.
     ///
-    /// Callbacks for the pool are handed over without waiting: that all its threads are stuck delays other
+    /// For other programs: nothing that Clique frees may block. Callbacks for the pool are handed over without waiting: that all its threads are stuck delays other
     /// blocking callbacks, and nothing else. They may run in any order, several at a time. What they free stays
     /// charged until they have run.
     ///

@@ -60,6 +60,20 @@ impl Domain {
         }
     }
 
+    /// Sees to it that the pool has threads, but in models that have none.
+    fn staff_pool(&self) {
+        if cfg!(not(loom)) || self.shared.background {
+            crate::blocking::staff(&self.shared);
+        }
+    }
+
+    /// Is the reclaimer's thread, for models, until so many callbacks have run.
+    #[cfg(loom)]
+    #[doc(hidden)]
+    pub fn be_the_reclaimer(&self, callbacks: u64) {
+        crate::reclaimer::thread::run_in_model(&self.shared, callbacks);
+    }
+
     fn common(&self) -> MutexGuard<'_, Updater> {
         // No caller's code runs under this lock.
         self.common.lock().unwrap_or_else(PoisonError::into_inner)
@@ -163,7 +177,7 @@ impl Domain {
     /// [`synchronize`](Self::synchronize) in company: waits up to `max_wait` for another thread to start a grace
     /// period that will do, and only then starts one.
     ///
-    /// For updates that can wait: any number of threads that call this within `max_wait` of each other, or of
+    /// For updates of other programs that can wait (Clique's go on, and free later): any number of threads that call this within `max_wait` of each other, or of
     /// any other update, cost the readers one grace period. `max_wait` is counted by the domain's clock and comes
     /// before the grace period itself; with zero, callers share only what others start at the same moment.
     ///
@@ -211,8 +225,7 @@ impl Domain {
     /// As [`synchronize`](Self::synchronize); and within a callback of this domain.
     pub fn wait_for_room(&self, bytes: usize, timeout: Duration) -> bool {
         let room = self.shared.wait_for_room(bytes, timeout);
-        #[cfg(not(loom))]
-        crate::blocking::staff(&self.shared);
+        self.staff_pool();
         room
     }
 
@@ -221,8 +234,7 @@ impl Domain {
     /// that drive a domain by hand.
     pub fn reclaim(&self) -> bool {
         let waits = self.shared.reclaim();
-        #[cfg(not(loom))]
-        crate::blocking::staff(&self.shared);
+        self.staff_pool();
         waits
     }
 

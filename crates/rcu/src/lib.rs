@@ -6,8 +6,9 @@
 //!
 //! Its tests are in `tests/`: `basics`, `blocking`, `cells`, `late` and `local` (what each call promises),
 //! `torture` (aged elements against many readers), `memory` (the memory bound, counted by the values themselves),
-//! the `loom_*` (every interleaving of small programs; `loom_litmus` has the litmus tests of Linux's memory
-//! model), and `mutants.sh`, which removes each protection below and expects one of these tests to fail.
+//! the `loom_*` (every interleaving of small programs within a preemption bound of two or three; `loom_litmus` has the
+//! litmus tests of Linux's memory model), and `mutants.sh`, which removes each protection below and expects one of these
+//! tests to fail.
 //! `tests/everything.sh` runs all of it. `examples/cost.rs` measures what operations cost.
 //! `docs/src/design/rcu-grace-periods.md` describes a model of the algorithm for the model checker spin. The
 //! crate `rcu-flavours` has other algorithms and locks, and no protection at all, for comparison.
@@ -42,7 +43,7 @@
 //! | control thread | read | [`Domain::guard`] |
 //! | updater | replace a value | [`Cell::replace`], [`Cell::update`] |
 //! | updater | many values: by number; in a row; by key | [`Slots`]; [`List`]; [`Chains`] |
-//! | updater | replace a great many | the same with a [`LocalUpdater`]; without the allocator, a [`Recycler`] |
+//! | updater | replace a great many, and free them itself | the same with a [`LocalUpdater`]; without the allocator, a [`Recycler`] |
 //! | updater | free something else, later | [`Updater::retire`], [`Updater::call`] |
 //! | updater | the same, if freeing may block | [`Updater::call_blocking`] |
 //! | updater | reuse something itself, without waiting | [`Domain::start`], later [`Domain::poll`]; an [`Account`] for what waits |
@@ -75,7 +76,8 @@
 //! | `over` | scans (`fetch_max`) | any thread that asks |
 //! | `slot.seen` | its reader only | scans |
 //! | `entry.taken` | any thread that registers (false to true), the owner (to false) | any thread that registers |
-//! | list heads of slots and queues | any thread that finds no free entry (prepends one) | scans |
+//! | `block.owners` of a block of slots | who registers (one more), the owner that leaves (one less) | scans |
+//! | list heads of slots and queues | any thread that finds no free entry (prepends a block) | scans |
 //! | a queue's tail: entries, their number | its updater | the reclaimer (the number, then what it covers) |
 //! | a queue's head, the mark, the waiting batch | the thread that holds the reclaimer's lock | the same |
 //! | a queue's spare segments | the reclaimer (adds one), the updater (takes all) | |
@@ -88,14 +90,15 @@
 //! 1. **Turn ended → end noticed.** A reader announces a state by a *release* store to `seen`; a scan loads it
 //!    with *acquire*, and passes on what it found by a *release* write of `over`, which `poll` *acquires*.
 //!    Successive owners of a slot are ordered by `taken` (*release* on leaving, *acquire* on claiming), so an
-//!    announcement covers all turns of its slot so far.
+//!    announcement covers all turns of its slot so far. A block of slots without owners is skipped: a scan loads their
+//!    number with *acquire*, and an owner that leaves has written it with *release*.
 //! 2. **Unlinked → not found again.** The updater unlinks, then writes `epoch` with *release*; a reader between
 //!    turns loads it with *acquire*, then stores what it loaded to `seen`. All writes of `epoch` are
 //!    read-modify-writes, so a later epoch carries the earlier ones' updates along. This is why `quiescent`
 //!    needs no fence: the number in the slot proves what its reader has seen.
 //! 3. **Unlinked before looking ↔ online before reading.** For a reader that comes online a number proves nothing,
-//!    since no thread waits for it yet. It stores `seen`, *fences* (SeqCst), then reads; the updater unlinks,
-//!    *fences*, then starts the epoch whose scans load `seen`. The two fences have a total order. If the reader's
+//!    since no thread waits for it yet. It has counted itself as an owner; it stores `seen`, *fences* (SeqCst), then reads.
+//!    The updater unlinks, *fences*, then starts the epoch whose scans load `owners`, then `seen`. The two fences have a total order. If the reader's
 //!    is first, those scans find it online; if the updater's is first, the reader finds the update. (Fences, not
 //!    SeqCst accesses: that is what the machine needs and what loom can check.) Scans by other threads come after
 //!    the updater's fence because they *acquire* the epoch that it *released*.
@@ -127,7 +130,8 @@
 //! - *Offline, or free:* turns before that announcement are over (1). A later turn begins with an
 //!   announcement that S did not see, so the updater's fence came before the reader's, and the turn does not
 //!   find X (3).
-//! - *No slot:* it was prepended, and announced, after S loaded the list's head; the last case applies.
+//! - *No slot:* it was prepended, and announced, after S loaded the list's head, or it is in a block whose owners S found to
+//!   be none; the last case applies.
 //!
 //! If a reader announces an epoch older than the present one, the only harm is that it is waited for once more than
 //! necessary.
@@ -171,7 +175,6 @@
 //! which prints a line by default. [`Config::clock`] supplies the time for this.
 
 mod account;
-#[cfg(not(loom))]
 mod bell;
 mod blocking;
 mod budget;

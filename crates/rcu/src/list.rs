@@ -37,7 +37,8 @@ struct Node<T> {
 /// Null, or a node from a box.
 type Link<T> = AtomicPtr<Node<T>>;
 
-/// A linked list that readers walk without waiting while one editor at a time changes it.
+/// A linked list that readers walk without waiting while one editor at a time changes it. For other programs: no element of
+/// Clique's uses it, whose tables are cells of arrays.
 ///
 /// ```
 /// let domain = rcu::Domain::global();
@@ -235,7 +236,7 @@ fn publish<T>(link: &Link<T>, node: *mut Node<T>) {
     link.store(node, ordering!("list_release", Release));
 }
 
-/// A hash table with a fixed number of chains, each a [`List`].
+/// A hash table with a fixed number of chains, each a [`List`]; for other programs, as that is.
 ///
 /// Readers never wait. Updates of keys in different chains do not wait for each other either.
 ///

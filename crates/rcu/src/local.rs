@@ -21,7 +21,8 @@ use crate::{
 
 /// An updater that runs its callbacks itself, on whatever thread uses it, within later updates.
 ///
-/// For control threads with many updates: several times faster than an [`Updater`]. Never for packet workers,
+/// For control threads of other programs with many updates of small values: several times faster than an [`Updater`]. (Clique's control
+/// threads change few cells for a route, and wait for more than the allocator.) Never for packet workers,
 /// since destructors take as long as they take. Nothing runs while it is not used: before its thread turns to other things
 /// it calls [`hand_over`](Self::hand_over), as dropping it does, and the reclaimer takes over. Until then
 /// [`Domain::barrier`](crate::Domain::barrier) knows nothing of these callbacks; [`barrier`](Self::barrier) does.

@@ -11,7 +11,6 @@ use crate::{
 pub(crate) struct Pool {
     jobs: Mutex<Jobs>,
     /// How many threads there may be.
-    #[cfg_attr(loom, expect(dead_code, reason = "a model starts no threads behind its back"))]
     pub(crate) threads_max: usize,
 }
 
@@ -28,7 +27,6 @@ pub(crate) struct Jobs {
     pub(crate) running: Vec<u64>,
     /// How many were ever handed over.
     pub(crate) count: u64,
-    #[cfg_attr(loom, expect(dead_code, reason = "as above"))]
     pub(crate) threads: usize,
 }
 

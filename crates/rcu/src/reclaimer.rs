@@ -195,61 +195,70 @@ impl Drop for Shared {
     fn drop(&mut self) {
         // Readers and updaters keep the domain alive, so there are none: everything queued is free to run.
         self.run_leftovers();
-        #[cfg(not(loom))]
         self.bell.close();
     }
 }
 
 /// The background thread: sleeps until something is queued, and ends with its domain.
-#[cfg(not(loom))]
 pub(crate) mod thread {
-    use std::sync::{Arc, PoisonError, Weak};
-
     use super::{Backoff, Ordering, Shared};
-    use crate::sync::fence;
+    use crate::sync::{Arc, thread};
 
     /// Starts the thread if it does not run yet. Should the system refuse a thread, control threads still
     /// reclaim by `reclaim` and `barrier`, and the next updater tries again.
+    #[cfg(not(loom))]
     pub(crate) fn start(shared: &Arc<Shared>) {
         if shared.bell.thread.get().is_some() {
             return;
         }
-        let _one_at_a_time = shared.bell.starting.lock().unwrap_or_else(PoisonError::into_inner);
+        let _one_at_a_time = shared.bell.starting.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         if shared.bell.thread.get().is_some() {
             return;
         }
         let domain = Arc::downgrade(shared);
-        let spawned = std::thread::Builder::new().name("rcu-reclaimer".into()).spawn(move || run(&domain));
-        if let Ok(handle) = spawned {
+        let run = move || {
+            while let Some(shared) = domain.upgrade() {
+                let idle = run_until_idle(&shared);
+                drop(shared);
+                if idle {
+                    thread::park();
+                }
+            }
+        };
+        if let Ok(handle) = thread::Builder::new().name("rcu-reclaimer".into()).spawn(run) {
             // Wakes it for what was queued before the bell knew it.
             shared.bell.thread.get_or_init(|| handle.thread().clone()).unpark();
         }
     }
 
-    fn run(domain: &Weak<Shared>) {
-        while let Some(shared) = domain.upgrade() {
-            let asleep = &shared.bell.asleep;
-            asleep.store(false, Ordering::Relaxed);
-            run_until_idle(&shared);
-            asleep.store(true, Ordering::Relaxed);
-            fence(Ordering::SeqCst);
-            let idle = shared.queues.iter().all(|queue| queue.len() == 0);
-            drop(shared);
-            if idle {
-                std::thread::park();
-            }
-        }
+    /// Runs rounds until nothing is queued. True if the thread is to sleep until the bell wakes it.
+    pub(crate) fn run_until_idle(shared: &Arc<Shared>) -> bool {
+        shared.bell.awake();
+        run_rounds(shared);
+        shared.bell.fall_asleep();
+        cfg!(rcu_mutant = "look_again") || shared.queues.iter().all(|queue| queue.len() == 0)
     }
 
-    /// Runs rounds until nothing is queued; between them a control thread's barrier goes first, which a
-    /// steady stream of updates would otherwise keep waiting.
-    fn run_until_idle(shared: &Arc<Shared>) {
-        let lock = || shared.reclaimer.lock().unwrap_or_else(PoisonError::into_inner);
+    /// Between rounds a control thread's barrier goes first, which a steady stream of updates would otherwise keep waiting.
+    fn run_rounds(shared: &Arc<Shared>) {
+        let lock = || shared.reclaimer.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         while shared.run_round(&mut lock()) {
             crate::blocking::staff(shared);
             let mut backoff = Backoff::default();
             while shared.barriers.load(Ordering::Relaxed) > 0 {
                 backoff.snooze();
+            }
+        }
+    }
+
+    /// The thread of a model: runs until so many callbacks have run.
+    #[cfg(loom)]
+    pub(crate) fn run_in_model(shared: &Arc<Shared>, callbacks: u64) {
+        shared.bell.thread.get_or_init(thread::current);
+        let missing = || shared.metrics.callbacks_run.load(Ordering::Relaxed) < callbacks;
+        while missing() {
+            if run_until_idle(shared) && missing() {
+                thread::park();
             }
         }
     }

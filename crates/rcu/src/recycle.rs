@@ -24,7 +24,7 @@ const ENOUGH: usize = 8 * BATCH;
 /// An updater that keeps the boxes of values that it has replaced, and puts new values into them after their
 /// grace period.
 ///
-/// For control threads with a great many updates of values of one type: most updates neither allocate nor free. An
+/// For control threads of other programs with a great many updates of values of one type: most updates neither allocate nor free. An
 /// old value is dropped when its box is used again, or by [`barrier`](Self::barrier), or by the reclaimer after this
 /// updater is dropped or has [handed over](Self::hand_over); so not for values that hold on to something scarce. The
 /// boxes count against the domain's limit as long as the recycler has them.

@@ -15,7 +15,8 @@ const FIRST_LOG2: u32 = if cfg!(loom) { 0 } else { 5 };
 const FIRST: usize = 1 << FIRST_LOG2;
 const SEGMENTS: usize = if cfg!(loom) { 2 } else { 27 };
 
-/// A table of optional values by number, which grows while readers use it.
+/// A table of optional values by number, which grows while readers use it. For other programs: Clique's next hops are numbered by
+/// a table that also rests and reuses numbers.
 ///
 /// It consists of segments that double in size. A segment is made when a number in it is first used, and stays where
 /// it is until the table is dropped; so growing copies nothing, and a reader never looks into a table that is being

@@ -10,12 +10,17 @@ pub(crate) use loom::sync::{
     Arc, Mutex, MutexGuard,
     atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, fence},
 };
+#[cfg(loom)]
+pub(crate) use loom::thread;
 pub(crate) use std::sync::atomic::Ordering;
 #[cfg(not(loom))]
 pub(crate) use std::sync::{
     Arc, Mutex, MutexGuard,
     atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, fence},
 };
+
+#[cfg(not(loom))]
+pub(crate) use std::thread;
 
 /// A place whose accesses a model checks for races.
 #[cfg(not(loom))]

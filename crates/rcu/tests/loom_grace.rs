@@ -29,6 +29,12 @@
 //! | `one_step_early` | a grace period counts as over when the one before it is | `quiescent_against_synchronize` |
 //! | `one_generation_early` | callbacks queued during a grace period run at its end | `a_callback_queued_during_a_grace_period` |
 //! | `wait_before_free` | a barrier runs callbacks without waiting | `callbacks_against_a_reader` |
+//! | `owners_acquire` | who skips a block of slots need not come after their owners | `register_and_drop_against_synchronize` |
+//! | `owners_release` | as before, from the other end | `register_and_drop_against_synchronize` |
+//! | `ring_fence` | an updater may look whether the reclaimer sleeps before its callback is counted | `a_callback_wakes_the_reclaimer` |
+//! | `sleep_fence` | the reclaimer may look once more before it says that it sleeps | `a_callback_wakes_the_reclaimer` |
+//! | `look_again` | the reclaimer does not look once more before it sleeps | `a_callback_wakes_the_reclaimer` |
+//! | `leave_unseen` | a thread of the pool leaves without looking whether it is needed | `a_thread_of_the_pool_leaves_no_callback_behind` |
 #![cfg(loom)]
 // Whether the shared cells are accessed one at a time is what the models check.
 #![allow(clippy::arc_with_non_send_sync)]
@@ -574,5 +580,44 @@ fn a_blocking_callback_against_a_reader() {
         assert_eq!(world.domain.stats().callbacks_waiting, 0);
         other.join().unwrap();
         thread.join().unwrap();
+    });
+}
+
+/// A domain with a reclaimer's thread, which the model is, and a pool.
+fn with_threads() -> Arc<Domain> {
+    let mut config = Config::default();
+    config.blocking_threads = 1;
+    // SAFETY: no cells.
+    Arc::new(unsafe { Domain::isolated(config) })
+}
+
+/// Rule 8: no callback waits until a later one wakes the thread. A wake-up that is lost leaves the model without a thread that
+/// can go on, which loom reports.
+#[test]
+fn a_callback_wakes_the_reclaimer() {
+    check(|| {
+        let domain = with_threads();
+        let theirs = domain.clone();
+        let reclaimer = thread::spawn(move || theirs.be_the_reclaimer(1));
+        domain.updater().call(0, || ()).unwrap();
+        reclaimer.join().unwrap();
+        assert_eq!(domain.stats().callbacks_run, 1);
+    });
+}
+
+/// A thread of the pool that finds nothing leaves, while a callback is handed over.
+#[test]
+fn a_thread_of_the_pool_leaves_no_callback_behind() {
+    check(|| {
+        let domain = with_threads();
+        let ran = Arc::new(AtomicUsize::new(0));
+        for _ in 0..2 {
+            let ran = ran.clone();
+            domain.call_blocking(0, move || _ = ran.fetch_add(1, Ordering::Release)).unwrap();
+            domain.reclaim();
+        }
+        while ran.load(Ordering::Acquire) < 2 {
+            thread::yield_now();
+        }
     });
 }

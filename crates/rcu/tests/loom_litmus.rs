@@ -1,6 +1,6 @@
 //! The litmus tests of Linux's memory model that say what RCU promises, on this crate's grace periods.
 //!
-//! Each runs a program of a few loads and stores in every interleaving and with every value that the C11 model
+//! Each runs a program of a few loads and stores in every interleaving within a preemption bound, with every value that the C11 model
 //! lets a load return, and collects the outcomes. The outcome that the guarantee forbids must not be among them.
 //! Where the machine itself can show the outcome, a second run without the grace period must find it: so the test
 //! is known to be able to fail. (loom runs loads in program order, so LB cannot show it.)
