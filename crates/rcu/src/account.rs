@@ -80,7 +80,11 @@ impl Account {
 
     /// False if more than the domain's limit waits; then a change that lets still more wait is better refused.
     pub fn has_room(&self) -> bool {
-        !self.shared.is_over_limit()
+        !self.shared.is_over_limit() || {
+            // What waits may be other accounts', for a grace period that no thread has started or looked at.
+            self.shared.look_at_accounts(self.shared.now());
+            !self.shared.is_over_limit()
+        }
     }
 }
 

@@ -24,7 +24,7 @@ pub struct Stats {
     pub bytes_limit: usize,
     /// Callbacks that have run.
     pub callbacks_run: u64,
-    /// Callbacks that panicked, of those that have run.
+    /// Callbacks that panicked, of those that have run, and stall hooks that did.
     pub callbacks_panicked: u64,
     /// Callbacks refused because of the limit.
     pub callbacks_refused: u64,

@@ -304,6 +304,11 @@ fn what_waits_in_an_account_counts_until_its_grace_period_is_over() {
     assert!(domain.wait_for_room(LIMIT / 2, std::time::Duration::from_secs(10)));
     assert!(table.has_room());
     updater.call(LIMIT / 2, || ()).unwrap();
+    // Another account's structure may ask, too, and no thread has started a grace period meanwhile.
+    table.set(2 * LIMIT);
+    assert!(!flows.has_room(), "the reader is in its turn");
+    reader.quiescent();
+    assert!(flows.has_room());
     drop((table, flows, reader));
     domain.barrier();
     assert_eq!(domain.stats().bytes_waiting, 0);
