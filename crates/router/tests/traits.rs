@@ -366,6 +366,15 @@ impl Element for Caller {
                 _ => Outcome::Done(Ok("0".to_owned())),
             }
         });
+        // What a worker cannot do: wait for itself to be done with what it reads.
+        h.read_outcome("wait", |_: &mut Caller, _, text| {
+            let fails = text == "fail";
+            Outcome::Aside(Box::new(move || {
+                rcu::Domain::global().synchronize();
+                assert!(!fails, "as asked for");
+                Response::from(Ok("7".to_owned()))
+            }))
+        });
     }
 
     fn resume(&mut self, _cx: &mut Cx<'_>, state: &mut Box<dyn Any + Send>, answer: Answer) -> Step {
@@ -638,6 +647,41 @@ fn mutual_calls_between_workers_do_not_deadlock() {
         assert!(a.join().unwrap() && b.join().unwrap());
         handle.stop();
     });
+}
+
+/// A handler may have a thread work on its answer, which may wait for all workers: these go on, and what called waits, on whichever worker it
+/// is, also where the router does not run or time is simulated. A thread that fails is an error.
+#[test]
+fn a_thread_may_have_the_answer() {
+    let config = "Pins(b 1); a :: Caller(b.wait); b :: Caller(a.wait); c :: Caller(a.ask)";
+    let mut stopped = build_with(config, options(2, 1)).expect("a good configuration");
+    let asked = |path, text: &str| Call::read(path, text);
+    assert_eq!(stopped.call(asked("a.wait", "")).as_deref(), Ok("7"));
+    assert_eq!(
+        stopped.call(asked("c.ask", "2")).as_deref(),
+        Ok("9"),
+        "over another worker, and a computation"
+    );
+    let failed = stopped.call(asked("a.wait", "fail")).expect_err("it fails");
+    assert!(failed.message.contains("an error of the program"), "{failed}");
+    // Its workers would not be done with what they read before they are asked again.
+    drop(stopped);
+    for clock in [Clock::real(), Clock::simulated()] {
+        let mut running = build_with(config, Options { clock, ..options(2, 1) }).expect("good");
+        let handle = running.handle();
+        std::thread::scope(|scope| {
+            scope.spawn(|| running.run());
+            let ask = |path: &'static str, text: &'static str, answer: &'static str| {
+                let handle = handle.clone();
+                scope.spawn(move || {
+                    (0..50).all(|_| handle.call(Call::read(path, text)).as_deref() == Ok(answer))
+                })
+            };
+            let asked = [ask("a.wait", "", "7"), ask("b.ask", "1", "8"), ask("c.ask", "2", "9")];
+            assert!(asked.into_iter().all(|asked| asked.join().expect("an answer")));
+            handle.stop();
+        });
+    }
 }
 
 /// An error says what kind it is, wherever the call came from.

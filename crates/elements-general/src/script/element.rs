@@ -29,7 +29,7 @@
 //! nested. `$?` is the status of the last `write`: -22 if it failed, but -1 if it ran a script that failed, or tried
 //! to change arguments and they were invalid. `$$` is the process ID. A script that writes a configuration to
 //! `hotconfig` waits until it is built, while packets continue to flow, unless a packet is being pulled through the
-//! script. Handlers of the script itself need no element name. Instructions that end in `q` remove one level of
+//! script; so does one that loads routes from a file, or changes them while there is no room. Handlers of the script itself need no element name. Instructions that end in `q` remove one level of
 //! quotes from the expanded text.
 //!
 //! - `set VAR TEXT`, `setq`: sets a variable.

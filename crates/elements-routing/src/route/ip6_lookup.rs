@@ -8,6 +8,9 @@
 //!
 //! Lookups take no lock, even while routes change; all workers share one table.
 //!
+//! FPMServer and KernelRoutes bring routes from threads of their own. Of several sources, the last to set a prefix has
+//! it, and only that one withdraws it. `watch --events route` tells of each change.
+//!
 //! When the configuration is replaced while the router runs, routes that were added or changed since the old one was
 //! read (by handlers, FPMServer or KernelRoutes) move to the table of the same name, unless its configuration has a
 //! route for the same prefix; the routes of the old configuration itself are removed. A message reports how many
@@ -40,6 +43,8 @@
 //!   them, chosen according to their weights. The OUTPUT -1 drops packets.
 //! - `remove` (write, `ADDR/MASK [[GATEWAY] OUTPUT]`): remove a route.
 //! - `ctrl` (write): commands (`add`, `set`, `remove`), one per line; if one fails, none is carried out.
+//!   While the memory that waits for workers to be done with old routes is at its limit, these and the following
+//!   wait, and with them the script or client that writes; packets go on.
 //! - `begin`, `commit`, `abort` (write, buttons): a transaction. Changes made by the other handlers after `begin`
 //!   become visible and take effect at `commit`, all at once; `abort` discards them.
 //! - `load` (write, `[--strict] FILE [OUTPUT] [INTERFACE=OUTPUT ...]`): add the routes of a file to those that there

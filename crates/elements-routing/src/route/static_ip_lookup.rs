@@ -13,7 +13,8 @@
 //! # Arguments
 //! - `ADDR/MASK [GATEWAY] OUTPUT`, any number: routes. A packet whose destination annotation matches the prefix
 //!   leaves by OUTPUT; the longest matching prefix decides. If there is a GATEWAY (other than `-`), the annotation is
-//!   set to it. Packets without a route are dropped and the first few reported, unless there is NOROUTE.
+//!   set to it; if GATEWAY is an IPv6 address (RFC 8950), that is the IPv6 destination annotation, which IP6NDSolicitor
+//!   takes. Packets without a route are dropped and the first few reported, unless there is NOROUTE.
 //! - `FLOW` (`addresses` or `ports`, default `ports`): what identifies a flow if a route has several next hops: the
 //!   addresses only; or also the protocol and the TCP or UDP ports. For fragments ports are never used, so that they
 //!   all take the same path.
