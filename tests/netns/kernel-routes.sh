@@ -39,6 +39,20 @@ ip -n "$h2" link set h2e up
 wait_for "it is back" way_is 203.0.113.7 "2 10.0.2.2"
 wait_for "and so are several ways" several "10.0.2.9 +2 weight 1"
 
+# A link that no route leads to is no reason to read all routes again.
+reads() { ctl read kernel.stats | sed -n 's/^connections //p'; }
+sleep 0.5
+before=$(reads)
+in_r sysctl -qw net.ipv6.conf.default.disable_ipv6=1
+for _ in 1 2 3; do
+  ip -n "$r" link add other type veth peer name another
+  ip -n "$r" link set other up
+  ip -n "$r" link del other
+done
+sleep 0.5
+[ "$(reads)" = "$before" ] || fail "all routes were read again: $before, $(reads)"
+echo "ok: other links come and go"
+
 # Neighbours that the kernel knows (KernelNeighbours).
 neighbour_is() { ctl read "$1.neighbours" | grep -q "^$2"; }
 ip -n "$r" neigh replace 10.0.2.77 lladdr 02:00:00:00:02:77 dev eth1 nud permanent

@@ -185,10 +185,17 @@ impl RouteSync {
         self.leftovers = true;
     }
 
-    /// The links of these interfaces have changed, so routes may lead elsewhere. Whether the table is another one now, or is there only
-    /// now, and all its routes have to be asked for.
+    /// The links of these interfaces have changed, so routes may lead elsewhere, and the kernel may have dropped some silently. Whether
+    /// the table is another one now, or is there only now, and all its routes have to be asked for.
     pub(super) fn links_changed(&mut self, interfaces: &[u32], links: &Links) -> bool {
-        interfaces.iter().for_each(|interface| self.fib.link_changed(*interface));
+        let ports = &self.target.tables.ports.interfaces;
+        for &interface in interfaces {
+            let name = links.known().get(interface).map(|(name, _)| name);
+            let has_output = ports.iter().any(|(known, _)| Some(known.as_str()) == name);
+            if self.fib.link_changed(interface) || has_output {
+                self.fib.doubt();
+            }
+        }
         let number = self.table.number(links.known());
         let is_other = std::mem::replace(&mut self.number, number) != number;
         if is_other {

@@ -217,12 +217,8 @@ impl Listener {
         }
     }
 
-    /// Links have changed: the kernel drops routes silently then.
     fn hear_links(&mut self) {
         let changed = self.links.changed();
-        if !changed.is_empty() {
-            self.sync.fib.doubt();
-        }
         if self.sync.links_changed(&changed, &self.links) {
             (self.reading, self.again_at) = (None, Some(Instant::now()));
         }

@@ -252,9 +252,9 @@ impl Fib {
         self.objects.settle();
     }
 
-    /// The link of an interface is another way than before.
-    pub(crate) fn link_changed(&mut self, interface: u32) {
-        self.objects.touch_interface(interface);
+    /// The link of an interface is another way than before. Whether any route or next-hop object leads there.
+    pub(crate) fn link_changed(&mut self, interface: u32) -> bool {
+        self.objects.touch_interface(interface)
     }
 
     /// Forgets what was given out, since there are other tables: everything is given out again.

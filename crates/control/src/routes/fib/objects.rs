@@ -350,12 +350,14 @@ impl Objects {
         }
     }
 
-    /// What leads to an interface is looked at again.
-    pub(super) fn touch_interface(&mut self, interface: u32) {
+    /// What leads to an interface is looked at again. Whether there is anything.
+    pub(super) fn touch_interface(&mut self, interface: u32) -> bool {
         let cells = self.at_interface.get(&interface).cloned().unwrap_or_default();
-        cells.into_iter().for_each(|id| self.mark_stale(id));
         let named = self.named_at_interface.get(&interface).cloned().unwrap_or_default();
+        let any = !cells.is_empty() || !named.is_empty();
+        cells.into_iter().for_each(|id| self.mark_stale(id));
         named.into_iter().for_each(|name| self.touch(name));
+        any
     }
 
     /// All objects are looked at again.
