@@ -7,13 +7,17 @@
 //! Keeps the tables of two lookup elements in step with the kernel's: static routes, those of interface addresses, of
 //! DHCP, and of any routing daemon that writes there, such as BIRD. Changes are applied as they happen (rtnetlink).
 //!
-//! The choice of routes, and the arguments up to `TABLE`, are as for FPMServer, with one difference: of several
-//! routes for a destination, the one with the lowest metric is used.
+//! The choice of routes, and the arguments up to `VRF`, are as for FPMServer, with one difference: of several
+//! routes for a destination, the one with the lowest metric is used, and of those with the same metric the kernel's first. IPv6
+//! routes over gateways with the same metric are one route with several next hops. When a link goes down, the next hops there are left
+//! out at once; a route that has no others drops packets until all routes have been read again, a moment later, and from then on the
+//! next best route is used, be it that of a shorter prefix.
 //!
 //! Lost updates are always recovered: all routes are read again, and those that no longer exist are removed, if the
-//! kernel reports that messages were lost because the socket's buffer was full, if interfaces change (the kernel then
-//! drops routes silently), and in any case every RECONCILE seconds. Routes that have not changed are not touched. If
-//! a program error occurs in the thread that reads them, it starts over.
+//! kernel reports that messages were lost because the socket's buffer was full, if links change (the kernel then
+//! drops routes silently), if a message does not fit to what is known, if the time of an IPv6 route is over, and in any case every
+//! RECONCILE seconds. Routes that have not changed are not touched. If a program error occurs in the thread that reads them, it
+//! starts over.
 //!
 //! Ports: none. Workers: exclusive. A separate thread reads routes and brings them into the tables, as that of FPMServer does.
 //!
