@@ -4,6 +4,7 @@ mod json;
 mod words;
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::net::IpAddr;
 
 use super::fault::LineError;
@@ -75,7 +76,7 @@ pub(super) struct Route {
     pub(super) destination: Destination,
     /// The table that it says it is of.
     table: Table,
-    metric: u64,
+    metric: u32,
     /// The rank of the preference that routers advertise (RFC 4191), the best first.
     preference: u8,
     /// Whether it is of IPv6, if something other than the destination tells.
@@ -165,6 +166,9 @@ fn rank(preference: &str) -> u8 {
     }
 }
 
+/// Interfaces whose names are compared one by one.
+const FEW: usize = 8;
+
 /// Chooses among routes.
 pub(super) struct Kernel<'a> {
     table: &'a str,
@@ -178,9 +182,9 @@ pub(super) struct Kernel<'a> {
 #[derive(Clone, Copy)]
 struct Chosen {
     /// Metric and preference.
-    rank: (u64, u8),
+    rank: (u32, u8),
     /// Its place in the list.
-    at: usize,
+    at: u32,
     /// Whether others of the same rank are further next hops of it.
     joins: bool,
 }
@@ -193,6 +197,10 @@ impl<'a> Kernel<'a> {
 
     /// The index of an interface in a list.
     fn device(&mut self, list: &mut List, name: &str) -> u32 {
+        // Most routes lead to one of a few interfaces, which are found faster by their names.
+        if let Some(known) = list.devices.iter().take(FEW).position(|known| known == name) {
+            return known as u32;
+        }
         if let Some(&known) = self.devices.get(name) {
             return known;
         }
@@ -206,7 +214,7 @@ impl<'a> Kernel<'a> {
     ///
     /// # Errors
     /// Why the kernel's way with the route cannot be followed.
-    pub(super) fn enter(&mut self, list: &mut List, route: Route) -> Result<(), LineError> {
+    pub(super) fn enter(&mut self, list: &mut List, mut route: Route) -> Result<(), LineError> {
         let prefix = self.prefix(&route);
         self.v6 = matches!(prefix, AnyPrefix::V6(_));
         // Packets would be forwarded by a gateway in the local table, before others are asked.
@@ -224,7 +232,7 @@ impl<'a> Kernel<'a> {
             (_, Kind::Other(name)) => return Err(LineError::Type(name.to_owned())),
             _ => {}
         }
-        let hops = next_hops(&route)?;
+        let hops = next_hops(&mut route)?;
         self.choose(list, prefix, &route, hops);
         if route.kind == Kind::Throw { Err(LineError::Throw) } else { Ok(()) }
     }
@@ -241,28 +249,30 @@ impl<'a> Kernel<'a> {
     fn choose(&mut self, list: &mut List, prefix: AnyPrefix, route: &Route, hops: Hops) {
         let rank = (route.metric, route.preference);
         // Kernels before 4.11 print an IPv6 route with several next hops as several routes.
-        let gateways = !route.hops.is_empty() && route.hops.iter().all(|(hop, _)| hop.gateway.is_some());
-        let joins = self.v6 && gateways && route.object.is_none() && !route.learned;
-        match self.chosen.get(&prefix).copied() {
-            None => {
-                let at = if self.v6 { list.v6.len() } else { list.v4.len() };
+        let joins = self.v6 && hops.have_gateways() && route.object.is_none() && !route.learned;
+        let best = match self.chosen.entry(prefix) {
+            Entry::Vacant(free) => {
+                let at = if self.v6 { list.v6.len() } else { list.v4.len() } as u32;
                 let next_hops = hops.enter(list);
                 list.push(prefix, next_hops);
-                self.chosen.insert(prefix, Chosen { rank, at, joins });
+                free.insert(Chosen { rank, at, joins });
+                return;
             }
-            Some(best) if best.rank == rank && best.joins && joins => {
-                let mut all = list.hops(list.next_hops(prefix, best.at));
-                all.extend_from_slice(&route.hops);
-                let next_hops = Hops::Many(all).enter(list);
-                list.set_next_hops(prefix, best.at, next_hops);
-            }
-            Some(best) if best.rank <= rank => list.skipped += 1,
-            Some(best) => {
-                list.skipped += 1;
-                let next_hops = hops.enter(list);
-                list.set_next_hops(prefix, best.at, next_hops);
-                self.chosen.insert(prefix, Chosen { rank, at: best.at, joins });
-            }
+            Entry::Occupied(best) => best.into_mut(),
+        };
+        let at = best.at as usize;
+        if best.rank == rank && best.joins && joins {
+            let mut all = list.hops(list.next_hops(prefix, at));
+            all.extend(hops.list());
+            let next_hops = Hops::Many(all).enter(list);
+            list.set_next_hops(prefix, at, next_hops);
+            return;
+        }
+        list.skipped += 1;
+        if best.rank > rank {
+            let next_hops = hops.enter(list);
+            list.set_next_hops(prefix, at, next_hops);
+            (best.rank, best.joins) = (rank, joins);
         }
     }
 }
@@ -275,6 +285,23 @@ enum Hops {
 }
 
 impl Hops {
+    fn have_gateways(&self) -> bool {
+        match self {
+            Hops::Nowhere => false,
+            Hops::One(hop) => hop.gateway.is_some(),
+            Hops::Many(hops) => hops.iter().all(|(hop, _)| hop.gateway.is_some()),
+        }
+    }
+
+    /// The next hops and their weights; that of one alone is 1.
+    fn list(self) -> Vec<(Hop, u32)> {
+        match self {
+            Hops::Nowhere => Vec::new(),
+            Hops::One(hop) => vec![(hop, 1)],
+            Hops::Many(hops) => hops,
+        }
+    }
+
     fn enter(self, list: &mut List) -> NextHops {
         match self {
             Hops::Nowhere => NextHops::Nowhere,
@@ -284,7 +311,8 @@ impl Hops {
     }
 }
 
-fn next_hops(route: &Route) -> Result<Hops, LineError> {
+/// Takes a route's next hops.
+fn next_hops(route: &mut Route) -> Result<Hops, LineError> {
     if matches!(route.kind, Kind::Nowhere | Kind::Throw) {
         return Ok(Hops::Nowhere);
     }
@@ -294,6 +322,6 @@ fn next_hops(route: &Route) -> Result<Hops, LineError> {
         ([], None, Some(id)) => Err(LineError::Object(id.to_string())),
         ([], None, None) => Ok(Hops::One(Hop::default())),
         (&[(hop, _)], ..) => Ok(Hops::One(hop)),
-        (hops, ..) => Ok(Hops::Many(hops.to_vec())),
+        _ => Ok(Hops::Many(std::mem::take(&mut route.hops))),
     }
 }

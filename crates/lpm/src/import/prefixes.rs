@@ -8,6 +8,9 @@ use crate::prefix::{Prefix, PrefixError};
 /// # Errors
 /// [`PrefixError`].
 pub fn parse_prefix(text: &str) -> Result<AnyPrefix, PrefixError> {
+    if let Some(prefix) = bare_v4(text.as_bytes()) {
+        return Ok(AnyPrefix::V4(prefix));
+    }
     if text.contains(':') {
         return text.parse().map(AnyPrefix::V6);
     }

@@ -194,7 +194,7 @@ impl Reader<'_> {
 
 /// A line up to its comment. A `#` in the name of an interface begins none.
 fn without_comment(line: &str) -> &str {
-    if !line.contains('#') {
+    if !line.as_bytes().contains(&b'#') {
         return line;
     }
     let mut before = "";

@@ -92,7 +92,10 @@ impl Reader<'_> {
     ) -> Result<(), LineError> {
         match name {
             "type" | "dst" => {}
-            "metric" => route.metric = value.as_u64().ok_or_else(|| bad("metric"))?,
+            "metric" => {
+                let metric = value.as_u64().and_then(|metric| u32::try_from(metric).ok());
+                route.metric = metric.ok_or_else(|| bad("metric"))?;
+            }
             "table" => route.set_table(&words(value), self.kernel.table),
             "tos" => return Err(LineError::Tos(words(value))),
             "from" | "src" => return Err(LineError::Source(words(value))),

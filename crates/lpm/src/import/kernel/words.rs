@@ -202,7 +202,7 @@ impl<'w> Sentence<'_, 'w, '_> {
     fn key(&mut self, word: Word, text: &str) -> Result<(), LineError> {
         match word {
             Word::Metric => {
-                let metric: u64 = self.number(text)?;
+                let metric = self.number(text)?;
                 // A path metric that `ip` has no name for is printed by its number.
                 if self.peek().is_some_and(|next| next == "lock" || next.parse::<u64>().is_ok()) {
                     return self.lockable(text);
