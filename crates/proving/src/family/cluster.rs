@@ -25,7 +25,7 @@ const NODES: usize = 4;
 const HOSTS: [&str; NODES] = ["h0", "h1", "h2", "h3"];
 const MACHINES: [&str; NODES] = ["n0", "n1", "n2", "n3"];
 /// The key of all nodes.
-const KEY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/stories/east.key");
+const KEY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/keys/east.key");
 
 /// What is done about the order of packets, by the position of the knob.
 const ORDERS: [&str; 4] = ["FLOWLET", "STRICT", "PINNED", "NONE"];

@@ -22,8 +22,8 @@ const INSIDE: [usize; 2] = [LINK_MTU - 57, LINK_MTU - 77];
 const KEYS: u32 = 3;
 /// The files that have the keys of the first position, by direction.
 const FILES: [&str; 2] = [
-    concat!(env!("CARGO_MANIFEST_DIR"), "/stories/east.key"),
-    concat!(env!("CARGO_MANIFEST_DIR"), "/stories/west.key"),
+    concat!(env!("CARGO_MANIFEST_DIR"), "/keys/east.key"),
+    concat!(env!("CARGO_MANIFEST_DIR"), "/keys/west.key"),
 ];
 /// How many numbers a packet may be late, by the position of the knob.
 const WINDOWS: [u32; 2] = [1024, 64];
