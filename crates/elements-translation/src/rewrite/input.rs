@@ -3,6 +3,7 @@
 use super::ip_rewriter_patterns as patterns;
 use super::mapper::Mapper;
 use super::pattern::Pattern;
+use super::record::NewFlow;
 use router::{Info, Scope, parse_integer};
 use std::sync::Arc;
 
@@ -143,6 +144,13 @@ pub(super) enum Input {
     Keep(Outputs),
     Pattern(Arc<Pattern>, Outputs),
     Mapper(Arc<Mapper>),
+}
+
+impl Input {
+    /// Whether a flow that the specification `old` made may go on under this one.
+    pub(super) fn keeps(&self, old: &Input, flow: &NewFlow) -> bool {
+        self == old || matches!((self, old), (Input::Mapper(new), Input::Mapper(old)) if new.keeps(old, flow))
+    }
 }
 
 /// Patterns are few, and shared with other inputs: only the last one frees one, which is small.

@@ -27,7 +27,7 @@
 //!
 //! Unlike in Click, a UDP checksum never becomes zero. When the configuration is replaced, flows move to a rewriter
 //! of the same name if the input that created them has the same specification there: its words, those of the pattern
-//! it names, or all patterns of the mapper it names. Other flows are removed, as when `pattern0` is written.
+//! it names. With a mapper, flows stay whose pattern the mapper there has, too. Other flows are removed, as when `pattern0` is written.
 //!
 //! Ports: 1 or more inputs, 1 or more outputs. Processing: push. Workers: shared.
 //!
@@ -413,6 +413,7 @@ mod tests {
             format!(
                 "IPRewriterPatterns(p 1.2.3.4 40-49# - -); m :: RoundRobinIPMapper(p 0 1, p 0 0);
                  n :: RoundRobinIPMapper(1.2.3.4 40-49# - - 0 1, p 0 0); o :: RoundRobinIPMapper(p 0 1);
+                 x :: RoundRobinIPMapper(p 0 0);
                  rw :: IPRewriter({specs}); InfiniteSource(DATA \\<{packet}>, LIMIT 1, STOP true) -> MarkIPHeader -> [{input}]rw;
                  InfiniteSource(LIMIT 0) -> [{}]rw;
                  rw[0] -> c0 :: Counter -> Discard; rw[1] -> c1 :: Counter -> Discard;",
@@ -425,7 +426,8 @@ mod tests {
             (written, written, 1),
             (written, "pattern p 0 1", 1),
             ("m", "n", 1),
-            ("m", "o", 0),
+            ("m", "o", 1), // which has lost the other pattern
+            ("m", "x", 0),
             (written, "m", 0),
             (written, "keep 0 1", 0),
             (written, "pattern 1.2.3.4 40-49# - - 0 0", 0),

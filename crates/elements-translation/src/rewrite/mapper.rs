@@ -2,6 +2,7 @@
 
 use super::input::{Outputs, PatternRef};
 use super::pattern::Pattern;
+use super::record::NewFlow;
 use super::source_hash::Ring;
 use elements_shared::flow_id::FlowId;
 use router::Info;
@@ -66,6 +67,14 @@ impl Mapper {
             let mapper = info.nodes[of].declaration();
             Err(format!("output port out of range in {mapper} pattern {pattern}"))
         })
+    }
+
+    /// Whether a flow that the mapper `old` made may go on: the pattern that made it is one of this mapper's, too.
+    pub(super) fn keeps(&self, old: &Mapper, flow: &NewFlow) -> bool {
+        let (Some(own), Some(theirs)) = (self.patterns.get(), old.patterns.get()) else { return false };
+        own.iter()
+            .filter(|entry| theirs.contains(entry))
+            .any(|(pattern, outputs)| *outputs == flow.outputs && pattern.may_make(flow.id, flow.rewritten))
     }
 
     /// What the identifier of a new flow of a worker becomes, and where its packets leave. `choose` applies a pattern, if that is possible.

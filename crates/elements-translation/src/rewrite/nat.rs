@@ -457,20 +457,22 @@ impl Nat {
     }
 
     /// Takes over the flows of a rewriter of the same name in an old configuration, as far as they come from inputs whose specification
-    /// is the same here. Returns how many there are of others: as if it had been written to the handler, an old specification's flows go.
+    /// is the same here, or whose mapper still has the pattern that made them. Returns how many there are of others: as if it had been written
+    /// to the handler, an old specification's flows go.
     pub(super) fn adopt(&self, old: &Nat, turn: Turn<'_>, now_ms: u64) -> usize {
         let (Some(set), Some(old_set)) = (self.set(), old.set()) else { return 0 };
         if self.kind != old.kind {
             return 0;
         }
-        let same: Vec<bool> =
-            self.inputs.iter().zip(&old.inputs).map(|(new, old)| new.read(turn) == old.read(turn)).collect();
+        let pairs = self.inputs.iter().zip(&old.inputs);
+        let inputs: Vec<_> = pairs.map(|(new, old)| (new.read(turn), old.read(turn))).collect();
         let mut lost = 0;
         let mut editor = set.edit(turn);
         for (map, old_map) in self.maps().zip(old.maps()) {
             for flow in old_set.flows(turn, old_map) {
                 let new = NewFlow { map, ..flow.describe() };
-                if same.get(usize::from(new.input)) != Some(&true) {
+                let goes_on = |(now, before): &(&Input, &Input)| now.keeps(before, &new);
+                if !inputs.get(usize::from(new.input)).is_some_and(goes_on) {
                     lost += 1;
                     continue;
                 }

@@ -185,6 +185,22 @@ impl Pattern {
         self.top > 0
     }
 
+    /// Whether it may have made `rewritten` of a flow's identifier, whatever was free then.
+    pub(super) fn may_make(&self, id: FlowId, rewritten: FlowId) -> bool {
+        let fixed = self.fixed(id);
+        if !self.varies() {
+            return rewritten == fixed;
+        }
+        let (number, varied) = match self.ports {
+            true => {
+                let number = rewritten.sport.wrapping_sub(self.sport);
+                (u32::from(number), FlowId { sport: rewritten.sport, ..fixed })
+            }
+            false => (rewritten.saddr.wrapping_sub(self.saddr), FlowId { saddr: rewritten.saddr, ..fixed }),
+        };
+        number <= self.top && rewritten == varied
+    }
+
     /// What a flow's identifier becomes: the first choice that is `free`. `None` if none is. Numbers of the `share` come first;
     /// with one share for all, the order is Click's. `random` makes a number up to the given one.
     pub(super) fn choose(
@@ -291,6 +307,24 @@ mod tests {
         let order = [0, 1, 0, 1, 0, 0, 0, 1, 0];
         assert_eq!(ports(&Pattern::of_ports("10-17#"), &[0, 1], &order), [10, 14, 11, 15, 12, 13, 16, 17]);
         assert_eq!(ports(&Pattern::of_ports("10-17?"), &[0, 1], &order), [11, 15, 12, 16, 13, 10, 14, 17]);
+    }
+
+    /// What a pattern makes of a flow it may have made, and nothing else.
+    #[test]
+    fn what_it_may_have_made() {
+        let id = FlowId { saddr: 9, sport: 17, daddr: 8, dport: 80 };
+        let pattern = Pattern::of_ports("10-17");
+        let made = FlowId { saddr: pattern.saddr, sport: 12, ..id };
+        assert!(pattern.may_make(id, made));
+        let others = [
+            FlowId { sport: 18, ..made },
+            FlowId { sport: 9, ..made },
+            FlowId { saddr: 9, ..made },
+            FlowId { dport: 81, ..made },
+        ];
+        assert!(others.iter().all(|&other| !pattern.may_make(id, other)));
+        let one = Pattern::of_ports("12");
+        assert!(one.may_make(id, made) && !one.may_make(id, others[0]));
     }
 
     /// A flow keeps its port if that is free, whichever worker's part it is in.

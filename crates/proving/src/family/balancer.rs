@@ -1,7 +1,6 @@
 //! A service that several servers provide: the shipped `conf/load-balancer.click`, and the same with balancers of flows.
 //!
-//! A flow stays with its server while other servers come and go, and new flows are spread over the servers as the mode says. What a
-//! change of the servers ends is known, too: flows of a mapper whose patterns change choose again.
+//! A flow stays with its server while other servers come and go, and new flows are spread over the servers as the mode says.
 
 use super::contract::{Family, replace};
 use crate::datagram::{Mac, protocol};
@@ -95,7 +94,7 @@ impl Family for Balancer {
             begun: [0; 4],
             uneven: 0,
             changed_ns: 0,
-            ending: false,
+            ending: Vec::new(),
         })
     }
 
@@ -217,8 +216,8 @@ struct Service {
     /// By how many flows servers may differ more than the mode says.
     uneven: u32,
     changed_ns: i64,
-    /// Whether flows just end, so that an answer under way finds its flow no more.
-    ending: bool,
+    /// Servers whose flows just end, so that an answer under way finds its flow no more.
+    ending: Vec<usize>,
 }
 
 impl Service {
@@ -268,13 +267,8 @@ impl Service {
                 false => servers.extend(&added),
             }
         }
-        match self.way {
-            Way::Mappers => {
-                self.flows.clear();
-                self.ending = true;
-            }
-            Way::Flows(_) => self.flows.retain(|_, server| new.contains(server)),
-        }
+        self.flows.retain(|_, server| new.contains(server));
+        self.ending = (0..SERVERS.len()).filter(|server| !new.contains(server)).collect();
         let old_loads = std::mem::take(&mut self.loads);
         for (place, server) in self.set.iter().enumerate() {
             let same = new.get(place) == Some(server);
@@ -299,7 +293,9 @@ impl Model for Service {
             return if look.dst == SERVICE { self.to_service(sent) } else { Fate::Open };
         }
         match (0..CLIENTS.len()).find(|&client| ip(client) == look.dst) {
-            Some(_) if self.ending => Fate::Open,
+            Some(_) if self.way == Way::Mappers && self.ending.contains(&(sent.host - CLIENTS.len())) => {
+                Fate::Open
+            }
             Some(client) => Fate::Arrives { hosts: vec![client], hops: 1, as_sent: false, ecn: None },
             None => Fate::Open,
         }
@@ -340,7 +336,8 @@ impl Model for Service {
     }
 
     fn settle(&mut self, now_ns: i64) {
-        (self.changed_ns, self.ending) = (now_ns, false);
+        self.changed_ns = now_ns;
+        self.ending.clear();
     }
 
     fn observe(&mut self, sent: &Sent, arrived: &Arrived) -> Result<(), String> {
