@@ -120,3 +120,10 @@ sleep 0.3
 says "iperf3 over two queues" "receiver" in_h1 timeout 10 iperf3 -c 10.0.2.2 -t 1 -P 8
 says "mode" "queue 0, native XDP, copied" ctl read p0/FromDevice@2.mode
 stop
+
+# Where /sys is another namespace's, the driver says how many queues there are, fewer than there may be.
+ip -n "$r" link add two0 numrxqueues 2 numtxqueues 2 type veth peer name two1
+in_r ethtool -L two0 rx 1 tx 1
+ip -n "$r" link set two0 up
+says "queues without /sys" "queue 0, (native|generic) XDP" nsenter --net="/var/run/netns/$r" \
+  timeout 10 "$clique" run -e "FromDevice(two0, METHOD XDP) -> Discard; Script(wait 0.5s, stop)"

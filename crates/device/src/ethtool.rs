@@ -8,11 +8,33 @@ pub use crate::driver::driver;
 // Commands.
 const GET_MERGING: u32 = 0x2b;
 const SET_MERGING: u32 = 0x2c;
+const GET_CHANNELS: u32 = 0x3c;
 
 #[repr(C)]
 struct Value {
     command: u32,
     data: u32,
+}
+
+/// What a driver says of its channels: the most that there can be, and how many there are, of those that receive, that send, that do
+/// neither, and that do both.
+#[repr(C)]
+struct Channels {
+    command: u32,
+    most: [u32; 4],
+    receive: u32,
+    send: u32,
+    other: u32,
+    combined: u32,
+}
+
+/// Queues from which an interface receives, if its driver says so.
+pub fn receive_queues(interface: &str) -> Option<u32> {
+    let mut value =
+        Channels { command: GET_CHANNELS, most: [0; 4], receive: 0, send: 0, other: 0, combined: 0 };
+    // SAFETY: the command takes its channels.
+    unsafe { command(interface, &mut value) }.ok()?;
+    Some(value.receive.saturating_add(value.combined)).filter(|&queues| queues > 0)
 }
 
 /// Whether the kernel merges received segments into longer ones (generic receive offload) before a socket sees them.

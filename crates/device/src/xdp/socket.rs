@@ -13,6 +13,7 @@ use super::attic;
 use super::program::Grip;
 use super::ring::{Ring, Which};
 use crate::control;
+use crate::ethtool;
 use crate::frame::{Frame, Sent, Taken};
 use crate::links;
 use crate::packet_socket::{self, ControlRx, default_snaplen};
@@ -101,7 +102,9 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 /// Receive queues that an interface has; 1 if it does not say.
 pub fn queues(interface: &str) -> u32 {
     let Some(folder) = links::folder(interface) else {
-        return links::named(interface).map_or(1, |link| link.queues_max);
+        // `/sys` is another namespace's. The driver knows how many there are; the kernel, how many there may be.
+        let most = || links::named(interface).map_or(1, |link| link.queues_max);
+        return ethtool::receive_queues(interface).unwrap_or_else(most);
     };
     let files = std::fs::read_dir(folder.join("queues"));
     let names = files.into_iter().flatten().flatten().map(|file| file.file_name());
