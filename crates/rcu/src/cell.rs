@@ -5,7 +5,7 @@ use std::{marker::PhantomData, mem::size_of, ptr};
 use crate::{
     defer::{Backpressure, Defer, DeferRoom},
     reader::Turn,
-    sync::{AtomicPtr, Ordering, ordering},
+    sync::{AtomicPtr, Ordering, ordering, protect},
     weigh::Weigh,
 };
 
@@ -52,7 +52,7 @@ impl<T: Send + Sync + 'static> OptionCell<T> {
         // The old value can be weighed only when it is unlinked: another updater might free it before that.
         let Some(mut room) = updater.reserve_for::<T>() else { return Err(Backpressure::new(new)) };
         if let Some(old) = self.exchange(new) {
-            room.add((*old).heap_bytes());
+            protect!("weigh_old", room.add((*old).heap_bytes()));
             room.defer(move || drop(old));
         }
         Ok(())

@@ -263,7 +263,7 @@ impl<'u> Defer for &'u Updater {
 
     #[inline]
     fn reserve_for<T>(self) -> Option<Room<'u>> {
-        if needs_drop::<T>() && self.shared.is_over_limit() {
+        if !cfg!(rcu_mutant = "deep_on_credit") && needs_drop::<T>() && self.shared.is_over_limit() {
             self.refuse();
             return None;
         }

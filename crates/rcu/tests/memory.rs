@@ -5,6 +5,8 @@
 //! | mutant | what is broken | killed by |
 //! |---|---|---|
 //! | `no_limit` | whatever is queued is accepted | `updaters_at_full_speed_against_a_slow_reader` |
+//! | `weigh_old` | a replaced value counts without what it owns | `what_a_value_owns_counts_by_whatever_way_it_goes` |
+//! | `deep_on_credit` | room taken in advance lets any value through | `one_callback_above_the_limit_comes_alone` |
 #![cfg(not(loom))]
 
 use std::{
