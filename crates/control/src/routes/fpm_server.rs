@@ -11,10 +11,10 @@
 //! A route's next hops name Linux interfaces. Each argument `INTERFACE OUTPUT` gives the output of the lookup
 //! elements for packets to an interface. Of the next hops of a route or of its next-hop group, those are used whose
 //! interface has an output and a link; flows are spread over them according to their weights. A route without any
-//! such next hop is not used, but counted; if its link goes down later, it drops packets until zebra says what becomes of
-//! it. Next hops with an encapsulation (MPLS, SRv6, tunnels) are not used either, nor are routes for a type of service; both
-//! are counted, and said once in the log. A resilient group is one with weights. A new route for a destination replaces
-//! the old one. When a group changes, all routes
+//! such next hop is not used, but counted; if its link goes down later, packets go to the output UNREACHABLE until zebra
+//! says what becomes of it. Next hops with an encapsulation (MPLS, SRv6, tunnels) are not used either, nor are routes for
+//! a type of service; both are counted, and said once in the log. A resilient group is one with weights. A new route for
+//! a destination replaces the old one. When a group changes, all routes
 //! that use it change with it, at once. If several sources set routes in one table, the last to set a destination has it, and only that
 //! one can withdraw it.
 //!

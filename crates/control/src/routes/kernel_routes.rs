@@ -10,7 +10,7 @@
 //! The choice of routes, and the arguments up to `VRF`, are as for FPMServer, with one difference: of several
 //! routes for a destination, the one with the lowest metric is used, and of those with the same metric the kernel's first. IPv6
 //! routes over gateways with the same metric are one route with several next hops. When a link goes down, the next hops there are left
-//! out at once; a route that has no others drops packets until all routes have been read again, a moment later, and from then on the
+//! out at once; packets of a route that has no others go to the output UNREACHABLE until all routes have been read again, a moment later, and from then on the
 //! next best route is used, be it that of a shorter prefix.
 //!
 //! Lost updates are always recovered: all routes are read again, and those that no longer exist are removed, if the

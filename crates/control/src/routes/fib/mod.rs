@@ -247,7 +247,7 @@ impl Fib {
     }
 
     /// Routes that lead only to interfaces without a link are not used from now on: shorter prefixes and other metrics are. While a link
-    /// is down for a moment packets are dropped, and prefixes stay where they are.
+    /// is down for a moment senders are told that there is no way, and prefixes stay where they are.
     pub(crate) fn settle(&mut self) {
         self.objects.settle();
     }

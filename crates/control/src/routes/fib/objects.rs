@@ -54,6 +54,8 @@ struct Cell {
     is_usable: bool,
     /// Whether they are used even if there is none.
     always: bool,
+    /// Whether there is a way now, other than to tell senders that there is none.
+    is_live: bool,
     /// Whether there is a next hop that the router cannot use because of an encapsulation.
     encapsulated: bool,
     /// Whether it is in the list of those to look at.
@@ -154,6 +156,7 @@ impl Objects {
             ways: Vec::new(),
             is_usable: false,
             always: false,
+            is_live: false,
             encapsulated: false,
             stale: false,
             told: Default::default(),
@@ -390,9 +393,10 @@ impl Objects {
             let cell = &mut self.cells[id as usize];
             cell.stale = false;
             self.saw_encapsulated |= found.encapsulated;
-            (cell.encapsulated, cell.always) = (found.encapsulated, found.always);
-            // While links are down, packets are dropped, until the source of routes says what becomes of them.
-            let is_usable = found.always || !found.ways.is_empty() || found.has_output && cell.is_usable;
+            (cell.encapsulated, cell.always, cell.is_live) =
+                (found.encapsulated, found.always, found.is_live);
+            // While links are down, senders are told that there is no way, until the source of routes says what becomes of them.
+            let is_usable = found.always || found.is_live || found.has_output && cell.is_usable;
             self.usability_changed |= std::mem::replace(&mut cell.is_usable, is_usable) != is_usable;
             if cell.ways != found.ways {
                 cell.ways = found.ways;
@@ -416,7 +420,7 @@ impl Objects {
 
     fn settle_now(&mut self) {
         for cell in &mut self.cells {
-            if cell.is_usable && !cell.always && cell.ways.is_empty() {
+            if cell.is_usable && !cell.always && !cell.is_live {
                 cell.is_usable = false;
                 self.usability_changed = true;
             }
@@ -439,6 +443,11 @@ impl Objects {
                     }
                 }
             }
+        }
+        found.is_live = !found.ways.is_empty();
+        if !found.is_live && found.has_output {
+            found.add_special(Special::Unreachable, ports);
+            found.always = false;
         }
         found
     }
@@ -535,6 +544,7 @@ struct Found {
     has_output: bool,
     /// Routes are used even if there is no way.
     always: bool,
+    is_live: bool,
     encapsulated: bool,
 }
 

@@ -249,6 +249,14 @@ fn links_go_and_come() {
     assert!(bench.text().contains("\n10.1.7.0/24 192.0.2.1>1*1\n"));
     assert_eq!((bench.v4.routes.len(), bench.fib.unused()), (101, 0));
     assert_eq!((bench.fib.link_changed(1), bench.fib.link_changed(7)), (true, false));
+    // Senders are told, until others are used.
+    bench.ports.unreachable = Some(8);
+    bench.link(1, false);
+    assert!(bench.text().contains("\n10.1.7.0/24 ->8*1\n"));
+    bench.fib.settle();
+    assert!(bench.text().contains("\n10.1.7.0/24 192.0.2.2>2*1\n"));
+    bench.link(1, true);
+    assert!(bench.text().contains("\n10.1.7.0/24 192.0.2.1>1*1\n"));
     // Another interface has no output; it gets the name of one that has.
     bench.take([add("10.2.0.0/16", 0, hop("192.0.2.9", 9))]);
     assert!(!bench.text().contains("10.2.0.0"));
