@@ -222,7 +222,8 @@ impl<'w> Sentence<'_, 'w, '_> {
             }
             Word::Source => return Err(LineError::Source(self.value(text)?.to_owned())),
             Word::Preference => {
-                self.route.preference = rank(self.value(text)?);
+                // `ip -o` writes the end of the line right behind it.
+                self.route.preference = rank(self.value(text)?.trim_end_matches('\\'));
                 self.route.v6 = self.route.v6.or(Some(true));
             }
             Word::OwnSource => {

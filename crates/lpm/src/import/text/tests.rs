@@ -180,6 +180,11 @@ default via fe80::3 dev eth0 proto ra metric 1024 expires 1798sec pref low
 2001:db8::/32 nhid 8 via fe80::1 dev eth0 metric 1024 pref medium
 2001:db8::/32 nhid 9 via fe80::2 dev eth0 metric 1024 pref medium
 ";
+    // In one line, too.
+    let one_line = "2001:db8::/32 nhid 70 metric 1024 pref medium\\\tnexthop via fe80::1 dev a weight 2 \\\tnexthop via fe80::2 dev b weight 9 \n\
+        2001:db8::/32 metric 1024 pref high\\\tnexthop via fe80::3 dev a weight 2 \\\tnexthop via fe80::4 dev b weight 9 \n";
+    let better = ["2001:db8::/32 fe80::3 - a 2", "2001:db8::/32 fe80::4 - b 9", "1 skipped"];
+    assert_eq!(lines(one_line), better);
     let expected = [
         "10.31.0.0/16 10.0.1.1 - eth1 1",
         "fe80::/64 - - eth1 1",
