@@ -148,12 +148,14 @@ pub(super) fn gateway(side: usize, knobs: &Knobs, tunnel: &Tunnel) -> String {
     let mut text = router(side, knobs, LINK_MTU, [[four, six], [wan, wan6]]);
     for (six, connected) in [(false, "port1:ipnet 2,"), (true, "port1:ip6net 2,")] {
         let length = if six { 64 } else { 24 };
+        // The first output that the shipped configuration leaves free.
+        let entry = if six { 5 } else { 7 };
         let (inside, outside, next) =
             (site(six, 1 - side, 0), between(six, 1 - side, 0), between(six, side, 1));
         replace(
             &mut text,
             connected,
-            &format!("{connected} {outside}/{length} {next} 2, {inside}/{length} 5,"),
+            &format!("{connected} {outside}/{length} {next} 2, {inside}/{length} {entry},"),
         );
     }
     // What the router itself says fits into the tunnel.
@@ -188,7 +190,7 @@ pub(super) fn gateway(side: usize, knobs: &Knobs, tunnel: &Tunnel) -> String {
          inner :: Classifier(0/40%f0, 0/60%f0, -);
          {}{}
          inner[0] -> CheckIPHeader -> routes; inner[1] -> CheckIP6Header -> GetIP6Address(24) -> routes6; inner[2] -> Discard;
-         routes[5] -> DropBroadcasts -> FixIPSrc(port0:ip) -> entry :: DecIPTTL -> size :: IPFragmenter({mtu}) -> {head};
+         routes[7] -> DropBroadcasts -> FixIPSrc(port0:ip) -> entry :: DecIPTTL -> size :: IPFragmenter({mtu}) -> {head};
          entry[1] -> ICMPError(port0:ip, timeexceeded, RATE $ERRORS) -> routes;
          size[1] -> ICMPError(port0:ip, unreachable, needfrag, PMTU {mtu}, RATE $ERRORS) -> routes;
          routes6[5] -> FixIP6Src(port0:ip6) -> entry6 :: DecIP6HLIM -> size6 :: IP6Fragmenter({mtu}) -> {head6};
