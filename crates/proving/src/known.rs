@@ -11,31 +11,54 @@ pub struct Known {
     pub says: &'static [&'static str],
     /// The family whose stories show it.
     pub family: &'static str,
-    /// The knob, and the position to which it has to be turned, at first or by a swap; without one, there has to be some swap.
-    pub knob: Option<(&'static str, u32)>,
+    /// What a story that shows it does.
+    pub cause: Cause,
     /// Why it is so.
     pub reason: &'static str,
 }
 
+/// What has to be in a story for a fault to show.
+#[derive(Clone, Copy, Debug)]
+pub enum Cause {
+    /// A knob that is turned to a position, at first or by a swap.
+    Knob(&'static str, u32),
+    /// A capture, for which the elements around it come to one worker.
+    Capture,
+}
+
+/// Why flows of a flow manager get lost at swaps.
+const FLOWS_LEFT_BEHIND: &str =
+    "flow managers keep a table on each worker, and a swap that places them elsewhere leaves flows behind";
+
 /// Those that are known.
-pub const KNOWN: &[Known] = &[Known {
-    story: "flow-changes-worker",
-    says: &["its worker is another one"],
-    family: "balancer",
-    knob: Some(("tap", 2)),
-    reason: "flow managers keep a table on each worker, and a swap that places them elsewhere leaves flows behind",
-}];
+pub const KNOWN: &[Known] = &[
+    Known {
+        story: "flow-changes-worker",
+        says: &["its worker is another one"],
+        family: "balancer",
+        cause: Cause::Knob("tap", 2),
+        reason: FLOWS_LEFT_BEHIND,
+    },
+    Known {
+        story: "capture-moves-flows",
+        says: &["flows.count was", "its worker is another one"],
+        family: "balancer",
+        cause: Cause::Capture,
+        reason: FLOWS_LEFT_BEHIND,
+    },
+];
 
 impl Known {
     /// Whether a fault of a story is this one.
     pub fn explains(&self, story: &Story, what: &str) -> bool {
-        let turns = |step: &Step| match (step, self.knob) {
-            (Step::Swap { .. }, None) => true,
-            (Step::Swap { knob, value, .. }, Some(wanted)) => (knob.as_str(), *value) == wanted,
-            _ => false,
-        };
-        let turned = self.knob.is_some_and(|(name, position)| story.knobs.get(name) == position);
-        let can_show = story.family == self.family && (turned || story.steps.iter().any(turns));
+        let can_show = story.family == self.family
+            && match self.cause {
+                Cause::Knob(wanted, position) => {
+                    let turns = |step: &Step| matches!(step, Step::Swap { knob, value, .. } if (knob.as_str(), *value) == (wanted, position));
+                    story.knobs.get(wanted) == position || story.steps.iter().any(turns)
+                }
+                Cause::Capture => story.steps.iter().any(|step| matches!(step, Step::Capture { .. })),
+            };
         can_show && self.says.iter().any(|says| what.contains(says))
     }
 }
