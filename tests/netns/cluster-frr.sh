@@ -79,3 +79,6 @@ frr_kill "$(node 0)" zebra
 frr_kill "$(node 0)" bgpd
 wait_for "node 0 is without FRR" eval '[ "$(ctl 0 read fpm.connected)" = false ]'
 says "it forwards all the same" " 0% packet loss" in_host 0 ping -q -c 20 -i 0.02 -W 2 203.0.113.1
+
+nodes_are_balanced
+held=() # at the end FRR's daemons are killed, and all that is in their namespaces

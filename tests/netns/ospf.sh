@@ -59,8 +59,8 @@ neighbours6() { [ "$(vty "$r" "show ipv6 ospf6 neighbor" | grep -c Full)" = 2 ];
 way6() { ctl read routes6.lookup "$2" | grep -q "^$1 "; } # OUTPUT ADDRESS
 WAIT=60 wait_for "OSPF has two neighbours, over Clique's ports" neighbours
 WAIT=60 wait_for "OSPFv3 has two neighbours" neighbours6
-holds "$router" "$work/socket" # with a connection to zebra
 wait_for "a route to what is behind one" way_is 198.51.100.1 "1 10.0.1.2"
+holds "$router" "$work/socket" # with a connection to zebra
 wait_for "and behind the other" way_is 203.0.113.1 "2 10.0.2.2"
 wait_for "IPv6: behind one" way6 1 2001:db8:aaaa::1
 wait_for "IPv6: behind the other" way6 2 2001:db8:bbbb::1
