@@ -84,8 +84,7 @@ impl Losses {
 /// Bytes of a frame that an interface can receive: its MTU, a link-layer header and two VLAN tags; not less than Click's default, and no
 /// more than the kernel tells of.
 pub(crate) fn default_snaplen(interface: &str) -> io::Result<usize> {
-    let fd = sys::socket(libc::AF_PACKET, libc::SOCK_RAW, 0)?;
-    Ok((sys::mtu(&fd, interface)? + LINK_LEN).clamp(SNAPLEN_LEAST, SNAPLEN_MOST))
+    Ok((sys::mtu(interface)? + LINK_LEN).clamp(SNAPLEN_LEAST, SNAPLEN_MOST))
 }
 
 /// Bytes in front of a packet, at most.

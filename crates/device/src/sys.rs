@@ -146,11 +146,13 @@ pub(crate) unsafe fn request(fd: &OwnedFd, code: c_ulong, request: &mut libc::if
     Ok(())
 }
 
-/// The MTU of an interface in the namespace of a socket.
-pub(crate) fn mtu(fd: &OwnedFd, interface: &str) -> io::Result<usize> {
+/// The MTU of an interface.
+pub(crate) fn mtu(interface: &str) -> io::Result<usize> {
+    // Any socket will do. One for packets would not: closing it waits for all processors, 15 ms and more, and workers ask each second.
+    let fd = socket(libc::AF_UNIX, libc::SOCK_DGRAM, 0)?;
     let mut named = interface_request(interface)?;
     // SAFETY: this takes a request that names an interface, and answers with a number.
-    unsafe { request(fd, libc::SIOCGIFMTU as c_ulong, &mut named) }?;
+    unsafe { request(&fd, libc::SIOCGIFMTU as c_ulong, &mut named) }?;
     // SAFETY: the kernel has filled in the number.
     let mtu = unsafe { named.ifr_ifru.ifru_mtu };
     Ok(usize::try_from(mtu).unwrap_or(0))
