@@ -66,6 +66,7 @@ for i in 2 3; do speak "$(host $i)"; done
 wait_for "a route by iBGP: the next hop is node 1" route_is 0 10.0.1.2 "2 10.255.1.1"
 wait_for "a route from outside: by way of node 2" route_is 0 203.0.113.1 "2 10.255.2.1"
 wait_for "at node 2 it leads to its neighbour" route_is 2 203.0.113.1 "1 10.0.2.2"
+for i in 0 1 2 3; do holds "${pids[$i]}" "$work/socket$i"; done # with connections to zebra
 says "a host behind it" " 0% packet loss" in_host 0 ping -q -c 5 -i 0.05 -W 2 203.0.113.1
 says "one router: one hop" "^ *2 .*203.0.113.1" in_host 0 traceroute -n -w 2 -q 1 203.0.113.1
 says "from a node's own kernel" " 0% packet loss" in_node 1 ping -q -c 3 -i 0.1 -W 2 203.0.113.1
