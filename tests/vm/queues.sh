@@ -17,6 +17,7 @@ used() { in_r ethtool -S "$1" | awk '/rx_queue_[0-9]+_packets|rx[0-9]+_packets/ 
 
 router() {
   source "$root/tests/netns/lib.sh"
+  on_their_way=256 # sent frames stay in the rings of four queues until more are sent
   for i in 0 1; do
     ip link set eth$i netns "$r"
     in_r ethtool -L eth$i combined 2
