@@ -18,7 +18,7 @@ use loom::{
     },
     thread,
 };
-use rcu::{Config, Domain, OptionCell};
+use rcu::{Config, Domain, OptionCell, Weigh};
 
 /// What the shared locations are called in the literature.
 struct World {
@@ -104,6 +104,15 @@ fn rcu_sync_free() {
     assert!(run(false).contains(&(0, 1)), "this test cannot fail");
 }
 
+/// A value that loom watches.
+struct Watched(Arc<AtomicUsize>);
+
+impl Weigh for Watched {
+    fn heap_bytes(&self) -> usize {
+        0
+    }
+}
+
 /// MP+onceassign+derefonce: who finds a published value finds it initialised.
 #[test]
 fn mp_onceassign_derefonce() {
@@ -113,11 +122,11 @@ fn mp_onceassign_derefonce() {
         let (their_world, their_cell) = (world.clone(), cell.clone());
         let reader = thread::spawn(move || {
             let guard = their_world.domain.guard();
-            their_cell.read(guard.turn()).map(|x: &Arc<AtomicUsize>| x.load(Relaxed))
+            their_cell.read(guard.turn()).map(|x: &Watched| x.0.load(Relaxed))
         });
         let updater = world.domain.updater();
         x.store(1, Relaxed);
-        cell.replace(Some(Box::new(x)), &updater).unwrap();
+        cell.replace(Some(Box::new(Watched(x))), &updater).unwrap();
         reader.join().unwrap()
     });
     assert_eq!(found, BTreeSet::from([None, Some(1)]));
