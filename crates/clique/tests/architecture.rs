@@ -13,7 +13,7 @@ use std::process::Command;
 
 /// What crates of elements may use: none uses another but the one that they share.
 const ELEMENTS_USE: &[&str] =
-    &["device", "elements-shared", "lang", "lpm", "packet", "rcu", "router", "wire"];
+    &["device", "elements-shared", "flows", "lang", "lpm", "packet", "rcu", "router", "wire"];
 
 /// Each crate of the workspace, with the crates of the workspace that it may use.
 const MAY_USE: &[(&str, &[&str])] = &[
@@ -26,9 +26,10 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("cluster", &[]),
     ("compression", &[]),
     ("lpm", &["compression", "rcu"]),
+    ("flows", &["packet"]),
     ("device", &["compression", "packet", "wire"]),
     ("router", &["lang", "packet", "rcu", "wire"]),
-    ("elements-shared", &["device", "lang", "packet", "router", "wire"]),
+    ("elements-shared", &["device", "flows", "lang", "packet", "router", "wire"]),
     ("elements-testing", &["lang", "packet", "router", "wire"]),
     ("elements-analysis", ELEMENTS_USE),
     ("elements-classify", ELEMENTS_USE),
@@ -86,6 +87,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "control",
             "device",
             "elements",
+            "flows",
             "lang",
             "lpm",
             "packet",
@@ -103,6 +105,7 @@ const SAFE: &[&str] = &[
     "lang",
     "compression",
     "cluster",
+    "flows",
     "router",
     "click-tools",
     "elements",

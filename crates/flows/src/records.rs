@@ -1,0 +1,157 @@
+//! The records, which never move.
+
+/// Marks a link that leads to the head of a list instead of a record, and a name that is a record's second key.
+pub(crate) const MARK: u32 = 1 << 31;
+/// The end of a list.
+pub(crate) const END: u32 = u32::MAX;
+
+/// Records of a piece, as a power of two, at most.
+const PIECE_BITS: u32 = 27;
+/// Pieces, at most.
+const PIECES: usize = 16;
+
+/// Where a record is, and by which of its keys it was found. It says so until the record is gone; then another may be there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Slot(pub(crate) u32);
+
+impl Slot {
+    /// Whether it was found by the second of its keys.
+    #[inline]
+    pub fn is_reverse(self) -> bool {
+        self.0 & MARK != 0
+    }
+
+    /// The number of its record, from 0 on.
+    #[inline]
+    pub fn number(self) -> u32 {
+        self.0 & !MARK
+    }
+}
+
+/// A record.
+#[repr(C)]
+pub(crate) struct Record<K, V, const KEYS: usize> {
+    pub(crate) keys: [K; KEYS],
+    /// When its last packet came.
+    pub(crate) seen: u32,
+    /// Its neighbours in the list that it is in.
+    pub(crate) before: u32,
+    pub(crate) after: u32,
+    pub(crate) state: u8,
+    /// [`LIVE`] and others.
+    pub(crate) flags: u8,
+    pub(crate) value: V,
+}
+
+/// There is a flow.
+pub(crate) const LIVE: u8 = 1;
+/// It is confirmed.
+pub(crate) const CONFIRMED: u8 = 2;
+/// It is not confirmed, but had a packet after its first.
+pub(crate) const TOUCHED: u8 = 4;
+/// Its second key counts.
+pub(crate) const PAIR: u8 = 8;
+
+impl<K: Copy, V, const KEYS: usize> Record<K, V, KEYS> {
+    #[inline]
+    pub(crate) fn is(&self, flags: u8) -> bool {
+        self.flags & flags == flags
+    }
+
+    /// The key that a name stands for.
+    #[inline]
+    pub(crate) fn key(&self, name: u32) -> Option<&K> {
+        self.keys.get((name >> 31) as usize)
+    }
+
+    /// Its names and keys, as far as they count.
+    #[cfg(test)]
+    pub(crate) fn names(&self, number: u32) -> impl Iterator<Item = (u32, K)> + '_ {
+        let count = if self.is(PAIR) { 2 } else { 1 };
+        self.keys.iter().take(count).enumerate().map(move |(at, key)| (number | (at as u32) << 31, *key))
+    }
+}
+
+/// Records in pieces: a table that grows gets a further one.
+pub(crate) struct Records<K, V, const KEYS: usize> {
+    pieces: Vec<Vec<Record<K, V, KEYS>>>,
+    /// Records that are free.
+    free: u32,
+}
+
+impl<K: Copy, V: Default, const KEYS: usize> Records<K, V, KEYS> {
+    pub(crate) fn new(capacity: usize) -> Self {
+        let mut records = Records { pieces: Vec::with_capacity(PIECES), free: END };
+        records.extend(capacity);
+        records
+    }
+
+    /// Has room for so many more, as far as there are numbers for them. The memory is touched as records are made.
+    pub(crate) fn extend(&mut self, mut more: usize) {
+        while more > 0 && self.pieces.len() < PIECES {
+            let piece = more.min(1 << PIECE_BITS);
+            self.pieces.push(packet::roomy_vec(piece));
+            more -= piece;
+        }
+    }
+
+    /// Records that there is room for.
+    pub(crate) fn capacity(&self) -> usize {
+        self.pieces.iter().map(|piece| piece.capacity().min(1 << PIECE_BITS)).sum()
+    }
+
+    /// Bytes that they take at most.
+    pub(crate) fn bytes(&self) -> usize {
+        self.capacity() * size_of::<Record<K, V, KEYS>>()
+    }
+
+    #[inline]
+    pub(crate) fn get(&self, number: u32) -> Option<&Record<K, V, KEYS>> {
+        self.pieces.get((number >> PIECE_BITS) as usize)?.get((number & ((1 << PIECE_BITS) - 1)) as usize)
+    }
+
+    #[inline]
+    pub(crate) fn get_mut(&mut self, number: u32) -> Option<&mut Record<K, V, KEYS>> {
+        self.pieces
+            .get_mut((number >> PIECE_BITS) as usize)?
+            .get_mut((number & ((1 << PIECE_BITS) - 1)) as usize)
+    }
+
+    /// Puts a record into a free place, in no list; its number, if there is room.
+    pub(crate) fn put(&mut self, record: Record<K, V, KEYS>) -> Option<u32> {
+        let number = self.free;
+        if let Some(free) = self.get_mut(number) {
+            let next = free.after;
+            *free = record;
+            self.free = next;
+            return Some(number);
+        }
+        let full = |piece: &&mut Vec<_>| piece.len() == piece.capacity().min(1 << PIECE_BITS);
+        let at = self.pieces.iter_mut().take_while(full).count();
+        let piece = self.pieces.get_mut(at)?;
+        piece.push(record);
+        Some((at as u32) << PIECE_BITS | (piece.len() as u32 - 1))
+    }
+
+    /// Takes the value of a record that is in no list any more, and frees its place.
+    pub(crate) fn free(&mut self, number: u32) -> Option<V> {
+        let free = self.free;
+        let record = self.get_mut(number)?;
+        let value = std::mem::take(&mut record.value);
+        (record.flags, record.after) = (0, free);
+        self.free = number;
+        Some(value)
+    }
+
+    /// All records that there are flows in, with their numbers.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (u32, &Record<K, V, KEYS>)> {
+        let pieces = self.pieces.iter().enumerate();
+        let all = pieces.flat_map(|(piece, records)| {
+            records
+                .iter()
+                .enumerate()
+                .map(move |(at, record)| ((piece as u32) << PIECE_BITS | at as u32, record))
+        });
+        all.filter(|(_, record)| record.is(LIVE))
+    }
+}

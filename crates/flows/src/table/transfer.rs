@@ -1,0 +1,71 @@
+//! Flows as they leave a table and enter another: for lists of them, for hot swap, and for a second server.
+
+use super::{Table, keys};
+use crate::key::Key;
+use crate::limits::Refused;
+use crate::records::{CONFIRMED, Record, Slot};
+use crate::time::{Instant, duration, steps};
+use std::time::Duration;
+
+/// A flow, with all that a table knows of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Flow<K, V> {
+    /// Its first key.
+    pub key: K,
+    /// Its second key, if it has two.
+    pub second: Option<K>,
+    /// How long ago its last packet came.
+    pub idle: Duration,
+    /// Its state.
+    pub state: u8,
+    /// Whether it is confirmed.
+    pub confirmed: bool,
+    /// Its value.
+    pub value: V,
+}
+
+impl<K: Key, V: Default, const KEYS: usize> Table<K, V, KEYS> {
+    /// All flows, in no particular order.
+    pub fn iter(&self, now_ns: i64) -> impl Iterator<Item = (Slot, Flow<K, &V>)> {
+        let now = Instant::from_ns(now_ns);
+        self.records.iter().map(move |(number, record)| (Slot(number), flow(record, now, &record.value)))
+    }
+
+    /// Takes all flows out.
+    pub fn drain(&mut self, now_ns: i64) -> Vec<Flow<K, V>> {
+        let numbers: Vec<u32> = self.records.iter().map(|(number, _)| number).collect();
+        let now = Instant::from_ns(now_ns);
+        let mut flows = Vec::with_capacity(numbers.len());
+        for number in numbers {
+            let Some(whole) = self.records.get(number).map(|record| flow(record, now, ())) else { continue };
+            let Some((key, value)) = self.end(number) else { continue };
+            let Flow { second, idle, state, confirmed, .. } = whole;
+            flows.push(Flow { key, second, idle, state, confirmed, value });
+        }
+        flows
+    }
+
+    /// Takes in a flow of another table, as it was there. If there is no room, an unconfirmed flow goes.
+    ///
+    /// # Errors
+    /// [`Refused`].
+    pub fn restore(&mut self, flow: Flow<K, V>, now_ns: i64) -> Result<Slot, Refused> {
+        let hashed = |key: K| (self.hash(&key), key);
+        let (first, second) = (hashed(flow.key), flow.second.map(hashed));
+        let slot = self.insert_with(first, second, flow.value, now_ns, &mut |_, _| ())?;
+        if let Some(record) = self.live_mut(slot) {
+            record.seen = Instant::from_ns(now_ns).mark_before(steps(flow.idle));
+            record.state = flow.state;
+        }
+        if flow.confirmed {
+            self.confirm(slot, now_ns);
+        }
+        Ok(slot)
+    }
+}
+
+fn flow<K: Key, V, T, const KEYS: usize>(record: &Record<K, V, KEYS>, now: Instant, value: T) -> Flow<K, T> {
+    let (key, second) = keys(record);
+    let (idle, confirmed) = (duration(now.since(record.seen)), record.is(CONFIRMED));
+    Flow { key, second, idle, state: record.state, confirmed, value }
+}
