@@ -7,6 +7,7 @@
 //! long a packet can be in flight.
 
 use crate::NodeId;
+use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
 /// Settings of a [`Resequencer`].
@@ -180,6 +181,30 @@ impl<T> Resequencer<T> {
         }
     }
 
+    /// Takes over what another one of this node has, which is no more: its counts and its lanes. What waits in a lane that this one
+    /// has, too, goes to `late`.
+    pub fn absorb(&mut self, other: Resequencer<T>, mut late: impl FnMut(T)) {
+        for (from, lane) in other.lanes {
+            match self.lanes.entry(from) {
+                Entry::Vacant(place) => {
+                    self.waiting += lane.early.len();
+                    place.insert(lane);
+                }
+                Entry::Occupied(_) => {
+                    self.counts.late += lane.early.len() as u64;
+                    lane.early.into_values().for_each(|(_, packet)| late(packet));
+                }
+            }
+        }
+        self.deadlines.extend(other.deadlines);
+        self.deadlines.make_contiguous().sort_by_key(|(came, ..)| *came);
+        self.counts.delivered += other.counts.delivered;
+        self.counts.waited += other.counts.waited;
+        self.counts.late += other.counts.late;
+        self.counts.gaps += other.counts.gaps;
+        self.counts.most_waiting = self.counts.most_waiting.max(other.counts.most_waiting);
+    }
+
     /// Closes all gaps before the packet that has waited longest.
     fn give_up_oldest(&mut self, out: &mut impl FnMut(T)) {
         let Some((came, from, place)) = self.deadlines.pop_front() else { return };
@@ -304,5 +329,22 @@ mod tests {
             prop_assert!(out.windows(2).all(|w| w[0] < w[1]), "{:?}", out);
             prop_assert_eq!(out.len() + late, jumps.len());
         }
+    }
+
+    /// Lanes of one that is no more go on in another: what waits there still leaves in order.
+    #[test]
+    fn lanes_move() {
+        let (mut one, mut other, mut out) =
+            (Resequencer::new(small()), Resequencer::new(small()), Vec::new());
+        for (now, bucket, number) in [(0, 1, 0u16), (1, 2, 0), (2, 2, 2), (3, 1, 2)] {
+            let r = if bucket == 1 { &mut one } else { &mut other };
+            r.push(now, (0, bucket), number, (bucket, number), |n| out.push(n));
+        }
+        one.absorb(other, |_| panic!("lanes are different"));
+        assert_eq!(one.waiting(), 2);
+        for (now, bucket) in [(4, 2), (5, 1)] {
+            one.push(now, (0, bucket), 1, (bucket, 1), |n| out.push(n));
+        }
+        assert_eq!(out, [(1, 0), (2, 0), (2, 1), (2, 2), (1, 1), (1, 2)]);
     }
 }

@@ -102,6 +102,19 @@ impl View {
         View { me, nodes, up: none.clone(), transit: none, reach, links: vec![], first_links: vec![] }
     }
 
+    /// Bytes of memory outside of the value itself.
+    pub fn heap_bytes(&self) -> usize {
+        let reach = |nodes: &Nodes| match nodes {
+            Nodes::All => 0,
+            Nodes::Only(bits) => size_of_val::<[u64]>(bits),
+        };
+        size_of_val::<[u64]>(&self.up)
+            + size_of_val::<[u64]>(&self.transit)
+            + self.reach.iter().map(|nodes| size_of_val(nodes) + reach(nodes)).sum::<usize>()
+            + self.links.iter().map(|link| size_of_val(link) + link.len()).sum::<usize>()
+            + size_of_val::<[Option<u16>]>(&self.first_links)
+    }
+
     /// The node whose view it is.
     pub fn me(&self) -> NodeId {
         self.me

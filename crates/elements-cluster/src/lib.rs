@@ -2,8 +2,10 @@
 
 #![forbid(unsafe_code)]
 
+mod handover;
 mod node;
 mod settings;
+mod shared;
 mod vlb_decap;
 mod vlb_encap;
 mod vlb_fly;

@@ -1,19 +1,22 @@
 //! What nodes of all kinds of cluster have in common: VLBNode's of a mesh, VLBFly's of a k-ary n-fly.
+//!
+//! Each worker that packets come to has an instance, with a path choice, flows and numbers of its own. What the instances share is
+//! in [`super::shared`].
 
 use super::settings::Settings;
-use super::witness::{Sign, Witness};
+use super::shared::{Keeper, Kept, Published, Shared};
+use super::witness::Sign;
 use cluster::NodeId;
-use cluster::choice::{self, Chooser};
+use cluster::choice::{self, Chooser, Lane, Numbers};
 use cluster::label::{self, Label, Stamp};
-use cluster::membership::{Event, Holder, Member, Phase, Rejected, Roster};
+use cluster::membership::{Member, Phase, Roster};
 use cluster::resequence::Resequencer;
 use cluster::transit::{Next, next};
 use elements_shared::flow_hash::{Fields, Flows};
-use elements_shared::keyed_hash::HashKey;
 use packet::{Batch, DEFAULT_HEADROOM, Packet};
-use router::{ConfigError, Cx, Element, Handlers, Verdict};
+use router::{Config, ConfigError, Cx, Element, Handlers, Merge, Verdict};
 use std::any::Any;
-use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 use wire::MacAddr;
 use wire::ethernet::{HEADER_LEN, header};
@@ -22,43 +25,73 @@ use wire::ethernet::{HEADER_LEN, header};
 const HELLO_TYPE: u16 = 0x88b5;
 /// The port of the node's own side.
 const OWN: usize = 0;
+/// Reads what an instance has counted.
+type Count = fn(&Node) -> u64;
 /// Timers.
 const HELLO: u32 = 0;
 const EXPIRE: u32 = 1;
 
-/// A node of a mesh or of a fly.
+/// A node of a mesh or of a fly, as one worker has it.
 pub(super) struct Node {
     settings: Settings,
     /// Who is at the other end of each cable; cable I is at port I + 1.
     cables: Vec<NodeId>,
     /// The port of each link out of this node; none of links that lead nowhere.
     ports: Vec<Option<usize>>,
-    roster: Holder,
+    shared: Arc<Shared>,
+    /// Which of the workers that have an instance this one is for, and whether it is the one that sends hellos.
+    place: usize,
+    is_home: bool,
     running: Option<Running>,
     passed: u64,
     delivered: u64,
-    rejected: BTreeMap<&'static str, u64>,
-    witness: Witness,
+    /// Whether the running part is that of a former configuration.
+    is_taken: bool,
 }
 
-/// What a node hands over to its namesake in another configuration.
+/// What an instance hands over to one of its namesake in another configuration.
 struct Handed {
+    /// The first to give has it.
+    kept: Option<Kept>,
     running: Running,
-    roster: Holder,
+    numbers: Option<(Lane, Numbers)>,
+    /// Packets that other workers had given to this one.
+    given: Vec<Packet>,
     passed: u64,
     delivered: u64,
-    rejected: BTreeMap<&'static str, u64>,
-    witness: Witness,
 }
 
-/// What needs to know the time at which it starts.
+/// What there is from the start on.
 struct Running {
-    member: Member,
+    /// The version of what was published that this worker knows, and what it says.
+    version: u64,
+    is_active: bool,
+    accepts: Box<[bool]>,
+    lives: Box<[u32]>,
     /// A terminal's; nodes between terminals choose nothing.
     chooser: Option<Chooser>,
     /// How packets' flows are told apart.
     flows: Flows,
     resequencer: Resequencer<Packet>,
+}
+
+impl Running {
+    /// Something new was published.
+    #[cold]
+    fn adopt(&mut self, cx: &mut Cx<'_>, published: &Published) {
+        let renewed =
+            self.lives.iter().zip(&published.lives).enumerate().filter(|(_, (old, new))| old != new);
+        for (node, _) in renewed {
+            self.resequencer.forget(node as NodeId, |packet| cx.drop(packet, "late"));
+        }
+        self.version = published.version;
+        self.is_active = published.is_active;
+        self.accepts = published.accepts.clone();
+        self.lives = published.lives.clone();
+        if let Some(chooser) = &mut self.chooser {
+            chooser.set_view(published.view.clone());
+        }
+    }
 }
 
 /// The worker's time as the cluster counts it.
@@ -67,23 +100,43 @@ fn now(cx: &Cx<'_>) -> u64 {
 }
 
 impl Node {
-    pub(super) fn new(settings: Settings, roster: Roster) -> Node {
+    pub(super) fn new(
+        config: &mut Config<'_>,
+        settings: Settings,
+        roster: Roster,
+    ) -> Result<Node, ConfigError> {
         let topology = &settings.topology;
         let cables = topology.neighbours(settings.node);
         let port = |link| {
             let next = topology.neighbour(usize::from(settings.node), link);
             cables.iter().position(|&node| usize::from(node) == next).map(|cable| cable + 1)
         };
-        Node {
+        let (workers, seed) = (config.workers().to_vec(), config.common_seed());
+        if settings.is_strict() && workers.len() > choice::BUCKETS {
+            return Err("ORDER: STRICT: labels have room for the numbers of 256 workers".into());
+        }
+        let shared = config.shared(|| Ok(Shared::new(&settings, roster, &workers, seed)))?;
+        Ok(Node {
             ports: (0..topology.links(usize::from(settings.node))).map(port).collect(),
             cables,
-            roster: Holder::new(roster),
+            shared,
+            place: workers.iter().position(|&worker| worker == config.worker()).unwrap_or(0),
+            is_home: config.home() == config.worker(),
             running: None,
             passed: 0,
             delivered: 0,
-            rejected: BTreeMap::new(),
-            witness: Witness::new(),
+            is_taken: false,
             settings,
+        })
+    }
+
+    /// Looks whether something new was published.
+    #[inline]
+    fn refresh(&mut self, cx: &mut Cx<'_>) {
+        let Some(running) = &mut self.running else { return };
+        let published = self.shared.published.read(cx.turn());
+        if published.version != running.version {
+            running.adopt(cx, published);
         }
     }
 
@@ -105,7 +158,7 @@ impl Node {
             self.delivered += 1;
             return Verdict::Output(OWN);
         }
-        if !running.member.is_active() {
+        if !running.is_active {
             return Verdict::Drop("node not active");
         }
         if !self.settings.topology.is_terminal(label.egress) {
@@ -128,7 +181,7 @@ impl Node {
         let (Some(label), Some(running)) = (Label::decode(packet.data()), &mut self.running) else {
             return Verdict::Drop("no label");
         };
-        if !self.cables.get(port - 1).is_some_and(|&node| running.member.accepts(node)) {
+        if !running.accepts.get(port - 1).is_some_and(|accepts| *accepts) {
             return Verdict::Drop("stranger");
         }
         if !self.settings.topology.is_terminal(label.egress) {
@@ -141,7 +194,7 @@ impl Node {
             }
             Next::Forward(link, label) => {
                 let at = now(cx);
-                running.member.passed(at);
+                self.shared.passed(self.place, at);
                 let link = match &mut running.chooser {
                     None => Ok(link),
                     Some(chooser) => chooser
@@ -162,40 +215,70 @@ impl Node {
         }
     }
 
-    /// Packets one by one: hellos among them, or numbers to be heeded.
+    /// Packets that came over a cable, one by one: there are hellos among them, or numbers to be heeded.
     fn with_care(&mut self, cx: &mut Cx<'_>, port: usize, mut batch: Batch) {
+        let (mut has_heard, mut has_given) = (false, false);
         batch.drain(|mut packet| {
-            if port != OWN && is_hello(packet.data()) {
+            if is_hello(packet.data()) {
                 self.hear(cx, port, packet.data().get(HEADER_LEN..).unwrap_or_default());
-                cx.pool().free(packet);
-                return;
+                has_heard = true;
+                return cx.pool().free(packet);
             }
-            let verdict =
-                if port == OWN { self.ingress(cx, &mut packet) } else { self.transit(cx, port, &mut packet) };
-            match verdict {
-                Verdict::Output(output) if output == OWN && port != OWN => self.put_in_order(cx, packet),
+            match self.transit(cx, port, &mut packet) {
+                Verdict::Output(OWN) => has_given |= self.put_in_order(cx, packet),
                 Verdict::Output(output) => cx.emit_packet(output, packet),
                 Verdict::Pass => cx.emit_packet(0, packet),
                 Verdict::Drop(reason) => cx.drop(packet, reason),
             }
         });
         cx.consume(batch);
-        self.notice(cx);
+        if has_given {
+            self.shared.handover.wake(cx, &self.shared.workers);
+        }
+        if has_heard {
+            self.notice(cx);
+        }
     }
 
-    fn put_in_order(&mut self, cx: &mut Cx<'_>, packet: Packet) {
-        let at = now(cx);
-        let label = Label::decode(packet.data());
-        let (Some(Label { stamp: Stamp::Sequence { bucket, number }, ingress, .. }), Some(running)) =
-            (label, &mut self.running)
+    /// A packet leaves here, in its turn if it has a number; whether another worker has it now, which puts those of its lane in order.
+    fn put_in_order(&mut self, cx: &mut Cx<'_>, packet: Packet) -> bool {
+        let Some(Label { stamp: Stamp::Sequence { bucket, number }, ingress, .. }) =
+            Label::decode(packet.data())
         else {
-            return cx.emit_packet(OWN, packet);
+            cx.emit_packet(OWN, packet);
+            return false;
+        };
+        let owner = self.shared.handover.owner(ingress, bucket);
+        if owner != self.place {
+            let refused = self.shared.handover.give(owner, packet).err();
+            refused.into_iter().for_each(|packet| cx.drop(packet, "worker busy"));
+            return true;
+        }
+        let at = now(cx);
+        let Some(running) = &mut self.running else {
+            cx.drop(packet, "no node");
+            return false;
         };
         let out = |packet| cx.emit_packet(OWN, packet);
         if let Some(late) = running.resequencer.push(at, (ingress, bucket), number, packet, out) {
             cx.drop(late, "late");
         }
         self.set_expiry(cx);
+        false
+    }
+
+    /// Takes what other workers have given to this one.
+    fn take_given(&mut self, cx: &mut Cx<'_>) {
+        for _ in 0..cx.vector() {
+            let Some(packet) = self.shared.handover.take(self.place) else {
+                if self.shared.handover.sleep(self.place) {
+                    cx.tasks().schedule();
+                }
+                return;
+            };
+            self.put_in_order(cx, packet);
+        }
+        cx.tasks().schedule();
     }
 
     fn set_expiry(&self, cx: &mut Cx<'_>) {
@@ -209,44 +292,34 @@ impl Node {
         // Links pad short frames: the length says where the hello ends.
         let Some((length, rest)) = frame.split_first_chunk() else { return };
         let bytes = rest.get(..usize::from(u16::from_be_bytes(*length))).unwrap_or_default();
-        let (Some(running), Some(&from)) = (&mut self.running, self.cables.get(port - 1)) else { return };
-        if let Err(why) = running.member.receive(now(cx), from, bytes) {
-            *self.rejected.entry(reason(why)).or_default() += 1;
+        if let Some(&from) = self.cables.get(port - 1) {
+            self.shared.keeper().hear(now(cx), from, bytes);
         }
     }
 
     /// Takes note of what the member says has happened.
     fn notice(&mut self, cx: &mut Cx<'_>) {
-        let Some(running) = &mut self.running else { return };
-        let events = running.member.take_events();
-        for event in &events {
-            match event {
-                Event::Restarted(node) => {
-                    running.resequencer.forget(*node, |packet| cx.drop(packet, "late"));
-                }
-                Event::GivenUp { node, hello } => self.witness.gave_up(*node, *hello),
-                Event::View | Event::Phase(_) => {}
-            }
-        }
-        if events.is_empty() {
-            return;
-        }
-        if let Some(chooser) = &mut running.chooser {
-            chooser.set_view(running.member.view());
-        }
-        if running.member.has_news() {
+        let has_news = self.shared.settle(&mut self.shared.keeper());
+        if has_news && self.is_home {
             cx.timers().after(HELLO, Duration::ZERO);
+        } else if has_news {
+            self.shared.ask_for_hello();
+            cx.tasks().schedule_on(self.shared.workers[0]);
         }
+        self.refresh(cx);
     }
 
     /// Sends a hello into every link.
     fn greet(&mut self, cx: &mut Cx<'_>) {
-        let Some(running) = &mut self.running else { return };
-        if !cx.info().clock.is_simulated() {
-            self.witness.runs(Sign::now(), running.member.hellos(), self.settings.timing.hold_ns / 2);
-        }
-        running.member.tick(now(cx));
-        let hello = running.member.hello();
+        let hello = {
+            let mut keeper = self.shared.keeper();
+            self.shared.tick(&mut keeper, now(cx));
+            let Keeper { member: Some(member), witness, .. } = &mut *keeper else { return };
+            if !cx.info().clock.is_simulated() {
+                witness.runs(Sign::now(), member.hellos(), self.settings.timing.hold_ns / 2);
+            }
+            member.hello()
+        };
         let source = MacAddr([
             2,
             0xc1,
@@ -273,19 +346,25 @@ impl Node {
 
     /// Why the state of another configuration's node does not fit.
     fn misfit(&self, old: &Node) -> Option<&'static str> {
-        let running = old.running.as_ref()?;
+        let keeper = old.shared.keeper();
+        let member = keeper.member.as_ref()?;
         if (old.settings.node, &old.settings.topology) != (self.settings.node, &self.settings.topology) {
             return Some("another node, or another cluster");
         }
         match self.settings.key() {
-            Ok(key) if running.member.has_key(&key) => None,
+            Ok(key) if member.has_key(&key) => None,
             _ => Some("another key"),
         }
     }
 
+    /// Something that the member knows; the default where there is none.
+    fn of_member<T: Default>(&self, ask: impl FnOnce(&Member) -> T) -> T {
+        self.shared.keeper().member.as_ref().map_or_else(T::default, ask)
+    }
+
     fn view(&self) -> String {
-        let Some(running) = &self.running else { return String::new() };
-        let view = running.member.view();
+        let view = self.of_member(|member| Some(member.view()));
+        let Some(view) = view else { return String::new() };
         let line = |node: NodeId| {
             let up = if view.direct(node) { "up" } else { "down" };
             let transit = if view.transit(node) { " transit" } else { "" };
@@ -299,7 +378,7 @@ impl Node {
     fn links(&self) -> String {
         let (node, topology) = (self.settings.node, &self.settings.topology);
         let line = |(cable, &other): (usize, &NodeId)| {
-            let is_up = self.running.as_ref().is_some_and(|running| running.member.is_connected(other));
+            let is_up = self.of_member(|member| member.is_connected(other));
             let way = match (topology.link_to(node, other), topology.link_to(other, node)) {
                 (Some(_), Some(_)) => "both",
                 (Some(_), None) => "to",
@@ -314,6 +393,18 @@ impl Node {
     fn count(&self, which: fn(choice::Counts) -> u64) -> u64 {
         let chooser = self.running.as_ref().and_then(|running| running.chooser.as_ref());
         chooser.map_or(0, |chooser| which(chooser.counts()))
+    }
+
+    fn set_roster(&mut self, cx: &mut Cx<'_>, text: &str) -> Result<(), String> {
+        {
+            let mut keeper = self.shared.keeper();
+            let nodes = self.settings.topology.nodes();
+            let known = Roster::parse(text).and_then(|roster| roster.within(nodes));
+            known.and_then(|_| keeper.roster.offer(text)).map_err(|errors| errors.join("\n"))?;
+            keeper.take_roster(now(cx));
+        }
+        self.notice(cx);
+        Ok(())
     }
 }
 
@@ -330,14 +421,10 @@ fn is_hello(frame: &[u8]) -> bool {
     frame.get(12..14) == Some(&HELLO_TYPE.to_be_bytes())
 }
 
-fn reason(why: Rejected) -> &'static str {
-    match why {
-        Rejected::Stranger(_) => "not authentic",
-        Rejected::Unknown(_) => "not in the roster",
-        Rejected::WrongLink(_) => "over a wrong link",
-        Rejected::Replayed(_) => "replayed",
-        Rejected::Duplicate(_) => "second node of a number",
-    }
+/// Whether a frame may be a hello, as far as its first byte tells: hellos are for all, and labels never are.
+#[inline]
+fn may_be_hello(frame: &[u8]) -> bool {
+    frame.first() == Some(&0xff)
 }
 
 fn phase_name(phase: Phase) -> &'static str {
@@ -352,39 +439,57 @@ fn phase_name(phase: Phase) -> &'static str {
 
 impl Element for Node {
     fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
-        let (at, topology) = (now(cx), &self.settings.topology);
+        let topology = &self.settings.topology;
         let mut choice = self.settings.choice.clone();
         choice.seed = cx.unguessable().u64();
-        let member = Member::new(
-            self.settings.node,
-            // Time grows, so a later life has a larger number; where a clock was set back, peers say so.
-            at,
-            topology,
-            self.roster.current(),
-            self.settings.key()?,
-            self.settings.timing,
-            at,
-        );
+        let view = {
+            let mut keeper = self.shared.keeper();
+            keeper.start(&self.settings, now(cx))?;
+            self.shared.settle(&mut keeper);
+            keeper.member.as_ref().map(Member::view)
+        };
         let is_terminal = topology.is_terminal(self.settings.node);
-        let chooser = is_terminal.then(|| Chooser::new(topology.clone(), member.view(), choice));
-        let resequencer = Resequencer::new(self.settings.resequence);
-        let flows = Flows { key: HashKey::new(cx.unguessable().u64()), fields: Fields::Ports };
-        self.running = Some(Running { member, chooser, flows, resequencer });
-        // Not all nodes at once.
-        let first = cx.rng().u64(..self.settings.timing.hello_ns);
-        cx.timers().after(HELLO, Duration::from_nanos(first));
+        let mut chooser =
+            view.filter(|_| is_terminal).map(|view| Chooser::new(topology.clone(), view, choice));
+        if let Some(chooser) = &mut chooser {
+            chooser.share(self.shared.sent.clone(), self.place, self.shared.workers.len());
+        }
+        self.running = Some(Running {
+            version: 0,
+            is_active: false,
+            accepts: [].into(),
+            lives: [].into(),
+            chooser,
+            flows: Flows { key: self.shared.key, fields: Fields::Ports },
+            resequencer: Resequencer::new(self.settings.resequence),
+        });
+        cx.tasks().unschedule(); // there is a task from now on, for others to wake
+        if self.is_home {
+            // Not all nodes at once.
+            let first = cx.rng().u64(..self.settings.timing.hello_ns);
+            cx.timers().after(HELLO, Duration::from_nanos(first));
+        }
         Ok(())
     }
 
     #[inline]
     fn push(&mut self, cx: &mut Cx<'_>, port: usize, batch: Batch) {
+        self.refresh(cx);
         if port == OWN {
             return cx.scatter(batch, |cx, packet| self.ingress(cx, packet));
         }
-        if self.settings.is_strict() || batch.iter().any(|packet| is_hello(packet.data())) {
+        if self.settings.is_strict() || batch.iter().any(|packet| may_be_hello(packet.data())) {
             return self.with_care(cx, port, batch);
         }
         cx.scatter(batch, |cx, packet| self.transit(cx, port, packet));
+    }
+
+    fn run_task(&mut self, cx: &mut Cx<'_>) {
+        self.refresh(cx);
+        if self.is_home && self.shared.is_asked_for_hello() {
+            cx.timers().after(HELLO, Duration::ZERO);
+        }
+        self.take_given(cx);
     }
 
     fn timer(&mut self, cx: &mut Cx<'_>, key: u32) {
@@ -403,87 +508,115 @@ impl Element for Node {
         self.running.as_ref().map_or(0, |running| running.resequencer.waiting())
     }
 
+    fn held_together(&self) -> usize {
+        self.shared.handover.len()
+    }
+
     fn can_take_over(&mut self, _cx: &mut Cx<'_>, old: &dyn Any) -> Result<(), ConfigError> {
         let why = old.downcast_ref::<Node>().and_then(|old| self.misfit(old));
         why.map_or(Ok(()), |why| Err(why.into()))
     }
 
     fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {
-        let roster = Holder::new(self.roster.current().clone());
-        let (passed, delivered, rejected) = (self.passed, self.delivered, self.rejected.clone());
         let running = self.running.take()?;
-        let witness = std::mem::replace(&mut self.witness, Witness::new());
-        Some(Box::new(Handed { running, roster, passed, delivered, rejected, witness }))
+        Some(Box::new(Handed {
+            kept: self.shared.keeper().give(),
+            numbers: running.chooser.as_ref().map(Chooser::numbers),
+            running,
+            given: std::iter::from_fn(|| self.shared.handover.take(self.place)).collect(),
+            passed: self.passed,
+            delivered: self.delivered,
+        }))
     }
 
     /// The node goes on as the one that it was to the others: no hello and no number is given twice.
     fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) {
-        let Ok(mut handed) = state.downcast::<Handed>() else { return };
-        let running = &mut handed.running;
-        if let Some(chooser) = &mut running.chooser {
-            chooser.set_settings(self.settings.choice.clone());
+        let Ok(handed) = state.downcast::<Handed>() else { return };
+        let Handed { kept, running, numbers, given, passed, delivered } = *handed;
+        {
+            let mut keeper = self.shared.keeper();
+            kept.into_iter().for_each(|kept| keeper.take(kept, &self.settings, now(cx)));
+            numbers.iter().for_each(|numbers| keeper.numbers.merge(numbers));
         }
-        running.member.set_timing(self.settings.timing);
-        running.resequencer.set_settings(self.settings.resequence);
-        // What came by a handler or from a server may be newer than the file.
-        if self.roster.current().version > handed.roster.current().version {
-            running.member.set_roster(self.roster.current(), now(cx));
-        } else {
-            self.roster = Holder::new(handed.roster.current().clone());
+        (self.passed, self.delivered) = (self.passed + passed, self.delivered + delivered);
+        self.take_running(cx, running);
+        for packet in given {
+            self.put_in_order(cx, packet);
         }
-        (self.passed, self.delivered) = (handed.passed, handed.delivered);
-        self.rejected = std::mem::take(&mut handed.rejected);
-        (self.running, self.witness) = (Some(handed.running), handed.witness);
+    }
+
+    fn taken_over(&mut self, cx: &mut Cx<'_>) {
+        {
+            let keeper = self.shared.keeper();
+            if let Some(Running { chooser: Some(chooser), .. }) = &mut self.running {
+                chooser.set_numbers(&keeper.numbers);
+            }
+        }
+        self.shared.handover.wake(cx, &self.shared.workers);
         self.notice(cx);
         self.set_expiry(cx);
     }
 
     fn handlers(&self, h: &mut Handlers) {
         type E = Node;
-        let phase =
-            |e: &mut E, _: &mut Cx<'_>| e.running.as_ref().map_or("", |r| phase_name(r.member.phase()));
         h.read("node", |e: &mut E, _| e.settings.node);
-        h.read("phase", phase);
+        h.read("phase", |e: &mut E, _| e.of_member(|member| phase_name(member.phase())));
         h.read("view", |e: &mut E, _| e.view());
         h.read("links", |e: &mut E, _| e.links());
         h.write("drain", |e: &mut E, cx, _| {
-            let at = now(cx);
-            if let Some(running) = &mut e.running {
-                running.member.drain(at);
+            if let Some(member) = &mut e.shared.keeper().member {
+                member.drain(now(cx));
             }
             e.notice(cx);
             Ok(())
         })
         .as_button();
-        h.read("direct", |e: &mut E, _| e.count(|counts| counts.direct));
-        h.read("balanced", |e: &mut E, _| e.count(|counts| counts.balanced));
-        h.read("spilled", |e: &mut E, _| e.count(|counts| counts.spilled));
-        h.read("refused", |e: &mut E, _| e.count(|counts| counts.refused));
-        h.read("passed", |e: &mut E, _| e.passed);
-        h.read("delivered", |e: &mut E, _| e.delivered);
-        h.read("late", |e: &mut E, _| e.running.as_ref().map_or(0, |r| r.resequencer.counts().late));
-        h.read("waiting", |e: &mut E, _| e.running.as_ref().map_or(0, |r| r.resequencer.waiting()));
-        h.read("given_up", |e: &mut E, _| e.running.as_ref().map_or(0, |r| r.member.counts().given_up));
-        h.read("pauses", |e: &mut E, _| e.running.as_ref().map_or(0, |r| r.member.counts().pauses));
+        let counts: [(&str, Count); 8] = [
+            ("direct", |e| e.count(|counts| counts.direct)),
+            ("balanced", |e| e.count(|counts| counts.balanced)),
+            ("spilled", |e| e.count(|counts| counts.spilled)),
+            ("refused", |e| e.count(|counts| counts.refused)),
+            ("passed", |e| e.passed),
+            ("delivered", |e| e.delivered),
+            ("late", |e| e.running.as_ref().map_or(0, |r| r.resequencer.counts().late)),
+            ("waiting", |e| e.running.as_ref().map_or(0, |r| r.resequencer.waiting() as u64)),
+        ];
+        for (name, count) in counts {
+            h.read(name, move |e: &mut E, _| count(e)).merged(Merge::Sum);
+        }
+        h.read("given_up", |e: &mut E, _| e.of_member(|member| member.counts().given_up));
+        h.read("pauses", |e: &mut E, _| e.of_member(|member| member.counts().pauses));
         h.read("longest_pause", |e: &mut E, _| {
-            e.running.as_ref().map_or(0, |r| r.member.counts().longest_pause_ns / 1_000_000)
+            e.of_member(|member| member.counts().longest_pause_ns / 1_000_000)
         });
-        h.read("pause_log", |e: &mut E, _| e.witness.pauses());
-        h.read("alarm_log", |e: &mut E, _| e.witness.alarms());
+        h.read("pause_log", |e: &mut E, _| e.shared.keeper().witness.pauses());
+        h.read("alarm_log", |e: &mut E, _| e.shared.keeper().witness.alarms());
         h.read("rejected", |e: &mut E, _| {
-            e.rejected.iter().map(|(reason, count)| format!("{count}\t{reason}\n")).collect::<String>()
+            let keeper = e.shared.keeper();
+            keeper.rejected.iter().map(|(reason, count)| format!("{count}\t{reason}\n")).collect::<String>()
         });
-        h.read("roster", |e: &mut E, _| e.roster.current().render());
-        h.write("roster", |e: &mut E, cx, text| {
-            let nodes = e.settings.topology.nodes();
-            let known = Roster::parse(text).and_then(|roster| roster.within(nodes));
-            known.and_then(|_| e.roster.offer(text)).map_err(|errors| errors.join("\n"))?;
-            let at = now(cx);
-            if let Some(running) = &mut e.running {
-                running.member.set_roster(e.roster.current(), at);
+        h.read("roster", |e: &mut E, _| e.shared.keeper().roster.current().render());
+        h.write("roster", |e: &mut E, cx, text| e.set_roster(cx, text));
+    }
+}
+
+impl Node {
+    /// Goes on with what an instance of a former configuration had; with what a further one had, whose worker has none any more.
+    fn take_running(&mut self, cx: &mut Cx<'_>, mut old: Running) {
+        let Some(running) = &mut self.running else { return };
+        if std::mem::replace(&mut self.is_taken, true) {
+            if let (Some(chooser), Some(old)) = (&mut running.chooser, &old.chooser) {
+                chooser.add_counts(old.counts());
             }
-            e.notice(cx);
-            Ok(())
-        });
+            return running.resequencer.absorb(old.resequencer, |packet| cx.drop(packet, "late"));
+        }
+        if let Some(chooser) = &mut old.chooser {
+            chooser.set_settings(self.settings.choice.clone());
+            chooser.share(self.shared.sent.clone(), self.place, self.shared.workers.len());
+        }
+        old.resequencer.set_settings(self.settings.resequence);
+        // The key stays the same, and so does what is remembered of flows.
+        (old.version, old.flows) = (0, running.flows);
+        *running = old;
     }
 }

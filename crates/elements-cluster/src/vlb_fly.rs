@@ -24,7 +24,7 @@
 //! against the direction of a link. A node that drains, even an intermediate one, gets no new flows while there are
 //! other paths; when nothing has arrived for a while, its phase is `left`.
 //!
-//! Ports: 1 and one for each cable, inputs and outputs. Processing: push. Workers: exclusive. Not in Click.
+//! Ports: 1 and one for each cable, inputs and outputs. Processing: push. Workers: shared. Not in Click.
 //!
 //! # Arguments
 //! - `NODE` (integer): the number of this node, from 0.
@@ -70,7 +70,7 @@ use router::{Class, Config, ConfigError, Element, Residency};
 pub(crate) const CLASS: Class = Class::new("VLBFly", create)
     .ports("1-/=")
     .processing("h/h")
-    .residency(Residency::Exclusive)
+    .residency(Residency::Shared)
     .makes("hellos")
     .absorbs("hellos")
     .holds("packets that came too early")
@@ -78,7 +78,7 @@ pub(crate) const CLASS: Class = Class::new("VLBFly", create)
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     let (settings, roster) = Settings::read(config, Wiring::Fly)?;
-    Ok(Box::new(Node::new(settings, roster)))
+    Ok(Box::new(Node::new(config, settings, roster)?))
 }
 
 #[cfg(test)]

@@ -21,7 +21,12 @@
 //! while it runs, the new element of the same name takes over, with other keywords if they differ; the key must be
 //! the same.
 //!
-//! Ports: NODES inputs, NODES outputs. Processing: push. Workers: exclusive. Not in Click.
+//! Each worker that packets come to has an instance, which chooses ways, remembers flows and numbers packets by itself; what the
+//! others send into links it knows. The first of them sends hellos. With ORDER STRICT packets that came in at one node, on one
+//! worker, are put in order by one worker of their egress, and the others hand them to it; one that has too many waiting
+//! already gets no more (`worker busy`).
+//!
+//! Ports: NODES inputs, NODES outputs. Processing: push. Workers: shared. Not in Click.
 //!
 //! # Arguments
 //! - `NODE` (integer): the number of this node, from 0.
@@ -92,7 +97,7 @@ use router::{Class, Config, ConfigError, Element, Residency};
 pub(crate) const CLASS: Class = Class::new("VLBNode", create)
     .ports("1-/=")
     .processing("h/h")
-    .residency(Residency::Exclusive)
+    .residency(Residency::Shared)
     .makes("hellos")
     .absorbs("hellos")
     .holds("packets that came too early")
@@ -100,7 +105,7 @@ pub(crate) const CLASS: Class = Class::new("VLBNode", create)
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     let (settings, roster) = Settings::read(config, Wiring::Mesh)?;
-    Ok(Box::new(Node::new(settings, roster)))
+    Ok(Box::new(Node::new(config, settings, roster)?))
 }
 
 #[cfg(test)]

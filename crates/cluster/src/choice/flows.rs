@@ -39,7 +39,57 @@ struct Bucket {
 pub(super) struct Flows {
     buckets: Vec<Bucket>,
     /// The next number, by egress and bucket.
-    numbers: Vec<[u16; 256]>,
+    numbers: Vec<[u16; BUCKETS]>,
+    lane: Lane,
+}
+
+/// Buckets of numbers: as many as labels tell apart.
+pub const BUCKETS: usize = 256;
+
+/// The buckets of numbers that one of several workers of a node uses: a bucket's numbers are one worker's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lane {
+    first: u8,
+    /// From 1 to [`BUCKETS`].
+    count: u16,
+}
+
+impl Lane {
+    /// All, for the only worker.
+    pub const ALL: Lane = Lane { first: 0, count: BUCKETS as u16 };
+
+    /// Those of one of several workers, at most [`BUCKETS`].
+    pub fn of(worker: usize, workers: usize) -> Lane {
+        let workers = workers.clamp(1, BUCKETS);
+        let worker = worker % workers;
+        let start = |worker: usize| worker * BUCKETS / workers;
+        Lane { first: start(worker) as u8, count: (start(worker + 1) - start(worker)) as u16 }
+    }
+
+    /// The bucket of a flow.
+    #[inline]
+    fn bucket(self, hash: u64) -> u8 {
+        self.first + (((hash >> 56) as u16 * self.count) >> 8) as u8
+    }
+
+    fn range(self) -> std::ops::Range<usize> {
+        usize::from(self.first)..usize::from(self.first) + usize::from(self.count)
+    }
+}
+
+/// The numbers of packets that a node has given, by egress and bucket, while they are handed from one set of workers to another.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Numbers(Vec<[u16; BUCKETS]>);
+
+impl Numbers {
+    /// Takes up those of a worker.
+    pub fn merge(&mut self, of: &(Lane, Numbers)) {
+        let (lane, numbers) = of;
+        self.0.resize(self.0.len().max(numbers.0.len()), [0; BUCKETS]);
+        for (mine, theirs) in self.0.iter_mut().zip(&numbers.0) {
+            mine[lane.range()].copy_from_slice(&theirs[lane.range()]);
+        }
+    }
 }
 
 impl Flows {
@@ -49,7 +99,7 @@ impl Flows {
         let count =
             if matches!(settings.order, Flowlet | Quiet) { 1 << settings.flow_bits.min(28) } else { 1 };
         let numbered = if settings.order == Sequence { terminals } else { 0 };
-        Flows { buckets: vec![empty; count], numbers: vec![[0; 256]; numbered] }
+        Flows { buckets: vec![empty; count], numbers: vec![[0; BUCKETS]; numbered], lane: Lane::ALL }
     }
 
     #[inline]
@@ -83,10 +133,50 @@ impl Flows {
     /// The flow's bucket of numbers, and the number of its next packet, if packets are numbered.
     #[inline]
     pub(super) fn number(&mut self, flow: u64, egress: NodeId) -> Option<(u8, u16)> {
-        let bucket = (mix(flow, egress) >> 56) as u8;
+        let bucket = self.lane.bucket(mix(flow, egress));
         let next = &mut self.numbers.get_mut(usize::from(egress))?[usize::from(bucket)];
         let number = *next;
         *next = next.wrapping_add(1);
         Some((bucket, number))
+    }
+
+    /// The numbers of this lane from now on.
+    pub(super) fn set_lane(&mut self, lane: Lane) {
+        self.lane = lane;
+    }
+
+    pub(super) fn lane(&self) -> Lane {
+        self.lane
+    }
+
+    pub(super) fn numbers(&self) -> (Lane, Numbers) {
+        (self.lane, Numbers(self.numbers.clone()))
+    }
+
+    /// Goes on from these numbers, if as many nodes have them.
+    pub(super) fn set_numbers(&mut self, numbers: &Numbers) {
+        if self.numbers.len() == numbers.0.len() {
+            self.numbers.copy_from_slice(&numbers.0);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// However many workers there are, each bucket is one's, and each hash finds a bucket of its worker.
+    #[test]
+    fn lanes_divide_the_buckets() {
+        for workers in [1, 2, 3, 7, 64, 255, 256] {
+            let lanes: Vec<Lane> = (0..workers).map(|worker| Lane::of(worker, workers)).collect();
+            let mut owners = [0; BUCKETS];
+            for lane in &lanes {
+                lane.range().for_each(|bucket| owners[bucket] += 1);
+                assert!((0..256u64).all(|top| lane.range().contains(&lane.bucket(top << 56).into())));
+            }
+            assert_eq!(owners, [1; BUCKETS], "{workers}");
+        }
+        assert_eq!(Lane::of(0, 1), Lane::ALL);
     }
 }

@@ -15,13 +15,15 @@ mod path;
 mod settings;
 
 use crate::label::Stamp;
-use crate::load::Backlog;
+use crate::load::{Queues, Sent};
 use crate::topology::Topology;
 use crate::view::View;
 use crate::{NodeId, PortId};
 use fastrand::Rng;
 use flows::{Flows, Route};
+use std::sync::Arc;
 
+pub use flows::{BUCKETS, Lane, Numbers};
 pub use path::Path;
 pub use settings::{OrderPolicy, Scheme, Settings};
 
@@ -75,9 +77,10 @@ pub struct Chooser {
     settings: Settings,
     view: View,
     rng: Rng,
-    links: Vec<Backlog>,
-    /// What may go straight to each egress.
-    allowances: Vec<Backlog>,
+    /// The links, and behind them what may go straight to each egress.
+    queues: Queues,
+    /// Links there are.
+    links: usize,
     /// By way of whom the last packet to each egress went.
     cursors: Vec<NodeId>,
     flows: Flows,
@@ -92,9 +95,10 @@ impl Chooser {
     pub fn new(topology: Topology, view: View, settings: Settings) -> Chooser {
         let (me, terminals) = (view.me(), topology.terminals());
         let mut rng = Rng::with_seed(settings.seed ^ (u64::from(me) << 32));
+        let links = topology.links(usize::from(me));
         let mut chooser = Chooser {
-            links: vec![Backlog::new(settings.link_rate); topology.links(usize::from(me))],
-            allowances: vec![Backlog::new(1); terminals],
+            queues: Queues::new(links + terminals),
+            links,
             // Starting anywhere, so that nodes do not all take the same stopover first.
             cursors: (0..terminals).map(|_| rng.u16(..terminals.max(1) as u16)).collect(),
             flows: Flows::new(&settings, terminals),
@@ -104,14 +108,45 @@ impl Chooser {
             rng,
             settings,
         };
-        chooser.share();
+        chooser.set_rates();
         chooser
     }
 
     /// Divides the line rate between the nodes that are up.
-    fn share(&mut self) {
+    fn set_rates(&mut self) {
         let share = self.settings.line_rate / self.view.alive() as u64;
-        self.allowances.iter_mut().for_each(|allowance| allowance.set_rate(share));
+        let (links, queues) = (self.links, self.links + self.topology.terminals());
+        (0..links).for_each(|link| self.queues.set_rate(link, self.settings.link_rate));
+        (links..queues).for_each(|allowance| self.queues.set_rate(allowance, share));
+    }
+
+    /// Counters for nodes with so many workers, each of which has a chooser.
+    pub fn sent(topology: &Topology, me: NodeId, workers: usize) -> Arc<Sent> {
+        Sent::new(workers, topology.links(usize::from(me)) + topology.terminals())
+    }
+
+    /// Makes this the chooser of one of a node's workers: it knows what the others send, and numbers packets in buckets of its own.
+    pub fn share(&mut self, sent: Arc<Sent>, worker: usize, workers: usize) {
+        self.queues.share(sent, worker);
+        self.flows.set_lane(Lane::of(worker, workers));
+    }
+
+    /// The numbers that were given so far, for the workers of another configuration.
+    pub fn numbers(&self) -> (Lane, Numbers) {
+        self.flows.numbers()
+    }
+
+    /// Goes on from the numbers of all workers of a former configuration.
+    pub fn set_numbers(&mut self, numbers: &Numbers) {
+        self.flows.set_numbers(numbers);
+    }
+
+    /// Takes over what another chooser of this node has counted, which is no more.
+    pub fn add_counts(&mut self, counts: Counts) {
+        self.counts.direct += counts.direct;
+        self.counts.balanced += counts.balanced;
+        self.counts.spilled += counts.spilled;
+        self.counts.refused += counts.refused;
     }
 
     /// What the node knows of the others.
@@ -122,17 +157,18 @@ impl Chooser {
     /// Something has changed.
     pub fn set_view(&mut self, view: View) {
         self.view = view;
-        self.share();
+        self.set_rates();
     }
 
     /// Other settings, from now on; the seed stays. What is remembered of flows is kept if it means the same as before.
     pub fn set_settings(&mut self, settings: Settings) {
         if (self.settings.order, self.settings.flow_bits) != (settings.order, settings.flow_bits) {
+            let lane = self.flows.lane();
             self.flows = Flows::new(&settings, self.topology.terminals());
+            self.flows.set_lane(lane);
         }
-        self.links.iter_mut().for_each(|link| link.set_rate(settings.link_rate));
         self.settings = settings;
-        self.share();
+        self.set_rates();
     }
 
     /// What was chosen so far.
@@ -143,11 +179,6 @@ impl Chooser {
     /// How the node chooses.
     pub fn settings(&self) -> &Settings {
         &self.settings
-    }
-
-    /// Nanoseconds until all that was sent into a link is through.
-    pub fn waiting_ns(&self, link: usize, now_ns: u64) -> u64 {
-        self.links.get(link).map_or(0, |load| load.waiting_ns(now_ns))
     }
 
     /// Chooses the way of a packet that has come in here and leaves at another node.
@@ -201,11 +232,13 @@ impl Chooser {
     /// As much is waiting for the link as may.
     #[inline]
     pub fn pass(&mut self, now_ns: u64, link: usize, bytes: u32) -> Result<(), Refusal> {
-        let load = self.links.get_mut(link).ok_or(Refusal::Unreachable)?;
-        if !load.fits(now_ns, bytes, self.settings.bound_bytes) {
+        if link >= self.links {
+            return Err(Refusal::Unreachable);
+        }
+        if !self.queues.fits(link, now_ns, bytes, self.settings.bound_bytes) {
             return Err(Refusal::Full);
         }
-        load.add(now_ns, bytes);
+        self.queues.add(link, now_ns, bytes);
         Ok(())
     }
 
@@ -215,7 +248,7 @@ impl Chooser {
         let link = usize::from(route.link);
         let path = match route.path {
             Path::Direct => {
-                self.allowances[usize::from(egress)].add(now_ns, bytes);
+                self.queues.add(self.links + usize::from(egress), now_ns, bytes);
                 Path::Direct
             }
             Path::Via(node) if node == egress => Path::Direct,
@@ -225,7 +258,7 @@ impl Chooser {
             Path::Direct => self.counts.direct += 1,
             Path::Via(_) => self.counts.balanced += 1,
         }
-        self.links[link].add(now_ns, bytes);
+        self.queues.add(link, now_ns, bytes);
         // In a mesh the first link tells the stopover.
         let via = match path {
             Path::Via(node) if !matches!(self.topology, Topology::Mesh { .. }) => Some(node),
@@ -274,8 +307,8 @@ impl Chooser {
 
     /// Whether the first link of a way has room.
     #[inline]
-    fn fits(&self, now_ns: u64, bytes: u32, route: Route, bound_bytes: u32) -> bool {
-        self.links[usize::from(route.link)].fits(now_ns, bytes, bound_bytes)
+    fn fits(&mut self, now_ns: u64, bytes: u32, route: Route, bound_bytes: u32) -> bool {
+        self.queues.fits(usize::from(route.link), now_ns, bytes, bound_bytes)
     }
 
     /// A way for one packet or for a new flowlet.
@@ -294,21 +327,16 @@ impl Chooser {
         }
     }
 
-    fn may_go_straight(&self, now_ns: u64, egress: NodeId, bytes: u32) -> bool {
+    fn may_go_straight(&mut self, now_ns: u64, egress: NodeId, bytes: u32) -> bool {
+        let allowance = self.links + usize::from(egress);
         self.view.direct(egress)
-            && self
-                .allowances
-                .get(usize::from(egress))
-                .is_some_and(|allowance| allowance.fits(now_ns, bytes, self.settings.direct_burst_bytes))
+            && self.queues.fits(allowance, now_ns, bytes, self.settings.direct_burst_bytes)
             && self.fits(now_ns, bytes, self.route(egress, Path::Direct), self.settings.comfortable_bytes)
     }
 
-    fn if_bounded(&self, now_ns: u64, egress: NodeId, bytes: u32, path: Path) -> Result<Path, Refusal> {
-        if self.fits(now_ns, bytes, self.route(egress, path), self.settings.bound_bytes) {
-            Ok(path)
-        } else {
-            Err(Refusal::Full)
-        }
+    fn if_bounded(&mut self, now_ns: u64, egress: NodeId, bytes: u32, path: Path) -> Result<Path, Refusal> {
+        let route = self.route(egress, path);
+        if self.fits(now_ns, bytes, route, self.settings.bound_bytes) { Ok(path) } else { Err(Refusal::Full) }
     }
 
     /// By way of a random node. If that is the egress, or this node itself, the packet goes straight.
@@ -340,12 +368,12 @@ impl Chooser {
             if !self.exists(egress, path) {
                 continue;
             }
-            let link = &self.links[self.link(node)];
-            if link.fits(now_ns, bytes, self.settings.comfortable_bytes) {
+            let link = self.link(node);
+            if self.queues.fits(link, now_ns, bytes, self.settings.comfortable_bytes) {
                 self.cursors[usize::from(egress)] = node;
                 return Ok(path);
             }
-            let waiting = link.waiting_ns(now_ns);
+            let waiting = self.queues.waiting_ns(link, now_ns);
             if best.is_none_or(|(least, _)| waiting < least) {
                 best = Some((waiting, path));
             }

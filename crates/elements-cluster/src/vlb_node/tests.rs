@@ -11,7 +11,7 @@ fn four(keywords: &str, traffic: &str) -> String {
     for (a, b) in (0..4).flat_map(|a| (0..4).map(move |b| (a, b))).filter(|(a, b)| a != b) {
         let (from, to) = (port(a, b), port(b, a));
         text += &format!(
-            "n{a}[{from}] -> l{a}{b} :: Counter -> SetTimestamp -> Queue -> DelayUnqueue(50us) -> [{to}]n{b};\n"
+            "n{a}[{from}] -> l{a}{b} :: Counter -> SetTimestamp -> Queue -> u{a}{b} :: DelayUnqueue(50us) -> [{to}]n{b};\n"
         );
     }
     for node in 0..3 {
@@ -166,4 +166,123 @@ fn another_configuration() {
         .map(|handler| router.call(Call::read(handler, "")).expect("read"));
     assert_eq!(read[..3], ["0", "", "0"]);
     assert!(read[3].parse::<u32>().is_ok_and(|count| count > 900), "{}", read[3]);
+}
+
+/// Two sources at node 0, one on each worker, with packets that are numbered; and of what leaves node 3 the numbers, by source, in a
+/// file for each. What comes to node 3 from node 0 is one worker's, what comes from the others the other's.
+fn on_two_workers(keywords: &str, count: u32, folder: &std::path::Path) -> String {
+    let source = |which: u8| {
+        format!(
+            "origin{which} :: RatedSource(LENGTH 72, RATE 4000, LIMIT {count}, ACTIVE false)
+               -> UDPIPEncap(10.0.0.{which}, 1, 10.0.9.2, 2) -> VLBEncap(3) -> n0;
+             by[{which}] -> ToIPSummaryDump({}, CONTENTS ip_id);\n",
+            folder.join(which.to_string()).display()
+        )
+    };
+    let traffic = format!(
+        "{}{}StaticThreadSched(origin0 0, origin1 1, u03 0, u13 1, u23 1, u01 0, u02 1);
+         Script(wait 0.4, write origin0.active true, write origin1.active true, wait 0.6, stop);",
+        source(0),
+        source(1)
+    );
+    let nodes = four(&format!("LINE_RATE 4Mbps, {keywords}"), &traffic)
+        .replace("n3 -> VLBDecap -> out :: Counter -> Discard", "n3 -> VLBDecap -> out :: Counter -> q");
+    format!("by :: IPClassifier(src 10.0.0.0, src 10.0.0.1); q :: Queue(8000) -> Unqueue -> by;\n{nodes}")
+}
+
+fn numbers(folder: &std::path::Path, which: u8) -> Vec<u16> {
+    let text = std::fs::read_to_string(folder.join(which.to_string())).expect("written");
+    text.lines().filter(|line| !line.starts_with('!')).map(|line| line.parse().expect("a number")).collect()
+}
+
+fn order_is_kept(numbers: &[u16]) -> bool {
+    numbers.windows(2).all(|pair| pair[0] < pair[1])
+}
+
+/// A node's instances on two workers choose ways for themselves, and their packets leave in order where that is promised: what either
+/// has numbered is put in order by one worker, whichever worker it came to.
+#[test]
+fn two_workers_keep_order() {
+    for order in ["NONE", "PINNED", "FLOWLET", "STRICT"] {
+        let folder = tempfile::tempdir().expect("a directory");
+        let config = on_two_workers(&format!("ORDER {order}, LINK_RATE 20Mbps"), 2_000, folder.path());
+        // Ways that differ by several packets.
+        let config = config.replace("u03 :: DelayUnqueue(50us)", "u03 :: DelayUnqueue(900us)");
+        let mut router = build(&config, 2, 32).unwrap_or_else(|errors| panic!("{errors}"));
+        for node in ["n0", "n3"] {
+            let workers =
+                router.info().nodes.iter().find(|other| other.name == node).map(|node| &node.workers[..]);
+            assert_eq!(workers, Some(&[0, 1][..]), "{node}");
+        }
+        router.run();
+        let read = ["out.count", "n0.drop_reasons", "n3.drop_reasons", "n0.balanced"]
+            .map(|handler| router.call(Call::read(handler, "")).expect("read"));
+        router.finish();
+        assert_eq!(read[..3], ["4000", "", ""], "{order}");
+        assert_eq!(read[3] != "0", matches!(order, "NONE" | "STRICT"), "{order}: {}", read[3]);
+        for which in [0, 1] {
+            let numbers = numbers(folder.path(), which);
+            assert_eq!(numbers.len(), 2_000, "{order}");
+            assert_eq!(order_is_kept(&numbers), order != "NONE", "{order} {which}: {numbers:?}");
+        }
+    }
+}
+
+/// What two workers send straight to an egress and into a link is together what one may.
+#[test]
+fn two_workers_share_a_link() {
+    let folder = tempfile::tempdir().expect("a directory");
+    let config =
+        on_two_workers("ORDER NONE, LINE_RATE 8Mbps", 4_000, folder.path()).replace("LINE_RATE 4Mbps, ", "");
+    let count = |workers: usize| {
+        let mut router = build(&config, workers, 32).unwrap_or_else(|errors| panic!("{errors}"));
+        router.run();
+        let read = ["n0.direct", "n0.balanced", "l03.byte_count", "l01.byte_count"]
+            .map(|handler| router.call(Call::read(handler, "")).expect("read"));
+        router.finish();
+        read.map(|text| text.parse::<i64>().expect("a number"))
+    };
+    let (one, two) = (count(1), count(2));
+    assert!(
+        one.iter().zip(&two).all(|(one, two)| one.abs_diff(*two) * 20 < one.unsigned_abs()),
+        "{one:?} {two:?}"
+    );
+    assert!(one[1] > 0);
+}
+
+/// Another configuration takes the place of one with as many workers, more or fewer: view, numbers and counts go on.
+#[test]
+fn another_configuration_on_other_workers() {
+    for (before, after) in [(2, 2), (1, 2), (2, 1)] {
+        let folder = tempfile::tempdir().expect("a directory");
+        let clock = Clock::simulated();
+        let config = on_two_workers("ORDER STRICT, WAIT 9ms", 1_000, folder.path());
+        // Sources that have sent all they may, and scripts that have ended, hand that over, too.
+        let other = config.replace("origin", "source").replace("Script(", "again :: Script(");
+        let make = |workers, config| {
+            build_at(config, workers, 32, clock.clone(), Resources::default())
+                .unwrap_or_else(|errors| panic!("{errors}"))
+        };
+        let mut router = make(before, &config);
+        router.run();
+        let handlers = ["n3.delivered", "n0.direct", "n0.balanced", "n0.view", "n0.phase"];
+        let read = |router: &mut router::Router| {
+            handlers.map(|handler| router.call(Call::read(handler, "")).expect("read"))
+        };
+        let first = read(&mut router);
+        assert_eq!(first[0], "2000");
+        router.info().adjust_run_count(1);
+        let mut old = router.replace(make(after, &other)).expect("the same nodes");
+        old.finish();
+        assert_eq!(read(&mut router), first, "{before} {after}");
+        // The script begins again; sources have new files.
+        router.run();
+        let late = router.call(Call::read("n3.drop_reasons", "")).expect("read");
+        assert_eq!((read(&mut router)[0].as_str(), late.as_str()), ("4000", ""), "{before} {after}");
+        router.finish();
+        assert!(
+            [0, 1].iter().all(|&which| order_is_kept(&numbers(folder.path(), which))),
+            "{before} {after}"
+        );
+    }
 }
