@@ -6,7 +6,7 @@ use crate::pinpoint::Arguments;
 use crate::report::{Reporter, Style};
 use crate::status::Status;
 use crate::{console, job, load, memory, report};
-use click_tools::{Input, Parameter};
+use click_tools::{Input, Parameter, Text};
 use lang::Diagnostic;
 use router::{Class, Classes, Clock, Layout, Options, Port, Queues, Residency};
 use serde_json::{Value, json};
@@ -69,23 +69,51 @@ fn check(
     known: &Classes,
 ) -> Option<Placement> {
     let text = job::read(input, reporter).ok()?;
-    let parsed = load::parse(&text, params, &args.input.clickpath(), Some(known));
+    let workers = usize::from(args.threads);
+    let parsed = parse(&text, params, &args.input.clickpath(), workers, reporter, known)?;
+    reporter.take(load::unused_parameters(params, &parsed.sources));
+    let (placement, found) = place(parsed.graph, &parsed.sources, &text.text, workers, known);
+    reporter.take(found);
+    placement
+}
+
+/// The graph of a configuration in which no errors are found.
+pub(crate) fn graph(
+    text: &Text,
+    params: &[Parameter],
+    clickpath: &str,
+    workers: usize,
+    reporter: &mut Reporter,
+    known: &Classes,
+) -> Option<lang::Graph> {
+    let parsed = parse(text, params, clickpath, workers, reporter, known)?;
+    let (placement, found) = place(parsed.graph.clone(), &parsed.sources, &text.text, workers, known);
+    reporter.take(found);
+    placement.map(|_| parsed.graph)
+}
+
+/// Parses a configuration, and finds what else is wrong if that cannot be done.
+fn parse(
+    text: &Text,
+    params: &[Parameter],
+    clickpath: &str,
+    workers: usize,
+    reporter: &mut Reporter,
+    known: &Classes,
+) -> Option<lang::Parsed> {
+    let mut parsed = load::parse(text, params, clickpath, Some(known));
     reporter.sources(parsed.sources.clone());
     if parsed.has_errors() {
         let mut found = parsed.diagnostics;
         if load::only_names(&found) {
-            let options = options(&parsed.graph, usize::from(args.threads));
+            let options = options(&parsed.graph, workers);
             load::add_errors(&mut found, parsed.graph, &parsed.sources, &text.text, known, options);
         }
         reporter.take(found);
         return None;
     }
-    reporter.take(parsed.diagnostics);
-    reporter.take(load::unused_parameters(params, &parsed.sources));
-    let (placement, found) =
-        place(parsed.graph, &parsed.sources, &text.text, usize::from(args.threads), known);
-    reporter.take(found);
-    placement
+    reporter.take(std::mem::take(&mut parsed.diagnostics));
+    Some(parsed)
 }
 
 /// Finds what is wrong with a graph, and odd about it, as far as that can be found without opening anything; the placement if

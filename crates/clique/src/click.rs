@@ -3,6 +3,7 @@
 //! `click_tools` reads the command lines and has the tools; here is what they need of this program.
 
 use crate::job::{Chance, Door, Job, Outcome, Setup, Stage, WORKERS_MAX, simulated_clock, start_s};
+use crate::reload::Keeper;
 use crate::report::{Reporter, Style};
 use crate::status::Status;
 use crate::{check, console, input, library};
@@ -109,6 +110,8 @@ fn job(request: Request) -> Job {
         setup,
         doors: ports.chain(unix_sockets).chain(connections).collect(),
         reconfigure: request.reconfigure,
+        keeper: Keeper::new(),
+        own_socket: false,
         taken: None,
         ports: DpdkPorts(request.dpdk_ports),
         params: request.params,

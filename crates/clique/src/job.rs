@@ -1,15 +1,18 @@
 //! One run of a configuration, from its text to its end: what `clique run` and the `click` driver have in common.
 
+use crate::address;
+use crate::check;
 use crate::console::{self, reason};
 use crate::drive::{self, Panicked, Took};
 use crate::input;
 use crate::load;
 use crate::memory;
 use crate::read::{self, Reading};
-use crate::report::{Reporter, Style};
+use crate::reload::{Checked, Keeper, Start};
+use crate::report::{Refusal, Reporter, Style};
 use crate::service;
 use crate::stops::Stops;
-use crate::swap::{Built, Swaps};
+use crate::swap::{Built, Proposal, Swaps};
 use crate::takeover::{self, Interface};
 use crate::watchdog::Watchdog;
 use click_tools::{Input, Parameter, Text};
@@ -110,6 +113,10 @@ pub(crate) struct Job {
     pub(crate) doors: Vec<Door>,
     /// Whether the handler `hotconfig` may replace the configuration.
     pub(crate) reconfigure: bool,
+    /// What replaces the configuration for clients, and remembers those that ran.
+    pub(crate) keeper: Keeper,
+    /// Whether there is a socket for the user's other programs.
+    pub(crate) own_socket: bool,
     /// Interfaces whose addresses the configuration has to follow.
     pub(crate) taken: Option<Vec<Interface>>,
     /// The interfaces that elements call by numbers.
@@ -133,6 +140,7 @@ pub(crate) struct Job {
 pub(crate) struct Prepared {
     pub(crate) router: Router,
     stops: Stops,
+    text: Text,
 }
 
 /// Why there is no router.
@@ -156,6 +164,10 @@ pub(crate) struct Outcome {
     /// Whether a worker panicked: then nothing was read.
     pub(crate) panicked: bool,
 }
+
+/// Why the configuration of a router that has taken interfaces over is not replaced by another one.
+const FOLLOWS: &str =
+    "the configuration is made from the machine's interfaces (--from-host), and follows them";
 
 /// Workers, at most: as many as the kernel's sets of processors have places.
 pub(crate) const WORKERS_MAX: u16 = 1024;
@@ -190,18 +202,20 @@ impl Job {
             reporter.error(format!("signals cannot be caught: {}", reason(&error)));
             Stage::Router
         })?;
-        Ok(Prepared { router: self.build(&text, reporter, known, false)?, stops })
+        let router = self.build(&text, &self.params, reporter, known, false)?;
+        Ok(Prepared { router, stops, text })
     }
 
     /// Parses and builds a text, perhaps one that is to replace the configuration of a router that runs.
     fn build(
         &self,
         text: &Text,
+        params: &[Parameter],
         reporter: &mut Reporter,
         known: &Classes,
         replaces: bool,
     ) -> Result<Router, Stage> {
-        let mut parsed = load::parse(text, &self.params, &self.clickpath, Some(known));
+        let mut parsed = load::parse(text, params, &self.clickpath, Some(known));
         reporter.sources(parsed.sources.clone());
         for (number, door) in self.doors.iter().enumerate() {
             let place = if reporter.is_like_click() { "click".to_owned() } else { door.option() };
@@ -222,7 +236,7 @@ impl Job {
             let mut found = parsed.diagnostics;
             if load::only_names(&found) && !reporter.is_like_click() {
                 options.resources.insert(memory::interfaces(&parsed.graph, options.workers));
-                options.resources.insert(self.ports.clone());
+                self.provide(&mut options);
                 load::add_errors(&mut found, parsed.graph, &parsed.sources, &text.text, known, options);
             }
             reporter.take(found);
@@ -235,7 +249,7 @@ impl Job {
         let interfaces = memory::interfaces(&parsed.graph, options.workers);
         reporter.take(memory::warning(&interfaces).into_iter().collect());
         options.resources.insert(interfaces);
-        options.resources.insert(self.ports.clone());
+        self.provide(&mut options);
         let like_click = reporter.is_like_click();
         let tell = |found: Vec<Diagnostic>| {
             if replaces {
@@ -250,14 +264,42 @@ impl Job {
         })
     }
 
+    /// What elements may use of the program.
+    fn provide(&self, options: &mut Options) {
+        options.resources.insert(self.ports.clone());
+        if self.reconfigure {
+            options.resources.insert(self.keeper.service());
+        }
+    }
+
+    /// Finds what is wrong with a configuration that is to replace the one that runs, as far as nothing is opened for it.
+    ///
+    /// # Errors
+    /// What is wrong, and what is odd.
+    fn check(&self, proposal: &Proposal, known: &Classes) -> Result<Checked, Refusal> {
+        let mut reporter = Reporter::new(Style::Json, true);
+        let graph = check::graph(
+            &proposal.text,
+            &proposal.parameters,
+            &self.clickpath,
+            self.setup.workers,
+            &mut reporter,
+            known,
+        );
+        match graph {
+            Some(graph) => Ok(Checked { graph, warnings: reporter.warning_lines() }),
+            None => Err(reporter.refusal()),
+        }
+    }
+
     /// Builds a router that is to replace one that runs.
     ///
     /// # Errors
-    /// What is wrong, and what is odd, a line for each.
-    pub(crate) fn rebuild(&self, config: String, known: &Classes) -> Result<Built, String> {
+    /// What is wrong, and what is odd.
+    fn rebuild(&self, proposal: &Proposal, known: &Classes) -> Result<Built, Refusal> {
         let mut reporter = Reporter::new(Style::Json, true);
-        let text = Text { name: "config".to_owned(), text: config };
-        let router = self.build(&text, &mut reporter, known, true).map_err(|_| reporter.lines())?;
+        let built = self.build(&proposal.text, &proposal.parameters, &mut reporter, known, true);
+        let router = built.map_err(|_| reporter.refusal())?;
         let mut warnings = reporter.warning_lines();
         if router.info().nodes.len() == self.doors.len() {
             warnings.push("config: warning: configuration has no elements".to_owned());
@@ -266,23 +308,44 @@ impl Job {
     }
 
     /// Lets others replace the configuration, as far as that is asked for.
-    fn allow_swaps(&self, router: &Router, swaps: &Swaps, known: &Classes) -> Result<(), String> {
-        if !self.reconfigure && self.taken.is_none() {
+    fn allow_swaps(
+        &self,
+        router: &Router,
+        text: &Text,
+        swaps: &Swaps,
+        known: &Classes,
+    ) -> Result<(), String> {
+        if self.own_socket
+            && let Some(own) = address::listen(router.handle(), self.keeper.service())
+        {
+            swaps.lead(own);
+        } else if !self.reconfigure && self.taken.is_none() {
             return Ok(());
         }
+        let (job, all) = (self.clone(), known.clone());
+        let build = move |proposal: &Proposal| job.rebuild(proposal, &all);
+        let allowed = swaps.allow(router, self.keeper.clone(), self.params.clone(), build);
+        let requests = allowed.map_err(|error| reason(&error))?;
         let (job, known) = (self.clone(), known.clone());
-        let requests =
-            swaps.allow(router, move |text| job.rebuild(text, &known)).map_err(|error| reason(&error))?;
+        let start = Start {
+            requests: requests.clone(),
+            current: swaps.current(),
+            check: Box::new(move |proposal| job.check(proposal, &known)),
+            text: text.clone(),
+            parameters: self.params.clone(),
+            fixed: self.taken.as_ref().map(|_| FOLLOWS),
+        };
+        self.keeper.start(start).map_err(|error| reason(&error))?;
         let say = |message: &str| console::complain(&format!("clique run: {message}\n"));
         match &self.taken {
-            Some(taken) => takeover::follow(taken.clone(), move |text| requests.replace(text), say),
+            Some(taken) => takeover::follow(taken.clone(), move |text| requests.replace_made(text), say),
             None => Ok(()),
         }
     }
 
     /// Runs the router and does what else is asked for.
     pub(crate) fn run(&self, prepared: &mut Prepared, known: &Classes) -> Outcome {
-        let Prepared { router, stops } = prepared;
+        let Prepared { router, stops, text } = prepared;
         let mut outcome = Outcome::default();
         if let Some(file) = &self.output
             && let Err(message) = write_flat(file, router)
@@ -296,12 +359,13 @@ impl Job {
             }
         } else if !self.quit {
             let swaps = Swaps::new(router.handle());
-            let ready = self.allow_swaps(router, &swaps, known);
+            let ready = self.allow_swaps(router, text, &swaps, known);
             let ran = ready.map(|()| {
                 service::ready(self.setup.workers, router.info().nodes.len());
                 let _watchdog = Watchdog::start(swaps.current());
                 drive::run(router, &swaps, stops)
             });
+            swaps.close();
             service::stopping();
             match ran {
                 Ok(Ok(took)) => outcome.took = took,

@@ -18,6 +18,7 @@
 
 #![forbid(unsafe_code)]
 
+mod address;
 mod check;
 mod click;
 mod cluster;
@@ -37,6 +38,7 @@ mod pages;
 mod pinpoint;
 mod print;
 mod read;
+mod reload;
 mod remedies;
 mod report;
 mod routes;
@@ -83,15 +85,27 @@ enum Command {
     /// Forward packets through the full Internet table, on all cores, while routes change.
     #[command(after_help = EXIT_STATUS)]
     Demo(demo::Args),
+    /// Put another configuration in the place of the one that a running router has, while packets go on.
+    ///
+    /// Elements hand over their state to those of the same name and class. If anything is wrong with the configuration, it is said as
+    /// 'clique check' says it, and nothing changes. A router with the option '-p' or '-u' takes this from there if it has '-R' as well.
+    #[command(after_help = EXIT_STATUS)]
+    Reload(reload::Args),
+    /// Keep the configuration that 'clique reload --confirm' has put on trial.
+    Confirm(reload::ConfirmArgs),
+    /// Go back to the configuration before, or to the one that has this number.
+    Rollback(reload::NumberArgs),
+    /// List the configurations that a running router has had, or print one.
+    History(reload::NumberArgs),
     /// Read and write handlers of a running router.
     ///
-    /// The router must have a control socket: an element ControlSocket, or the option '-p' or '-u'. Without a command, lines
-    /// with commands are read from standard input, at a terminal with history and completion.
+    /// The only router of the user that runs is meant, or that of a unit, unless '-p' or '-u' says where another one listens. Without a
+    /// command, lines with commands are read from standard input, at a terminal with history and completion.
     #[command(after_help = EXIT_STATUS)]
     Ctl(ctl::Args),
     /// Show what a running router does: workers, elements, queues, drops, interfaces, tables.
     ///
-    /// The router must have a control socket, as for 'clique ctl'. Rates are per second, from one reading to the
+    /// The router is found as by 'clique ctl'. Rates are per second, from one reading to the
     /// next. A router that goes away is waited for.
     #[command(after_help = EXIT_STATUS)]
     Top(top::Args),
@@ -156,6 +170,10 @@ pub fn main_with(package: &[&'static Class]) -> ExitCode {
     match Program::parse().command {
         Command::Run(args) => run::run(args, &known),
         Command::Demo(args) => demo::run(&args, &known),
+        Command::Reload(args) => reload::run(&args).into(),
+        Command::Confirm(args) => reload::confirm(&args).into(),
+        Command::Rollback(args) => reload::roll_back(&args).into(),
+        Command::History(args) => reload::history(&args).into(),
         Command::Ctl(args) => ctl::run(&args).into(),
         Command::Top(args) => top::run(&args).into(),
         Command::Routes(args) => routes::run(&args).into(),

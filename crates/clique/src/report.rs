@@ -81,6 +81,14 @@ impl Reporter {
         lang::render_click(&self.all)
     }
 
+    /// Why a configuration is refused.
+    pub(crate) fn refusal(&self) -> Refusal {
+        let shown = |color| {
+            lang::bytes::without_bytes(&lang::render_fancy(&self.all, &self.sources, color)).into_owned()
+        };
+        Refusal { lines: self.lines(), plain: shown(false), colored: shown(true), diagnostics: self.json() }
+    }
+
     /// All warnings so far, in lines.
     pub(crate) fn warning_lines(&self) -> Vec<String> {
         let is_warning = |found: &&Diagnostic| !found.is_error() && !found.is_message();
@@ -93,6 +101,31 @@ impl Reporter {
         let text = lang::render_json(&self.all, &self.sources);
         let mut report: Value = serde_json::from_str(&text).unwrap_or_default();
         report["diagnostics"].take()
+    }
+}
+
+/// Why a configuration does not run.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Refusal {
+    /// A line for each error, as Click has them and scripts hear them.
+    pub(crate) lines: String,
+    /// With the lines that errors point at, for people; and the same in colours.
+    pub(crate) plain: String,
+    pub(crate) colored: String,
+    /// The errors as a list.
+    pub(crate) diagnostics: Value,
+}
+
+impl From<&str> for Refusal {
+    /// What has no place in the text.
+    fn from(message: &str) -> Refusal {
+        let text = message.to_owned();
+        Refusal {
+            lines: text.clone(),
+            plain: text.clone(),
+            colored: text,
+            diagnostics: Value::Array(Vec::new()),
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::input::InputArgs;
 use crate::job::{Chance, Door, Job, MetricsEndpoint, Outcome, Setup, WORKERS_MAX, simulated_clock, start_s};
+use crate::reload::Keeper;
 use crate::report::{Reporter, Style};
 use crate::status::Status;
 use crate::takeover::{self, Takeover};
@@ -54,6 +55,11 @@ pub(crate) struct Args {
     /// times.
     #[arg(short = 'u', long = "unix-socket", value_name = "FILE", value_hint = ValueHint::FilePath)]
     unix_sockets: Vec<String>,
+
+    /// Do without the socket in $XDG_RUNTIME_DIR/clique, or for root in /run/clique, at which the user's own 'clique ctl', 'clique top'
+    /// and 'clique reload' find the router.
+    #[arg(long)]
+    no_socket: bool,
 
     /// Tell metrics by HTTP, at /metrics, for Prometheus and the like: on a TCP port of this machine, of another address (0.0.0.0: all), or
     /// on the UNIX-domain socket FILE, whose name has a '/' in it. The option can be given several times.
@@ -156,6 +162,8 @@ pub(crate) fn run(args: Args, known: &Classes) -> ExitCode {
             .chain(args.metrics.into_iter().map(Door::Metrics))
             .collect(),
         reconfigure: args.allow_reconfigure,
+        keeper: Keeper::new(),
+        own_socket: !args.no_socket && !args.quit && args.simtime.is_none(),
         taken: takeover.as_ref().map(|takeover| takeover.interfaces().to_vec()),
         ports: elements::netdevice::DpdkPorts::default(),
         params,

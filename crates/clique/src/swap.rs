@@ -4,6 +4,10 @@
 //! as long as it takes to hand its elements' state over; packets that wait in queues are part of that state. Simulated time stands
 //! still until a router is built: what is waited for would take none, and the run might be over before.
 
+use crate::reload::Keeper;
+use crate::report::Refusal;
+use click_tools::{Parameter, Text};
+use control::OwnSocket;
 use router::{Handle, HandlerError, HandlerResult, Response, Router, Writer};
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -19,6 +23,8 @@ const FAULT: &str =
 pub(crate) struct Swaps {
     current: Current,
     builds: Arc<Builds>,
+    /// The socket that leads to whichever router runs.
+    own: Mutex<Option<OwnSocket>>,
 }
 
 /// The router that runs, whichever that is.
@@ -30,38 +36,74 @@ pub(crate) struct Current(Arc<Mutex<Handle>>);
 pub(crate) struct Requests {
     sender: Sender<Request>,
     builds: Arc<Builds>,
+    /// Hears of configurations that were written to `hotconfig`.
+    keeper: Keeper,
+    /// The parameters that the program was started with.
+    parameters: Vec<Parameter>,
 }
 
 /// A configuration that is to be built.
 struct Request {
-    text: String,
+    proposal: Proposal,
     reply: Reply,
     unbuilt: Unbuilt,
+    /// Who is to remember it when it runs, if not who sent it.
+    keeper: Option<Keeper>,
+}
+
+/// A configuration that is to run.
+#[derive(Clone, Debug)]
+pub(crate) struct Proposal {
+    pub(crate) text: Text,
+    pub(crate) parameters: Vec<Parameter>,
+}
+
+impl Proposal {
+    pub(crate) fn new(text: Text, parameters: Vec<Parameter>) -> Proposal {
+        Proposal { text, parameters }
+    }
 }
 
 impl Requests {
     /// Has a configuration built and put in the place of what runs.
-    fn send(&self, text: String, writer: Writer) {
+    fn send(&self, proposal: Proposal, reply: Reply, keeper: Option<Keeper>) {
         let unbuilt = Unbuilt::new(&self.builds);
         // If the thread is gone, so is the reply.
-        let _ = self.sender.send(Request {
-            text,
-            reply: Reply { writer: Some(writer), warnings: Vec::new() },
-            unbuilt,
-        });
+        let _ = self.sender.send(Request { proposal, reply, unbuilt, keeper });
     }
 
-    /// Replaces the configuration of the router that runs, and waits until that is done; says what is odd about it.
+    /// Has what was written to `hotconfig` built and put in the place of what runs.
+    fn hotconfig(&self, text: String, writer: Writer) {
+        let text = Text { name: "config".to_owned(), text };
+        let proposal = Proposal::new(text, self.parameters.clone());
+        self.send(proposal, Reply::to(writer), Some(self.keeper.clone()));
+    }
+
+    /// Replaces the configuration of the router that runs, and waits until that is done; what is odd about it.
     ///
     /// # Errors
     /// What is wrong; what ran goes on then.
-    pub(crate) fn replace(&self, text: String) -> Result<(), String> {
-        let (sender, response) = mpsc::channel();
-        self.send(text, Writer::thread(sender));
+    pub(crate) fn replace(&self, proposal: Proposal) -> Result<Vec<String>, Refusal> {
+        let ((sender, response), (refuse, refusal)) = (mpsc::channel(), mpsc::channel());
+        self.send(proposal, Reply { refuse: Some(refuse), ..Reply::to(Writer::thread(sender)) }, None);
         let Response { result, warnings, .. } =
             response.recv().unwrap_or_else(|_| Err(HandlerError::stopped()).into());
+        match result {
+            Ok(_) => Ok(warnings),
+            Err(error) => Err(refusal.try_recv().unwrap_or_else(|_| error.message.as_str().into())),
+        }
+    }
+
+    /// Replaces the configuration by one that the program has made itself, with what is odd about it on the standard error.
+    ///
+    /// # Errors
+    /// What is wrong, in lines.
+    pub(crate) fn replace_made(&self, text: String) -> Result<(), String> {
+        let text = Text { name: "config".to_owned(), text };
+        let replaced = self.replace(Proposal::new(text, Vec::new()));
+        let warnings = replaced.map_err(|refusal| refusal.lines)?;
         warnings.iter().for_each(|warning| crate::console::complain(&format!("{warning}\n")));
-        result.map(drop).map_err(|error| error.message)
+        Ok(())
     }
 }
 
@@ -116,6 +158,8 @@ impl Drop for Unbuilt {
 struct Next {
     router: Router,
     reply: Reply,
+    /// The configuration, and who is to remember it.
+    noted: Option<(Keeper, Proposal)>,
     /// Dropped when the matter is settled.
     settled: Sender<()>,
 }
@@ -131,9 +175,25 @@ struct Reply {
     /// Until it was told.
     writer: Option<Writer>,
     warnings: Vec<String>,
+    /// Where more goes than a sentence, if it is refused.
+    refuse: Option<Sender<Refusal>>,
 }
 
 impl Reply {
+    fn to(writer: Writer) -> Reply {
+        Reply { writer: Some(writer), warnings: Vec::new(), refuse: None }
+    }
+
+    /// The configuration cannot be built. A script hears it in Click's words, a person with the lines that are wrong.
+    fn refuse(mut self, refusal: Refusal) {
+        let by_script = self.writer.as_ref().is_none_or(Writer::is_replaced);
+        let message = if by_script { refusal.lines.clone() } else { refusal.plain.clone() };
+        if let Some(refuse) = self.refuse.take() {
+            let _ = refuse.send(refusal); // who asked may be gone
+        }
+        self.send(Err(message.into()));
+    }
+
     /// The router stands. Who is a part of the one that it replaces has to know it now.
     fn built(&mut self, warnings: Vec<String>) {
         self.warnings = warnings;
@@ -175,17 +235,37 @@ impl Current {
     pub(crate) fn stop_for_good(&self) {
         lock(&self.0).info().end_for_good();
     }
+
+    /// A way to talk to it.
+    pub(crate) fn handle(&self) -> Handle {
+        lock(&self.0).clone()
+    }
 }
 
 impl Swaps {
     /// No other router yet.
     pub(crate) fn new(current: Handle) -> Swaps {
-        Swaps { current: Current(Arc::new(Mutex::new(current))), builds: Arc::default() }
+        Swaps {
+            current: Current(Arc::new(Mutex::new(current))),
+            builds: Arc::default(),
+            own: Mutex::default(),
+        }
     }
 
     /// The router that runs.
     pub(crate) fn current(&self) -> Current {
         self.current.clone()
+    }
+
+    /// Has this socket lead to the router that runs, as long as any does.
+    pub(crate) fn lead(&self, own: OwnSocket) {
+        own.follow(self.current.handle());
+        *lock(&self.own) = Some(own);
+    }
+
+    /// Closes that socket.
+    pub(crate) fn close(&self) {
+        drop(lock(&self.own).take());
     }
 
     /// Lets the router be replaced by what `build` makes of a configuration, also by its handler `hotconfig` if it has that.
@@ -195,19 +275,21 @@ impl Swaps {
     pub(crate) fn allow(
         &self,
         router: &Router,
-        build: impl Fn(String) -> Result<Built, String> + Send + 'static,
+        keeper: Keeper,
+        parameters: Vec<Parameter>,
+        build: impl Fn(&Proposal) -> Result<Built, Refusal> + Send + 'static,
     ) -> io::Result<Requests> {
         let (sender, received) = mpsc::channel();
-        let requests = Requests { sender, builds: self.builds.clone() };
+        let requests = Requests { sender, builds: self.builds.clone(), keeper, parameters };
         let (current, builds, again) = (self.current.clone(), self.builds.clone(), requests.clone());
         let serve = move || {
-            for Request { text, mut reply, unbuilt } in received {
+            for Request { proposal, mut reply, unbuilt, keeper } in received {
                 // A fault of the program in what is built is no fault of what runs.
-                let built = catch_unwind(AssertUnwindSafe(|| build(text)));
-                match built.unwrap_or_else(|_| Err(FAULT.to_owned())) {
-                    Err(message) => {
+                let built = catch_unwind(AssertUnwindSafe(|| build(&proposal)));
+                match built.unwrap_or_else(|_| Err(FAULT.into())) {
+                    Err(refusal) => {
                         lock(&current.0).info().swaps.refuse();
-                        reply.send(Err(message.into()));
+                        reply.refuse(refusal);
                     }
                     Ok(Built { router, warnings }) => {
                         offer(&router, &again);
@@ -215,7 +297,8 @@ impl Swaps {
                         reply.built(warnings);
                         let (settled, done) = mpsc::channel();
                         builds.change(|state| {
-                            (state.next, state.stands) = (Some(Next { router, reply, settled }), true);
+                            let noted = keeper.map(|keeper| (keeper, proposal));
+                            (state.next, state.stands) = (Some(Next { router, reply, noted, settled }), true);
                             // At once: a caller that waits for it shall not go on into the next moment of simulated time.
                             lock(&current.0).interrupt();
                         });
@@ -234,7 +317,7 @@ impl Swaps {
     /// After a router has run: puts the next one in its place, if there is one; false if there is nothing to run any more.
     pub(crate) fn swap(&self, router: &mut Router) -> bool {
         let next = lock(&self.builds.state).next.take();
-        let Some(Next { router: new, reply, settled }) = next else { return false };
+        let Some(Next { router: new, reply, noted, settled }) = next else { return false };
         if router.info().is_asked_to_stop() {
             reply.send(Err(HandlerError::stopped()));
             return false;
@@ -243,6 +326,12 @@ impl Swaps {
             Err(error) => reply.send(Err(error.to_string().into())),
             Ok(mut old) => {
                 *lock(&self.current.0) = router.handle();
+                if let Some(own) = &*lock(&self.own) {
+                    own.follow(router.handle());
+                }
+                if let Some((keeper, Proposal { text, parameters })) = noted {
+                    keeper.loaded(text, parameters);
+                }
                 // Before the old elements close the writer's connection, perhaps.
                 reply.send(Ok(String::new()));
                 old.finish();
@@ -261,7 +350,7 @@ impl Swaps {
 fn offer(router: &Router, requests: &Requests) {
     let (requests, is_simulated) = (requests.clone(), router.info().clock.is_simulated());
     router.allow_reconfigure(Box::new(move |text, writer| {
-        requests.send(text, writer);
+        requests.hotconfig(text, writer);
         if is_simulated {
             requests.builds.wait();
         }

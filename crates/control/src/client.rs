@@ -124,6 +124,20 @@ impl Client {
         self.command("METRICS", &[])
     }
 
+    /// Sends a request that concerns the configuration as a whole; the answer comes as data.
+    ///
+    /// # Errors
+    /// That there is no response.
+    pub fn reload(&mut self, request: &str) -> Result<Reply, Failure> {
+        self.command_with_data("RELOAD", request)
+    }
+
+    /// The process at the other end of a UNIX-domain socket.
+    pub fn process(&self) -> Option<u32> {
+        let credentials = rustix::net::sockopt::socket_peercred(&self.output).ok()?;
+        u32::try_from(credentials.pid.as_raw_nonzero().get()).ok()
+    }
+
     /// Asks for events of these topics, all if there is none; [`Client::event`] returns them. No command can be sent after this.
     ///
     /// # Errors
@@ -166,7 +180,8 @@ impl Client {
                 break code;
             }
         };
-        let reads = (line.starts_with("READ") || line == "METRICS") && (200..300).contains(&code);
+        let reads = (["READ", "RELOAD"].iter().any(|verb| line.starts_with(verb)) || line == "METRICS")
+            && (200..300).contains(&code);
         let data = if reads { Some(self.data()?) } else { None };
         Ok(Reply { code, messages, data })
     }

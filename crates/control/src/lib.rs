@@ -21,6 +21,8 @@ mod testing;
 
 pub use client::{Client, Failure, Reply};
 pub use routes::addresses::AddressChanges;
+pub use socket::own::OwnSocket;
+pub use socket::reload::{ReloadService, Reloads};
 
 use router::Class;
 

@@ -2,8 +2,9 @@
 
 use super::local::{self, ClusterFiles};
 use super::output::{complain, default_socket, json};
+use crate::address::connect;
 use crate::console;
-use crate::ctl::{connect, data};
+use crate::ctl::data;
 use crate::status::Status;
 use control::Client;
 use serde_json::{Value, json};
@@ -94,7 +95,7 @@ fn open(args: &Args) -> Result<Client, String> {
     if args.port.is_none() && args.unix_socket.is_none() && !file.exists() {
         return Err("no cluster runs here; 'clique cluster up --local 4' starts one".to_owned());
     }
-    connect("127.0.0.1", args.port, args.port.is_none().then_some(file.as_path()))
+    connect(args.port, args.port.is_none().then_some(file.as_path()))
 }
 
 /// All routers.
@@ -104,7 +105,7 @@ fn reach(args: &Args) -> Result<Vec<Reached>, String> {
     };
     let one = |(node, socket): (u16, PathBuf)| Reached {
         prefix: format!("n{node}/"),
-        client: connect("", None, Some(&socket)),
+        client: connect(None, Some(&socket)),
     };
     Ok(files.sockets().into_iter().map(one).collect())
 }

@@ -6,6 +6,7 @@ mod editor;
 mod prompt;
 mod shell;
 
+use crate::address::Address;
 use crate::check::COLUMN_MAX;
 use crate::console::{self, reason};
 use crate::glob;
@@ -16,27 +17,16 @@ use control::{Client, Failure, Reply};
 #[cfg(feature = "editor")]
 use editor as prompt;
 use serde_json::{Value, json};
-use std::io::ErrorKind::{ConnectionRefused, NotFound};
 use std::io::Read;
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// Arguments of `clique ctl`.
 #[derive(clap::Args, Debug)]
-#[command(group = clap::ArgGroup::new("router").required(true).args(["port", "unix_socket"]))]
 pub(crate) struct Args {
-    /// The TCP port of the router's control socket.
-    #[arg(short, long, value_name = "PORT")]
-    port: Option<u16>,
-
-    /// The machine that the router runs on.
-    #[arg(long, value_name = "HOST", default_value = "127.0.0.1", value_hint = ValueHint::Hostname)]
-    host: String,
-
-    /// The UNIX-domain socket of the router.
-    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    unix_socket: Option<PathBuf>,
+    #[command(flatten)]
+    address: Address,
 
     /// Print JSON: an object, or with 'watch' one a line.
     #[arg(long, global = true)]
@@ -91,7 +81,7 @@ enum Action {
 
 /// Runs `clique ctl`.
 pub(crate) fn run(args: &Args) -> Status {
-    let mut session = match connect(&args.host, args.port, args.unix_socket.as_deref()) {
+    let mut session = match args.address.connect() {
         Ok(client) => Session { client, json: args.json },
         Err(message) => return complain(&message),
     };
@@ -100,20 +90,6 @@ pub(crate) fn run(args: &Args) -> Status {
         None => shell::run(&mut session),
     };
     done.map_or_else(|message| complain(&message), |()| Status::Fine)
-}
-
-/// Connects to a router's control socket.
-pub(crate) fn connect(host: &str, port: Option<u16>, unix_socket: Option<&Path>) -> Result<Client, String> {
-    let (place, option, client) = match (unix_socket, port.unwrap_or_default()) {
-        (Some(path), _) => (path.display().to_string(), format!("-u {}", path.display()), Client::unix(path)),
-        (None, port) => (format!("{host}:{port}"), format!("-p {port}"), Client::tcp(host, port)),
-    };
-    client.map_err(|failure| match failure {
-        Failure::Connection(error) if matches!(error.kind(), NotFound | ConnectionRefused) => {
-            format!("{place}: {}; no router listens there, as with 'clique run {option} ...'", reason(&error))
-        }
-        failure => format!("{place}: {failure}"),
-    })
 }
 
 fn complain(message: &str) -> Status {

@@ -2,6 +2,7 @@
 
 use super::file::{self, Reading, route_json};
 use super::trouble::Trouble;
+use crate::address::connect;
 use crate::console;
 use crate::ctl;
 use crate::report;
@@ -109,7 +110,7 @@ fn load(args: &Args, element: &str, list: &List, json: bool) -> Result<Status, T
     let words: Vec<String> = default.map(|(_, port)| port.to_string()).into_iter().chain(named).collect();
     let value = format!("{}\n{}", words.join(" "), text(list));
     let failure = |message: String| Trouble(Status::Failure, message);
-    let mut client = ctl::connect("127.0.0.1", args.port, args.unix_socket.as_deref()).map_err(failure)?;
+    let mut client = connect(args.port, args.unix_socket.as_deref()).map_err(failure)?;
     let handler = if args.replace { "replace_text" } else { "load_text" };
     let reply = ctl::fine(client.write(&format!("{element}.{handler}"), &value)).map_err(failure)?;
     for warning in reply.warnings() {

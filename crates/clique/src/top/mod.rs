@@ -17,18 +17,15 @@ mod terminal;
 mod view;
 mod watch;
 
+use crate::address::Address;
 use crate::console;
-use crate::ctl;
 use crate::status::Status;
-use clap::ValueHint;
-use control::Client;
 use grid::Grid;
 use order::{SortKey, arrange};
 use panels::Panel;
 use screen::Choices;
 use source::Source;
 use std::io::IsTerminal;
-use std::path::PathBuf;
 use std::time::Duration;
 use view::View;
 use watch::Watch;
@@ -41,7 +38,6 @@ const TEXT_WIDTH: usize = 120;
 
 /// Arguments of `clique top`.
 #[derive(clap::Args, Debug)]
-#[command(group = clap::ArgGroup::new("router").required(true).args(["port", "unix_socket"]))]
 pub(crate) struct Args {
     #[command(flatten)]
     address: Address,
@@ -69,35 +65,6 @@ pub(crate) struct Args {
     /// Show only what has TEXT in its name, class or reason.
     #[arg(short, long, value_name = "TEXT", default_value = "", hide_default_value = true)]
     filter: String,
-}
-
-/// Where a router's control socket is.
-#[derive(clap::Args, Clone, Debug)]
-struct Address {
-    /// The TCP port of the router's control socket.
-    #[arg(short, long, value_name = "PORT")]
-    port: Option<u16>,
-
-    /// The machine that the router runs on.
-    #[arg(long, value_name = "HOST", default_value = "127.0.0.1", value_hint = ValueHint::Hostname)]
-    host: String,
-
-    /// The UNIX-domain socket of the router.
-    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    unix_socket: Option<PathBuf>,
-}
-
-impl Address {
-    fn connect(&self) -> Result<Client, String> {
-        ctl::connect(&self.host, self.port, self.unix_socket.as_deref())
-    }
-
-    fn name(&self) -> String {
-        match &self.unix_socket {
-            Some(path) => path.display().to_string(),
-            None => format!("{}:{}", self.host, self.port.unwrap_or_default()),
-        }
-    }
 }
 
 /// Reads the number of seconds between readings.

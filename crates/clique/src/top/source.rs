@@ -1,7 +1,7 @@
 //! Where readings come from: the control socket of a router, which may go and come back.
 
-use super::Address;
 use super::samples::Samples;
+use crate::address::Address;
 use control::Client;
 use std::time::Instant;
 

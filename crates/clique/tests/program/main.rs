@@ -9,6 +9,7 @@ mod exposition;
 mod metrics;
 mod pipes;
 mod print;
+mod reload;
 mod routes;
 mod run;
 mod service;
@@ -27,6 +28,9 @@ fn program(arguments: &[&str]) -> Command {
         .args(arguments)
         .stdin(Stdio::null())
         .env_remove("CLICKPATH")
+        .env_remove("STATE_DIRECTORY")
+        // No router of a test is found by another one.
+        .env("XDG_RUNTIME_DIR", "/nonexistent")
         .env("LANG", "C")
         .env("COLUMNS", "100");
     command

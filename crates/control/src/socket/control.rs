@@ -9,7 +9,7 @@
 //! Listens on a TCP port or a UNIX-domain socket, or uses a connection that the program was started with, and speaks
 //! Click's protocol, version 1.3. A command is a line; responses are lines that start with a three-digit code; data
 //! follow a line `DATA LENGTH`. The commands are `READ`, `READDATA`, `READUNTIL`, `WRITE`, `WRITEDATA`, `WRITEUNTIL`,
-//! `CHECKREAD`, `CHECKWRITE`, `LLRPC`, `WATCH`, `METRICS`, `HELP` and `QUIT`. The codes are 200 (done), 220 (done,
+//! `CHECKREAD`, `CHECKWRITE`, `LLRPC`, `WATCH`, `METRICS`, `RELOAD`, `HELP` and `QUIT`. The codes are 200 (done), 220 (done,
 //! with a warning from the handler), 500 (syntax error), 501 (no such command), 510 (no such element), 511 (no such
 //! handler), 520 (error from the handler), 521 (too much data), 530 (not permitted), 540 (no router running) and 590
 //! (other errors). `clique ctl` is a client.
@@ -19,6 +19,9 @@
 //! neighbour tables (see ARPTable). `EVENT lost N` means that N events were lost because the client does not keep up,
 //! and `EVENT router replaced` that a new configuration is running: after either, the state known from events is out
 //! of date.
+//!
+//! `RELOAD LENGTH`, which Click does not have, takes data that ask the program to replace the configuration, to go back to one that ran
+//! before, and the like; `clique reload` sends them. It is rejected by a program that runs without `-R`, with `READONLY`, and with `PROXY`.
 //!
 //! `METRICS`, which Click does not have either, returns the metrics of MetricsSocket as data; `clique top` shows
 //! them. With `PROXY` it is rejected.
@@ -67,6 +70,7 @@
 //! ChatterSocket, KernelHandlerProxy, MetricsSocket, Script
 
 use super::messages::{Chatter, Hearing};
+use super::reload::ReloadService;
 use super::requests::Serves;
 use super::server::{Address, Role, Server};
 use super::shared::Target;
@@ -110,6 +114,7 @@ struct ControlSocket {
     retries: i32,
     retry_warnings: bool,
     kind: Kind,
+    reloads: Option<ReloadService>,
 }
 
 /// What speaks through the socket.
@@ -232,6 +237,7 @@ pub(super) fn create_as(config: &mut Config<'_>, speaks: Speaks) -> Result<Box<d
             Speaks::Messages => Kind::Chatter(Hearing { channel, loud: !quiet, greeting }),
             Speaks::Metrics => Kind::Http { local, serves: Serves::Metrics },
         },
+        reloads: config.resource().cloned(),
     }))
 }
 
@@ -261,6 +267,7 @@ pub(super) fn create_http(config: &mut Config<'_>) -> Result<Box<dyn Element>, C
         retries,
         retry_warnings,
         kind: Kind::Http { local: ip.is_loopback(), serves: Serves::Handlers },
+        reloads: None,
     }))
 }
 
@@ -278,6 +285,7 @@ impl ControlSocket {
             proxy: self.proxy.clone(),
             read_only: self.read_only,
             verbose: self.verbose,
+            reloads: self.reloads.clone(),
         }
     }
 

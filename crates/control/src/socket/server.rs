@@ -72,6 +72,14 @@ enum Listener {
 }
 
 impl Listener {
+    /// The same socket once more, to be shut down.
+    fn copy(&self) -> std::io::Result<OwnedFd> {
+        match self {
+            Listener::Tcp(listener) => listener.as_fd().try_clone_to_owned(),
+            Listener::Unix(listener) => listener.as_fd().try_clone_to_owned(),
+        }
+    }
+
     fn accept(&self) -> std::io::Result<(File, String)> {
         let (fd, from): (OwnedFd, String) = match self {
             Listener::Tcp(listener) => {
@@ -84,6 +92,12 @@ impl Listener {
         };
         Ok((File::from(fd), from))
     }
+}
+
+/// What the threads of a new server have in common.
+fn shared(target: Target) -> Arc<Shared> {
+    let state = State { target: Arc::new(target), closed: false, connections: Vec::new() };
+    Arc::new(Shared { state: Mutex::new(state), changed: Condvar::new(), collector: Mutex::default() })
 }
 
 /// Listens on the first of these ports that is not in use.
@@ -130,13 +144,8 @@ impl Server {
     /// What cannot be done, and why.
     pub(super) fn start(address: &Address, target: Target, role: Role) -> Result<Server, String> {
         let bound = |error: std::io::Error| format!("bind: {}", plain(&error));
-        let state = State { target: Arc::new(target), closed: false, connections: Vec::new() };
-        let shared = Arc::new(Shared {
-            state: Mutex::new(state),
-            changed: Condvar::new(),
-            collector: Mutex::default(),
-        });
-        let (listener, port, socket) = match address {
+        let shared = shared(target);
+        let (listener, port) = match address {
             Address::Connected(descriptor) => {
                 let stream =
                     take(*descriptor).map_err(|error| format!("socket {descriptor}: {}", plain(&error)))?;
@@ -148,17 +157,35 @@ impl Server {
             Address::Tcp(ip, ports) => {
                 let listener = listen(*ip, ports).map_err(bound)?;
                 let port = listener.local_addr().map_err(bound)?.port();
-                let socket = listener.as_fd().try_clone_to_owned().map_err(bound)?;
-                (Listener::Tcp(listener), Some(port), socket)
+                (Listener::Tcp(listener), Some(port))
             }
-            Address::Unix(path) => {
-                let listener = bind_unix(path).map_err(bound)?;
-                let socket = listener.as_fd().try_clone_to_owned().map_err(bound)?;
-                (Listener::Unix(listener), None, socket)
-            }
+            Address::Unix(path) => (Listener::Unix(bind_unix(path).map_err(bound)?), None),
         };
-        let (address, socket) = (address.clone(), Some(socket));
-        let server = Server { address, port, chatter: None, socket, shared: shared.clone() };
+        Server::accept(address.clone(), shared, listener, port, role)
+    }
+
+    /// Serves each client that connects to a UNIX-domain socket that listens at `address`.
+    ///
+    /// # Errors
+    /// What cannot be done, and why.
+    pub(super) fn serve_unix(
+        address: Address,
+        listener: UnixListener,
+        target: Target,
+        role: Role,
+    ) -> Result<Server, String> {
+        Server::accept(address, shared(target), Listener::Unix(listener), None, role)
+    }
+
+    fn accept(
+        address: Address,
+        shared: Arc<Shared>,
+        listener: Listener,
+        port: Option<u16>,
+        role: Role,
+    ) -> Result<Server, String> {
+        let socket = listener.copy().map_err(|error| format!("bind: {}", plain(&error)))?;
+        let server = Server { address, port, chatter: None, socket: Some(socket), shared: shared.clone() };
         let thread = std::thread::Builder::new().name("control".to_owned());
         thread
             .spawn(move || accept_all(&shared, &listener, &role))

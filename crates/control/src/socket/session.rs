@@ -42,6 +42,7 @@ const HELP: &[&str] = &[
     "LLRPC elt#number [len]  call LLRPC, pass len data bytes, return DATA",
     "WATCH [topic...]        report events line by line, until anything is sent",
     "METRICS                 report what the router does, return DATA",
+    "RELOAD len              replace the configuration as len data bytes say, return DATA",
     "QUIT                    close connection",
 ];
 
@@ -205,6 +206,10 @@ impl<R: Read> Session<'_, BufReader<R>> {
                 _ => self.llrpc(words[1]),
             },
             ("METRICS", 1) => self.metrics(),
+            ("RELOAD", 2) => match self.data(&verb, words[1])? {
+                Ok(request) => self.reload(&request),
+                Err(refusal) => Err(refusal),
+            },
             ("CLOSE" | "QUIT", number) => {
                 self.over = true;
                 let complaint = if number > 1 {
@@ -222,7 +227,7 @@ impl<R: Read> Session<'_, BufReader<R>> {
             ("HELP", _) => Ok(lines(code::OK, &HELP.iter().map(|&line| line.into()).collect::<Vec<_>>())),
             (
                 "READ" | "GET" | "WRITE" | "SET" | "READDATA" | "WRITEDATA" | "SETDATA" | "READUNTIL"
-                | "WRITEUNTIL" | "CHECKREAD" | "CHECKWRITE" | "LLRPC" | "METRICS",
+                | "WRITEUNTIL" | "CHECKREAD" | "CHECKWRITE" | "LLRPC" | "METRICS" | "RELOAD",
                 _,
             ) => refuse(code::SYNTAX, "Wrong number of arguments"),
             _ => refuse(code::UNIMPLEMENTED, format!("Command '{verb}' unimplemented")),
@@ -303,6 +308,21 @@ impl<R: Read> Session<'_, BufReader<R>> {
             }
             Err(error) => failed(code::UNSPECIFIED, "Metrics error".to_owned(), &[], error),
         }
+    }
+
+    /// Has the program carry out what concerns the configuration as a whole.
+    fn reload(&self, request: &str) -> Answered {
+        self.works();
+        let target = self.shared.target();
+        if target.read_only || target.proxy.is_some() {
+            return refuse(code::PERMISSION, "Permission denied for reload");
+        }
+        let Some(service) = &target.reloads else {
+            return refuse(code::PERMISSION, "Permission denied for reload: the router runs without '-R'");
+        };
+        let answer = service.0.serve(request);
+        let said = lines(code::OK, &["Reload answered".to_owned()]);
+        Ok(format!("{said}DATA {}\r\n{answer}", lang::bytes::of_text(&answer).len()))
     }
 
     fn check(&self, name: &str, write: bool) -> Answered {

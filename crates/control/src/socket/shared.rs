@@ -1,5 +1,6 @@
 //! What the threads of a server have in common.
 
+use super::reload::ReloadService;
 use crate::metrics::{Collector, Format};
 use router::{Call, Handle, HandlerErrorKind, HandlerResult, Response};
 use std::fs::File;
@@ -25,6 +26,8 @@ pub(super) struct Target {
     pub(super) proxy: Option<String>,
     pub(super) read_only: bool,
     pub(super) verbose: bool,
+    /// What takes requests to replace the configuration, where that is allowed.
+    pub(super) reloads: Option<ReloadService>,
 }
 
 /// What the threads of a server have in common.

@@ -11,8 +11,9 @@ mod trial;
 use super::order::OrderArgument;
 use super::output::json;
 use super::wiring::Wiring;
+use crate::address::connect;
 use crate::console;
-use crate::ctl::{connect, data};
+use crate::ctl::data;
 use crate::status::Status;
 use network::Network;
 use serde_json::{Value, json};
@@ -222,7 +223,7 @@ fn wait_until_active(files: &ClusterFiles, nodes: u16, over: &AtomicBool) -> Res
 /// Whether a node takes part, reaches all others, and all its cables are whole.
 fn is_active(socket: &Path) -> bool {
     let look = || {
-        let mut client = connect("", None, Some(socket))?;
+        let mut client = connect(None, Some(socket))?;
         let phase = data(client.read("vlb.phase", ""))?;
         let known = data(client.read("vlb.view", ""))? + &data(client.read("vlb.links", ""))?;
         Ok::<bool, String>(phase.trim() == "active" && !known.contains(" down"))
@@ -297,7 +298,7 @@ fn stop(files: &ClusterFiles, running: &mut Vec<Child>) {
 
 fn ask_to_stop(files: &ClusterFiles) {
     for (_, socket) in files.sockets() {
-        if let Ok(mut client) = connect("", None, Some(&socket)) {
+        if let Ok(mut client) = connect(None, Some(&socket)) {
             let _ = data(client.write("stop", "")); // one that does not answer is ended otherwise
         }
     }

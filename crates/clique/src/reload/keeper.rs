@@ -1,0 +1,292 @@
+//! The router's side: a thread that replaces the configuration, remembers those that ran, and goes back to one when another is not confirmed.
+//!
+//! The timer and the old configuration are the router's, so that a client whose terminal is lost, or whose network the new configuration has cut
+//! off, need not be there.
+
+use super::diff;
+use super::history::{By, Entry, History};
+use super::request::{Answer, Difference, Load, Request};
+use crate::console;
+use crate::report::Refusal;
+use crate::swap::{Current, Proposal, Requests};
+use click_tools::{Parameter, Text};
+use control::{ReloadService, Reloads};
+use router::Surveyor;
+use serde_json::Value;
+use std::io;
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// How long workers may take to say what state there is.
+const PATIENCE: Duration = Duration::from_millis(500);
+/// How long a client may be told to have for its confirmation, at most.
+pub(super) const CONFIRM_MAX_S: u64 = 24 * 3600;
+
+/// Where requests go; there before the router is.
+#[derive(Clone)]
+pub(crate) struct Keeper {
+    sender: Arc<Mutex<Sender<Message>>>,
+    receiver: Arc<Mutex<Option<Receiver<Message>>>>,
+}
+
+/// What the thread hears.
+enum Message {
+    /// A request of a client, and where the answer goes.
+    Ask(String, Sender<String>),
+    /// The handler `hotconfig` has put a configuration in its place.
+    Loaded(Text, Vec<Parameter>),
+}
+
+/// A configuration that was parsed and checked for a dry run.
+pub(crate) struct Checked {
+    pub(crate) graph: lang::Graph,
+    pub(crate) warnings: Vec<String>,
+}
+
+/// Checks a proposal without opening anything.
+pub(crate) type Check = Box<dyn Fn(&Proposal) -> Result<Checked, Refusal> + Send>;
+
+/// What the thread needs.
+pub(crate) struct Start {
+    pub(crate) requests: Requests,
+    pub(crate) current: Current,
+    pub(crate) check: Check,
+    /// The configuration that runs.
+    pub(crate) text: Text,
+    pub(crate) parameters: Vec<Parameter>,
+    /// Why the configuration is not to be replaced, if so.
+    pub(crate) fixed: Option<&'static str>,
+}
+
+struct State {
+    start: Start,
+    history: History,
+    trial: Option<Trial>,
+}
+
+/// A configuration that waits to be confirmed.
+struct Trial {
+    until: Instant,
+    /// Where to go back to.
+    before: u64,
+}
+
+impl Keeper {
+    pub(crate) fn new() -> Keeper {
+        let (sender, receiver) = mpsc::channel();
+        Keeper { sender: Arc::new(Mutex::new(sender)), receiver: Arc::new(Mutex::new(Some(receiver))) }
+    }
+
+    /// For control sockets.
+    pub(crate) fn service(&self) -> ReloadService {
+        ReloadService(Arc::new(self.clone()))
+    }
+
+    /// Notes that the handler `hotconfig` has put a configuration in its place.
+    pub(crate) fn loaded(&self, text: Text, parameters: Vec<Parameter>) {
+        self.send(Message::Loaded(text, parameters));
+    }
+
+    fn send(&self, message: Message) {
+        let sender = self.sender.lock().unwrap_or_else(PoisonError::into_inner);
+        let _ = sender.send(message); // the thread has gone only with the router
+    }
+
+    /// Begins to carry out requests.
+    ///
+    /// # Errors
+    /// That there is no thread to do so.
+    pub(crate) fn start(&self, start: Start) -> io::Result<()> {
+        let receiver = self.receiver.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let Some(receiver) = receiver else { return Ok(()) };
+        let mut history = History::of_service();
+        let Text { name, text } = start.text.clone();
+        history.add(By::Start, name, text, start.parameters.clone());
+        let mut state = State { start, history, trial: None };
+        let serve = move || {
+            loop {
+                let message = match &state.trial {
+                    None => receiver.recv().map_err(|_| RecvTimeoutError::Disconnected),
+                    Some(trial) => {
+                        receiver.recv_timeout(trial.until.saturating_duration_since(Instant::now()))
+                    }
+                };
+                match message {
+                    Ok(Message::Ask(request, reply)) => drop(reply.send(state.answer(&request))),
+                    Ok(Message::Loaded(text, parameters)) => {
+                        state.history.add(By::Hotconfig, text.name, text.text, parameters);
+                    }
+                    Err(RecvTimeoutError::Timeout) => state.give_up(),
+                    Err(RecvTimeoutError::Disconnected) => return,
+                }
+            }
+        };
+        std::thread::Builder::new().name("reload".to_owned()).spawn(serve).map(drop)
+    }
+}
+
+impl Reloads for Keeper {
+    fn serve(&self, request: &str) -> String {
+        let (reply, answer) = mpsc::channel();
+        self.send(Message::Ask(request.to_owned(), reply));
+        answer.recv().unwrap_or_else(|_| written(&refused("the router has stopped")))
+    }
+}
+
+/// An answer as it is sent.
+fn written(answer: &Answer) -> String {
+    // Nothing in an answer can fail to be written.
+    serde_json::to_string(answer).unwrap_or_default()
+}
+
+fn refused(message: impl Into<String>) -> Answer {
+    Answer::Refused { message: message.into(), diagnostics: Value::Array(Vec::new()) }
+}
+
+fn refusal(refusal: Refusal, color: bool) -> Answer {
+    let message = if color { refusal.colored } else { refusal.plain };
+    Answer::Refused { message, diagnostics: refusal.diagnostics }
+}
+
+impl State {
+    fn answer(&mut self, request: &str) -> String {
+        let answer = match serde_json::from_str(request) {
+            Ok(Request::Load(load)) => self.load(load),
+            Ok(Request::Confirm) => self.confirm(),
+            Ok(Request::RollBack { number }) => self.roll_back(number),
+            Ok(Request::History { number: None }) => Answer::History {
+                configurations: self.history.list(),
+                confirm_within_s: self.trial.as_ref().map(|trial| {
+                    trial.until.saturating_duration_since(Instant::now()).as_secs_f64().ceil() as u64
+                }),
+            },
+            Ok(Request::History { number: Some(number) }) => match self.history.find(number) {
+                Some(Entry { name, text, .. }) => {
+                    Answer::Text { number, name: name.clone(), text: text.clone() }
+                }
+                None => refused(format!("no configuration {number} is kept")),
+            },
+            Err(error) => refused(format!("unknown request: {error}")),
+        };
+        written(&answer)
+    }
+
+    fn load(&mut self, load: Load) -> Answer {
+        let proposal =
+            Proposal::new(Text { name: load.name, text: load.text }, self.parameters(load.parameters));
+        if load.confirm_s.is_some_and(|seconds| seconds > CONFIRM_MAX_S) {
+            return refused(format!("a confirmation is waited for {CONFIRM_MAX_S} seconds at most"));
+        }
+        let checked = match (self.start.check)(&proposal) {
+            Ok(checked) => checked,
+            Err(why) => return refusal(why, load.color),
+        };
+        let difference = self.difference(&checked.graph);
+        if load.dry_run {
+            return Answer::Planned { difference, warnings: checked.warnings };
+        }
+        if let Some(why) = self.obstacle() {
+            return refused(why);
+        }
+        match self.start.requests.replace(proposal.clone()) {
+            Err(why) => refusal(why, load.color),
+            Ok(warnings) => {
+                let before = self.history.running().map(|entry| entry.number);
+                let Text { name, text } = proposal.text;
+                let number = self.history.add(By::Reload, name, text, proposal.parameters);
+                let confirm_s = load.confirm_s.filter(|_| before != Some(number));
+                self.trial = before.zip(confirm_s).map(|(before, seconds)| Trial {
+                    until: Instant::now() + Duration::from_secs(seconds),
+                    before,
+                });
+                Answer::Loaded { number, difference, warnings, confirm_s }
+            }
+        }
+    }
+
+    /// The parameters of the configuration that runs, with others in the place of namesakes.
+    fn parameters(&self, new: Vec<Parameter>) -> Vec<Parameter> {
+        let mut parameters = self.start.parameters.clone();
+        parameters.retain(|(name, _)| new.iter().all(|(other, _)| other != name));
+        parameters.extend(new);
+        parameters
+    }
+
+    /// Why no other configuration can be loaded now, if so.
+    fn obstacle(&self) -> Option<String> {
+        match (&self.trial, self.start.fixed) {
+            (_, Some(why)) => Some(why.to_owned()),
+            (Some(_), None) => Some(
+                "a configuration waits to be confirmed: 'clique confirm' keeps it, 'clique rollback' does not"
+                    .to_owned(),
+            ),
+            (None, None) => None,
+        }
+    }
+
+    /// What a configuration has that the running one has not, and what of its state would be lost.
+    fn difference(&self, graph: &lang::Graph) -> Difference {
+        let handle = self.start.current.handle();
+        let mut difference = diff::difference(&handle.info().graph, graph);
+        if let Ok(survey) = Surveyor::new(handle.clone()).survey(PATIENCE) {
+            difference.add_lost(handle.info(), &survey);
+        }
+        difference
+    }
+
+    fn confirm(&mut self) -> Answer {
+        match (self.trial.take(), self.history.running()) {
+            (Some(_), Some(entry)) => Answer::Confirmed { number: entry.number },
+            _ => refused("no configuration waits to be confirmed"),
+        }
+    }
+
+    fn roll_back(&mut self, number: Option<u64>) -> Answer {
+        if let Some(why) = self.start.fixed {
+            return refused(why);
+        }
+        let target = match (number, &self.trial) {
+            (Some(number), _) => self.history.find(number),
+            (None, Some(trial)) => self.history.find(trial.before),
+            (None, None) => self.history.before(),
+        };
+        let Some(target) = target.cloned() else {
+            return refused(match number {
+                Some(number) => format!("no configuration {number} is kept"),
+                None => "no configuration is kept that ran before this one".to_owned(),
+            });
+        };
+        let from = self.history.running().map_or(0, |entry| entry.number);
+        match self.run_again(&target) {
+            Ok(warnings) => Answer::RolledBack { from, number: target.number, warnings },
+            Err(why) => refusal(why, false),
+        }
+    }
+
+    fn run_again(&mut self, entry: &Entry) -> Result<Vec<String>, Refusal> {
+        let text = Text { name: entry.name.clone(), text: entry.text.clone() };
+        let warnings = self.start.requests.replace(Proposal::new(text, entry.parameters.clone()))?;
+        self.trial = None;
+        self.history.run(entry.number);
+        Ok(warnings)
+    }
+
+    /// Nothing was confirmed in time.
+    fn give_up(&mut self) {
+        let Some(Trial { before, .. }) = self.trial.take() else { return };
+        let number = self.history.running().map_or(0, |entry| entry.number);
+        let Some(entry) = self.history.find(before).cloned() else { return };
+        self.history.note(number, "not confirmed");
+        let say = |message: &str| console::complain(&format!("clique run: {message}\n"));
+        match self.run_again(&entry) {
+            Ok(_) => {
+                say(&format!("configuration {number} was not confirmed in time: {before} runs again"));
+            }
+            Err(why) => say(&format!(
+                "configuration {number} was not confirmed in time, and {before} cannot run again:\n{}",
+                why.plain
+            )),
+        }
+    }
+}
