@@ -1,6 +1,6 @@
 //! What primitives of the IP classifiers' language say about packets, as expressions.
 
-use super::expr::{DIGEST, Expr, MAC, NETWORK, TRANSPORT};
+use super::expr::{DIGEST, Expr, MAC, NETWORK, STATE, TRANSPORT};
 use super::names::{Family, Field, Kind};
 use super::primitive::{Address, Data, Op, Primitive, Side, is_special};
 use wire::describe::PROTO_TCP_OR_UDP;
@@ -41,6 +41,9 @@ impl Primitive {
                 all.push(Expr::equals(offset, field, 3 << shift, 3 << shift));
             }
             Some(Kind::Field(field)) => all.push(self.relation(field)),
+            Some(Kind::State) => {
+                all.push(self.negate(Expr::equals(STATE, 0xff << 24, 0xff << 24, self.value << 24)));
+            }
             Some(Kind::Net) | None => {}
         }
         match all.len() {

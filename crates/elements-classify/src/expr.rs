@@ -1,23 +1,32 @@
 //! What a pattern of the IP classifiers says about a packet: comparisons of words, joined by "and", "or" and "?:".
 
 use super::program::{Jump, Program, Test, part_of};
+use elements_shared::connection_state::ConnectionState;
 
 /// Bytes that comparisons look at, by part of the packet; see [`PART`].
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Parts<'p>([&'p [u8]; 5]);
+pub(super) struct Parts<'p>([&'p [u8]; 6]);
 
 impl<'p> Parts<'p> {
     /// The parts: up to 14 bytes of the link-layer header, two bytes behind the start so that its words are Click's; all
-    /// from the network header on; all from the transport header on; what was found out about the packet beforehand.
+    /// from the network header on; all from the transport header on; what was found out about the packet beforehand. The
+    /// state of its connection is unknown.
     #[inline]
     pub(super) fn new(mac: &'p [u8], network: &'p [u8], transport: &'p [u8], digest: &'p [u8]) -> Parts<'p> {
-        Parts([&[], mac, network, transport, digest])
+        Parts([&[], mac, network, transport, digest, &[]])
+    }
+
+    /// The same for a packet whose connection is in a state: a byte and three of padding.
+    #[cfg(test)]
+    pub(super) fn with_state(mut self, state: &'p [u8; 4]) -> Parts<'p> {
+        self.0[5] = state;
+        self
     }
 
     /// The part with a number.
     #[inline]
     pub(super) fn get(&self, part: usize) -> &'p [u8] {
-        self.0[part.min(4)]
+        self.0[part.min(5)]
     }
 }
 
@@ -31,6 +40,8 @@ pub(super) const NETWORK: usize = 2 * PART;
 pub(super) const TRANSPORT: usize = 3 * PART;
 /// Offset of the digest.
 pub(super) const DIGEST: usize = 4 * PART;
+/// Offset of the state of the packet's connection. No packet is searched by it: see [`Expr::in_state`].
+pub(super) const STATE: usize = 5 * PART;
 
 /// One comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -161,6 +172,21 @@ impl Expr {
             Expr::All(parts) | Expr::Any(parts) | Expr::Choose(parts) => {
                 parts.iter().any(|part| part.looks_at(offsets.clone()))
             }
+        }
+    }
+
+    /// What it says about packets whose connection is in a state: what it says about states is decided.
+    pub(super) fn in_state(&self, state: ConnectionState) -> Expr {
+        let decided = |parts: &[Expr]| parts.iter().map(|part| part.in_state(state)).collect();
+        match self {
+            Expr::Literal(literal) if literal.offset == STATE => {
+                let is = literal.value == (state as u32) << 24;
+                Expr::Const(is == literal.equal)
+            }
+            Expr::Const(_) | Expr::Literal(_) => self.clone(),
+            Expr::All(parts) => Expr::All(decided(parts)),
+            Expr::Any(parts) => Expr::Any(decided(parts)),
+            Expr::Choose(parts) => Expr::Choose(decided(parts)),
         }
     }
 

@@ -1,23 +1,23 @@
 //! What the classifiers of IP packets share: arguments, the choice of a search, handlers.
 //!
-//! A few rules become a decision program ([`super::program`]), many are searched by bit vectors ([`super::vectors`]).
+//! [`super::ways`] has the searches. Where rules ask for the states of connections there is one for each state, in which what the rules say
+//! about states is decided already: it costs a packet nothing, and saves one of an established connection most of the rules.
 
-use super::compiled::{Compiled, NOWHERE, Quick};
-use super::expr::{MAC, NETWORK, Parts, Rule};
+use super::compiled::NOWHERE;
+use super::expr::{PART, Rule, STATE};
 use super::language::{Language, words};
 use super::names::Family;
 use super::primitive::Messages;
 use super::program::Program;
 use super::repeats::{self, Counts, Repeats};
-use super::usual;
-use super::vectors::Vectors;
+use super::tally::{Tally, TallyRule, Value};
+use super::ways::Way;
 use elements_shared::arguments::replaced;
+use elements_shared::connection_state::ConnectionState;
 use packet::{Batch, Packet};
-use router::{Config, ConfigError, Cx, Element, Handlers, PerPacket, Scope, Simple, Verdict};
+use router::{Config, ConfigError, Cx, Element, Handlers, Merge, PerPacket, Scope, Simple, Verdict};
 use std::sync::{Arc, OnceLock};
 
-/// Tests of a program from which on a search by bit vectors is faster.
-const SEARCH_MIN: usize = 48;
 /// Tests of a program up to which it is made in order to find outputs that get no packets.
 const CHECK_MAX: usize = 4000;
 
@@ -31,48 +31,52 @@ pub(super) struct Style {
     pub(super) fast: bool,
 }
 
-#[derive(Debug)]
-enum Search {
-    Program(Compiled),
-    Vectors(Box<Vectors>),
-}
-
-/// The quicker way for packets without IP options or extension headers: all parts are seen from the network header.
-#[derive(Debug)]
-enum Usual {
-    Program(Compiled),
-    /// The search is able to.
-    Vectors,
-    /// There is none.
-    None,
-}
-
 /// A configuration, compiled.
 #[derive(Debug)]
 struct Filter {
     arguments: Vec<String>,
     rules: Vec<Rule>,
-    search: Search,
-    usual: Usual,
-    /// Whether some rule looks at the link-layer header.
-    uses_mac: bool,
+    /// The way of search; one for each state of connections, if rules ask for it.
+    ways: Box<[Way]>,
+    /// If packets are counted by rule: the rules, whose numbers are found then.
+    tally: Option<Box<[TallyRule]>>,
 }
 
 impl Filter {
-    fn new(arguments: Vec<String>, rules: Vec<Rule>, family: Family) -> Filter {
-        let tests: usize = rules.iter().map(|rule| rule.expr.tests()).sum();
-        let uses_mac = rules.iter().any(|rule| rule.expr.looks_at(MAC..NETWORK));
-        let (search, usual) = if tests < SEARCH_MIN {
-            let mut program = Program::of_rules(&rules);
-            program.optimise();
-            let usual = usual::program(&program, family);
-            let usual = usual.map_or(Usual::None, |program| Usual::Program(Compiled::new(&program)));
-            (Search::Program(Compiled::new(&program)), usual)
-        } else {
-            let usual = if family == Family::V4 && !uses_mac { Usual::Vectors } else { Usual::None };
-            (Search::Vectors(Box::new(Vectors::new(rules.clone()))), usual)
+    fn new(read: Read, arguments: Vec<String>, family: Family) -> Filter {
+        let Read { rules, tally, .. } = read;
+        let numbered = |(number, rule): (usize, &Rule)| Rule { output: Some(number), ..rule.clone() };
+        let searched: Vec<Rule> = match tally {
+            Some(_) => rules.iter().enumerate().map(numbered).collect(),
+            None => rules.clone(),
         };
-        Filter { arguments, rules, search, usual, uses_mac }
+        let way = |state| {
+            let decided = |rule: &Rule| Rule { expr: rule.expr.in_state(state), ..rule.clone() };
+            Way::new(&searched.iter().map(decided).collect::<Vec<_>>(), family)
+        };
+        let ways = if rules.iter().any(|rule| rule.expr.looks_at(STATE..STATE + PART)) {
+            ConnectionState::ALL.map(way).into()
+        } else {
+            Box::new([Way::new(&searched, family)]) as Box<[Way]>
+        };
+        Filter { arguments, rules, ways, tally }
+    }
+
+    /// The way for a packet.
+    #[inline]
+    fn way(&self, packet: &Packet) -> &Way {
+        let of_state = || self.ways.get(ConnectionState::of(packet) as usize);
+        let way = if self.ways.len() == 1 { None } else { of_state() };
+        way.unwrap_or(&self.ways[0])
+    }
+
+    /// The only way, if there is one, and nothing is counted.
+    #[inline]
+    fn plain(&self) -> Option<&Way> {
+        match &*self.ways {
+            [way] if self.tally.is_none() => Some(way),
+            _ => None,
+        }
     }
 
     fn program(&self) -> Program {
@@ -89,90 +93,32 @@ impl Filter {
         let used = self.program().used(outputs);
         (0..outputs).filter(|&output| !used[output]).collect()
     }
-
-    /// The output for a packet, where there is a program for usual packets; [`NOWHERE`] if it is dropped.
-    #[inline(always)]
-    fn run_quick(&self, program: Quick<'_>, packet: &Packet, family: Family) -> usize {
-        let front = usual::front(packet, family, program.reach);
-        front.map_or_else(|| self.run(packet, family), |front| program.run(front))
-    }
-
-    /// The output for a packet; [`NOWHERE`] if it is dropped.
-    #[inline(never)] // what is quicker stays small
-    fn run(&self, packet: &Packet, family: Family) -> usize {
-        if let Some(network) = usual::network(packet, family) {
-            match (&self.usual, &self.search) {
-                (Usual::Program(program), _) => return program.run(network),
-                (Usual::Vectors, Search::Vectors(vectors)) => {
-                    if let Some(output) = vectors.run_usual(network) {
-                        return output.unwrap_or(NOWHERE);
-                    }
-                }
-                _ => {}
-            }
-        }
-        self.run_general(packet, family)
-    }
-
-    /// The program for usual packets, if there is one.
-    fn quick(&self) -> Option<Quick<'_>> {
-        match &self.usual {
-            Usual::Program(program) => program.quick(),
-            Usual::Vectors | Usual::None => None,
-        }
-    }
-
-    #[inline(never)] // it has most to do
-    fn run_general(&self, packet: &Packet, family: Family) -> usize {
-        let network = packet.network().unwrap_or_default();
-        let mut mac = [0; 16];
-        let mac_len = if self.uses_mac { copy_mac(packet, &mut mac) } else { 0 };
-        let mac = &mac[..mac_len];
-        if family == Family::V4 {
-            return self.search(&Parts::new(mac, network, packet.transport().unwrap_or_default(), &[]));
-        }
-        match digest_v6(network) {
-            Some((digest, transport)) => self.search(&Parts::new(mac, network, transport, &digest)),
-            None => self.search(&Parts::new(mac, network, &[], &[])),
-        }
-    }
-
-    #[inline]
-    fn search(&self, parts: &Parts<'_>) -> usize {
-        match &self.search {
-            Search::Program(program) => program.run_on(|part| parts.get(part)),
-            Search::Vectors(vectors) => vectors.run(parts).unwrap_or(NOWHERE),
-        }
-    }
-}
-
-/// Copies the link-layer header to two bytes behind the start, where its addresses are in the words that Click names.
-/// Returns where it ends.
-fn copy_mac(packet: &Packet, to: &mut [u8; 16]) -> usize {
-    let Some(mac) = packet.mac() else { return 0 };
-    let len = mac.len().min(14);
-    to[2..2 + len].copy_from_slice(&mac[..len]);
-    2 + len
-}
-
-/// What IPv6 patterns want to know of a packet beside its fields: the transport protocol, and whether it is a fragment (bit
-/// 0) or even a later one (bit 1). Also the transport header.
-fn digest_v6(network: &[u8]) -> Option<([u8; 4], &[u8])> {
-    let upper = wire::ipv6::upper_layer(network).ok()?;
-    let flags = u8::from(upper.fragment.is_some()) | u8::from(!upper.first_fragment) << 1;
-    Some(([upper.protocol, flags, 0, 0], network.get(upper.offset..).unwrap_or_default()))
 }
 
 /// Reads the arguments. Messages say what is wrong, or odd.
-fn read(arguments: &[String], style: Style, outputs: usize, scope: Scope<'_>) -> (Vec<Rule>, Messages) {
+fn read(arguments: &[String], style: Style, outputs: usize, scope: Scope<'_>) -> Read {
     let language = Language { family: style.family, scope };
-    let mut reader = Reader { language, style, outputs, rules: Vec::new(), messages: Messages::default() };
+    let mut reader = Reader {
+        language,
+        style,
+        outputs,
+        rules: Vec::new(),
+        tally: Vec::new(),
+        messages: Messages::default(),
+    };
     if style.output_each && arguments.len() != outputs {
         reader.messages.error(format!("need {outputs} arguments, one per output port"));
-        return (Vec::new(), reader.messages);
+        return Read { rules: Vec::new(), tally: None, messages: reader.messages };
     }
-    let patterns = arguments.iter().filter(|argument| !style.fast || caching(argument).is_none());
-    for (i, argument) in patterns.enumerate() {
+    let mut counts = false;
+    let is_rule = |argument: &&String| !style.fast || keyword(argument, "CACHING").is_none();
+    let is_rule = |argument: &&String| {
+        let count = keyword(argument, "COUNT").filter(|_| !style.output_each);
+        counts |= count.is_some_and(|value| router::parse_boolean(value) == Some(true));
+        count.is_none() && is_rule(argument)
+    };
+    let patterns: Vec<&String> = arguments.iter().filter(is_rule).collect();
+    for (i, argument) in patterns.into_iter().enumerate() {
         let text = lang::conf::unquote(argument);
         let bare: Vec<&str> = text.split_whitespace().collect();
         match bare.as_slice() {
@@ -180,17 +126,28 @@ fn read(arguments: &[String], style: Style, outputs: usize, scope: Scope<'_>) ->
             _ => reader.rule("", i, &words(&text)),
         }
     }
-    (reader.rules, reader.messages)
+    if !style.output_each
+        && let Some(value) = arguments.iter().find_map(|argument| keyword(argument, "COUNT"))
+        && router::parse_boolean(value).is_none()
+    {
+        reader.messages.prefix.clear();
+        reader.messages.error("COUNT: expected bool");
+    }
+    let tally = counts || reader.tally.iter().any(|rule| rule.log);
+    let tally = tally.then(|| reader.tally.into());
+    Read { rules: reader.rules, tally, messages: reader.messages }
 }
 
-/// What the keyword CACHING has, if this argument is it.
-fn caching(argument: &str) -> Option<&str> {
-    argument.strip_prefix("CACHING").filter(|value| value.starts_with(char::is_whitespace)).map(str::trim)
+/// What a keyword has, if this argument is it.
+fn keyword<'a>(argument: &'a str, name: &str) -> Option<&'a str> {
+    argument.strip_prefix(name).filter(|value| value.starts_with(char::is_whitespace)).map(str::trim)
 }
 
 /// The keyword CACHING among arguments.
 fn read_caching(arguments: &[String]) -> Result<bool, String> {
-    let Some(value) = arguments.iter().find_map(|argument| caching(argument)) else { return Ok(false) };
+    let Some(value) = arguments.iter().find_map(|argument| keyword(argument, "CACHING")) else {
+        return Ok(false);
+    };
     router::parse_boolean(value).ok_or_else(|| "CACHING: expected bool".to_owned())
 }
 
@@ -200,6 +157,15 @@ struct Reader<'a> {
     style: Style,
     outputs: usize,
     rules: Vec<Rule>,
+    tally: Vec<TallyRule>,
+    messages: Messages,
+}
+
+/// What arguments say, and what is wrong with them.
+struct Read {
+    rules: Vec<Rule>,
+    /// If packets are counted by rule.
+    tally: Option<Box<[TallyRule]>>,
     messages: Messages,
 }
 
@@ -217,7 +183,13 @@ impl Reader<'_> {
             (false, [action, pattern @ ..]) => (read_action(action, self.outputs, messages), pattern),
             (_, pattern) => (Some(i), pattern),
         };
+        // Behind an action only: a classifier's pattern has none.
+        let (log, pattern) = match pattern {
+            ["log", rest @ ..] if !style.output_each => (true, rest),
+            _ => (false, pattern),
+        };
         self.rules.push(Rule { expr: self.language.read(pattern, messages), output });
+        self.tally.push(TallyRule { text: words.join(" "), output, log });
     }
 
     /// Adds the rules of a file.
@@ -272,6 +244,7 @@ struct IpFilter<const V6: bool> {
     style: Style,
     outputs: usize,
     repeats: Option<Box<Repeats>>,
+    tally: Tally,
 }
 
 /// Makes an element.
@@ -286,12 +259,12 @@ pub(super) fn create(config: &mut Config<'_>, style: Style) -> Result<Box<dyn El
             if arguments.len() == 1 && arguments[0].is_empty() && outputs != 1 {
                 arguments.clear();
             }
-            let (rules, messages) = read(&arguments, style, outputs, config.scope());
-            messages.warnings.into_iter().for_each(|warning| config.warn(warning));
-            if !messages.errors.is_empty() {
-                return Err(ConfigError::from(messages.errors));
+            let mut read = read(&arguments, style, outputs, config.scope());
+            std::mem::take(&mut read.messages.warnings).into_iter().for_each(|warning| config.warn(warning));
+            if !read.messages.errors.is_empty() {
+                return Err(ConfigError::from(read.messages.errors));
             }
-            let filter = Filter::new(arguments, rules, style.family);
+            let filter = Filter::new(read, arguments, style.family);
             if style.output_each {
                 let unused = filter.unused(outputs);
                 unused.iter().for_each(|output| config.warn(format!("output {output} matches no packets")));
@@ -302,8 +275,16 @@ pub(super) fn create(config: &mut Config<'_>, style: Style) -> Result<Box<dyn El
     let caching = style.fast && read_caching(&filter.arguments)?;
     let repeats = caching.then(|| Box::new(Repeats::new(slot.1.clone())));
     Ok(match style.family {
-        Family::V4 => Box::new(PerPacket(IpFilter::<false> { filter, style, outputs, repeats })),
-        Family::V6 => Box::new(PerPacket(IpFilter::<true> { filter, style, outputs, repeats })),
+        Family::V4 => Box::new(PerPacket(IpFilter::<false> {
+            filter,
+            style,
+            outputs,
+            repeats,
+            tally: Tally::default(),
+        })),
+        Family::V6 => {
+            Box::new(PerPacket(IpFilter::<true> { filter, style, outputs, repeats, tally: Tally::default() }))
+        }
     })
 }
 
@@ -321,26 +302,38 @@ impl<const V6: bool> IpFilter<V6> {
         }
     }
 
-    fn reconfigure(&mut self, cx: &mut Cx<'_>, arguments: Vec<String>) -> Result<(), String> {
-        let (rules, messages) = read(&arguments, self.style, self.outputs, router::scope(cx));
-        messages.warnings.iter().for_each(|warning| cx.warn(warning));
-        if !messages.errors.is_empty() {
-            return Err(messages.errors.join("\n"));
+    /// What becomes of a packet where connections have states, or rules are counted.
+    #[inline]
+    fn process_by_rule(&mut self, cx: &mut Cx<'_>, packet: &Packet) -> Verdict {
+        let mut output = self.filter.way(packet).run(packet, Self::FAMILY);
+        if let Some(rules) = &self.filter.tally {
+            output = self.tally.count(cx, rules, output, packet);
         }
-        self.filter = Arc::new(Filter::new(arguments, rules, self.style.family));
+        Self::verdict(self.style.output_each, output)
+    }
+
+    fn reconfigure(&mut self, cx: &mut Cx<'_>, arguments: Vec<String>) -> Result<(), String> {
+        let read = read(&arguments, self.style, self.outputs, router::scope(cx));
+        read.messages.warnings.iter().for_each(|warning| cx.warn(warning));
+        if !read.messages.errors.is_empty() {
+            return Err(read.messages.errors.join("\n"));
+        }
+        self.filter = Arc::new(Filter::new(read, arguments, self.style.family));
+        self.tally = Tally::default();
         Ok(())
     }
 }
 
 impl<const V6: bool> Simple for IpFilter<V6> {
     #[inline(always)] // one call less for every packet
-    fn process(&mut self, _cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
+    fn process(&mut self, cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
         if let Some(repeats) = &mut self.repeats {
             repeats.count(std::iter::once(&*packet));
         }
-        let output = match self.filter.quick() {
-            Some(program) => self.filter.run_quick(program, packet, Self::FAMILY),
-            None => self.filter.run(packet, Self::FAMILY),
+        let Some(way) = self.filter.plain() else { return self.process_by_rule(cx, packet) };
+        let output = match way.quick() {
+            Some(program) => way.run_quick(program, packet, Self::FAMILY),
+            None => way.run(packet, Self::FAMILY),
         };
         Self::verdict(self.style.output_each, output)
     }
@@ -349,13 +342,16 @@ impl<const V6: bool> Simple for IpFilter<V6> {
         if let Some(repeats) = &mut self.repeats {
             repeats.count(batch.iter());
         }
-        let (filter, output_each) = (&*self.filter, self.style.output_each);
+        let output_each = self.style.output_each;
         let verdict = |output| Self::verdict(output_each, output);
-        match filter.quick() {
+        let Some(way) = self.filter.plain() else {
+            return cx.scatter(batch, |cx, packet| self.process_by_rule(cx, packet));
+        };
+        match way.quick() {
             Some(program) => {
-                cx.scatter(batch, |_, packet| verdict(filter.run_quick(program, packet, Self::FAMILY)))
+                cx.scatter(batch, |_, packet| verdict(way.run_quick(program, packet, Self::FAMILY)))
             }
-            None => cx.scatter(batch, |_, packet| verdict(filter.run(packet, Self::FAMILY))),
+            None => cx.scatter(batch, |_, packet| verdict(way.run(packet, Self::FAMILY))),
         }
     }
 
@@ -363,6 +359,13 @@ impl<const V6: bool> Simple for IpFilter<V6> {
         h.read("program", |e: &mut Self, _| e.filter.program().grouped());
         h.read("config", |e: &mut Self, _| lang::conf::join_args(&e.filter.arguments));
         h.write("config", |e: &mut Self, cx, text| e.reconfigure(cx, lang::conf::split_args(text)));
+        if !self.style.output_each {
+            let rules = |e: &Self, value| {
+                e.filter.tally.as_ref().map_or(String::new(), |rules| e.tally.list(rules, value))
+            };
+            h.read("rule_packets", move |e: &mut Self, _| rules(e, Value::Packets)).merged(Merge::Tally);
+            h.read("rule_bytes", move |e: &mut Self, _| rules(e, Value::Bytes)).merged(Merge::Tally);
+        }
         if self.style.fast {
             repeats::handlers(h, |e: &Self| e.repeats.as_deref());
         }
@@ -378,52 +381,12 @@ impl<const V6: bool> Simple for IpFilter<V6> {
     }
 }
 
-/// One pattern: by itself, as a program, and to be searched.
+/// One pattern, to be tested.
 #[cfg(test)]
-pub(super) struct Alone {
-    family: Family,
-    filter: Filter,
-    vectors: Vectors,
-}
-
-#[cfg(test)]
-impl Alone {
-    pub(super) fn new(style: Style, scope: Scope<'_>, pattern: &str) -> Result<Alone, String> {
-        let (rules, messages) = read(&[pattern.to_owned()], style, 1, scope);
-        if !messages.errors.is_empty() {
-            return Err(messages.errors.join("\n"));
-        }
-        let vectors = Vectors::new(rules.clone());
-        let filter = Filter::new(vec![pattern.to_owned()], rules, style.family);
-        Ok(Alone { family: style.family, filter, vectors })
+pub(super) fn alone(style: Style, scope: Scope<'_>, pattern: &str) -> Result<super::ways::Alone, String> {
+    let mut read = read(&[pattern.to_owned()], style, 1, scope);
+    if !read.messages.errors.is_empty() {
+        return Err(read.messages.errors.join("\n"));
     }
-
-    /// Whether a packet matches, which all have to agree on. The packet starts with the network header.
-    pub(super) fn matches(&self, packet: &[u8], header_len: usize) -> bool {
-        let found = if self.family == Family::V6 { digest_v6(packet) } else { None };
-        let (digest, transport) = match (self.family, &found) {
-            (Family::V4, _) => (&[][..], packet.get(header_len..).unwrap_or_default()),
-            (Family::V6, Some((digest, transport))) => (&digest[..], *transport),
-            (Family::V6, None) => (&[][..], &[][..]),
-        };
-        let parts = Parts::new(&[], packet, transport, digest);
-        let matches = self.filter.rules[0].expr.matches(&parts);
-        assert_eq!(self.filter.search(&parts) == 0, matches, "program: {:?}", self.filter.arguments);
-        assert_eq!(self.vectors.run(&parts) == Some(0), matches, "search: {:?}", self.filter.arguments);
-        if self.family == Family::V4
-            && usual::has_usual_header(packet, header_len, self.family)
-            && let Some(output) = self.vectors.run_usual(packet)
-        {
-            assert_eq!(output == Some(0), matches, "usual search: {:?}", self.filter.arguments);
-        }
-        if let Usual::Program(usual) = &self.filter.usual
-            && usual::has_usual_header(packet, header_len, self.family)
-        {
-            assert_eq!(usual.run(packet) == 0, matches, "usual: {:?}", self.filter.arguments);
-            if let Some(output) = usual.run_quick(packet) {
-                assert_eq!(output == 0, matches, "quick: {:?}", self.filter.arguments);
-            }
-        }
-        matches
-    }
+    Ok(super::ways::Alone::new(style.family, pattern, read.rules.remove(0)))
 }

@@ -1,7 +1,7 @@
 //! Filters IPv6 packets by their contents.
 //!
 //! ```click
-//! IP6Filter(ACTION1 PATTERN1, ..., ACTIONN PATTERNN)
+//! IP6Filter(ACTION1 PATTERN1, ..., ACTIONN PATTERNN [, keyword COUNT])
 //! ```
 //!
 //! Does for IPv6 packets what IPFilter does for IPv4 packets: the first pattern that a packet matches decides what
@@ -9,9 +9,17 @@
 //!
 //! Ports: 1 input, any number of outputs. Processing: push. Workers: replicated.
 //!
+//! # Arguments
+//! - `ACTION`, `PATTERN`: as for IPFilter.
+//! - `log` between action and pattern: packets that match are written to the log, at most ten a second and worker, with
+//!   the element's name and the rule's number.
+//! - `COUNT` (boolean, default false): whether to count packets by rule; rules with `log` imply it.
+//!
 //! # Handlers
 //! - `program` (read): the rules as a program, one test per line.
 //! - `config` (read, write): the rules. New ones take effect immediately, or not at all if they contain an error.
+//! - `rule_packets`, `rule_bytes` (read): the packets, and their bytes, that each rule has decided about: lines of a
+//!   number, a tab, and the rule with its number; last those that no rule matched. Empty unless rules are counted.
 //!
 //! # Example
 //! ```click

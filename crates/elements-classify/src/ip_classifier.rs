@@ -25,6 +25,8 @@
 //!   one four-byte word. `transp[POS:LEN]` is the same for the transport header, `tcp[POS:LEN]` for a TCP header, and
 //!   so on.
 //! - `[SRCORDST] ether host ETH`: packets from or to this Ethernet address. The link-layer header must be marked.
+//! - `state STATE`: packets whose connection is in this state, as a ConnTrack in front has found it: `new`,
+//!   `established`, `related`, `invalid`, or `untracked`. `state established or related` is short for two of them.
 //! - `true`, `false`: all packets, no packet.
 //!
 //! Primitives are combined by `and` (`&&`; may be left out), `or` (`||`), `not` (`!`), parentheses, and `A ? B : C`.
@@ -52,7 +54,7 @@
 //! A comparison of bytes beyond a packet's end is false.
 //!
 //! # See also
-//! IPFilter, Classifier, IP6Classifier, CheckIPHeader, MarkIPHeader, AddressInfo
+//! IPFilter, ConnTrack, Classifier, IP6Classifier, CheckIPHeader, MarkIPHeader, AddressInfo
 
 use super::filter::{self, Style};
 use super::names::Family;

@@ -1,7 +1,7 @@
 //! Filters IP packets by their contents.
 //!
 //! ```click
-//! IPFilter(ACTION1 PATTERN1, ..., ACTIONN PATTERNN [, keyword CACHING])
+//! IPFilter(ACTION1 PATTERN1, ..., ACTIONN PATTERNN [, keywords COUNT, CACHING])
 //! ```
 //!
 //! The first pattern that a packet matches decides what happens to it; a packet that matches none is dropped. See
@@ -14,12 +14,17 @@
 //! # Arguments
 //! - `ACTION`: an output number; `allow`, which is output 0; or `drop` or `deny`, which drop the packet.
 //! - `PATTERN`: the packets to which the action applies. Without one, or with `-`, `any` or `all`: all packets.
+//! - `log` between action and pattern: packets that match are written to the log, at most ten a second and worker, with
+//!   the element's name and the rule's number.
+//! - `COUNT` (boolean, default false): whether to count packets by rule; rules with `log` imply it.
 //! - `file PATH` in place of a rule: the rules of a file, one per line. Blank lines are skipped. FastClick's.
 //! - `CACHING` (boolean, default false): whether to count packets of the same flow as the packet before. FastClick's.
 //!
 //! # Handlers
 //! - `program` (read): the rules as a program, one test per line.
 //! - `config` (read, write): the rules. New ones take effect immediately, or not at all if they contain an error.
+//! - `rule_packets`, `rule_bytes` (read): the packets, and their bytes, that each rule has decided about: lines of a
+//!   number, a tab, and the rule with its number; last those that no rule matched. Empty unless rules are counted.
 //! - `cache_hits_count`, `cache_misses_count`, `cache_total_count` (read): with CACHING, packets with the same
 //!   addresses, protocol and ports as the packet before, other packets, and all of them; -1 otherwise.
 //!   `cache_hits_ratio`, `cache_misses_ratio`: in percent of the total. FastClick's.

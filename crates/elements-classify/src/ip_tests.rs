@@ -1,8 +1,9 @@
 //! The pattern language on real packets, and against a reading of its own.
 
-use super::filter::{Alone, Style};
+use super::filter::{self, Style};
 use super::names::Family;
-use crate::testing::{Flow, send};
+use super::ways::Alone;
+use crate::testing::{Flow, Sent, send};
 use crate::testing::{build, errors};
 use proptest::prelude::*;
 use router::{Class, Classes, Clock, Config, ConfigError, Element, Options, Resources};
@@ -78,7 +79,7 @@ fn probe(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     let answers = cases.cases.iter().map(|(pattern, data)| {
         let header_len = data.first().map_or(0, |first| usize::from(first & 15) * 4);
         if known.as_ref().is_none_or(|(text, _)| text != pattern) {
-            known = Some((pattern, Alone::new(cases.style, config.scope(), pattern)));
+            known = Some((pattern, filter::alone(cases.style, config.scope(), pattern)));
         }
         let (_, alone) = known.as_ref().unwrap();
         alone.as_ref().map(|alone| alone.matches(data, header_len)).map_err(Clone::clone)
@@ -512,4 +513,80 @@ fn thousands_of_rules() {
     }
     assert_eq!(flow.drops(), [("filtered", 1)]);
     assert!(flow.read("f.program").lines().count() > 9000);
+}
+
+/// What patterns say about the states of connections: the words repeat, and their negations hold. In `answers` all states are
+/// tried, and that of no connection is answered for.
+#[test]
+fn states_of_connections() {
+    for (style, packet) in [(V4, Ip::default().bytes()), (V6, vec![0x60; 40])] {
+        let yes = [
+            "state untracked",
+            "!state new",
+            "state != new",
+            "state new or untracked",
+            "not state new or related",
+        ];
+        let no = [
+            "state new",
+            "state established or related",
+            "!(state untracked)",
+            "state != untracked",
+            "state invalid ? true : false",
+        ];
+        check_all(style, &packet, &yes, &no);
+    }
+    check(
+        &Ip::default().bytes(),
+        &["state untracked tcp && src 10.0.0.1", "tcp ? state untracked : false"],
+        &["state new or udp"],
+    );
+    for (pattern, message) in [
+        ("state", "expected new, established"),
+        ("state > new", "operator or mask not supported"),
+        ("state syn", "expected new, established"),
+        ("new", "empty term near 'new'"),
+    ] {
+        let text = errors(&format!("Idle -> IPClassifier({pattern}) -> Discard;"));
+        assert!(text.contains(message), "{pattern}: {text}");
+    }
+}
+
+/// Each packet goes where the rules send those of its connection's state, one by one and in batches.
+#[test]
+fn rules_ask_for_the_state() {
+    use elements_shared::connection_state::ConnectionState;
+    let marked = |state: u64| Sent {
+        data: Ip::default().bytes(),
+        annotations: vec![(ConnectionState::ANNO, state)],
+        ..Sent::default()
+    };
+    for filler in ["", &"allow udp src 1.2.3.4 and dst port 7, ".repeat(40)] {
+        let config = format!(
+            "Inject -> MarkIPHeader -> f :: IPFilter({filler} 0 state established or related, deny state invalid, 1 state new and tcp, 2 all);
+             f[0] -> Collect(0); f[1] -> Collect(1); f[2] -> Collect(2);"
+        );
+        // The last number belongs to no state.
+        let flow = send(&config, [0, 1, 2, 3, 4, 200].map(marked));
+        assert_eq!([0, 1, 2].map(|output| flow.data(output).len()), [2, 1, 2]);
+        assert_eq!(flow.drops(), [("filtered", 1)]);
+    }
+}
+
+/// Rules are counted, those that are to be are logged, and what is decided stays the same.
+#[test]
+fn rules_are_counted() {
+    let udp = Ip { proto: 17, ..Ip::default() }.bytes();
+    let icmp = Ip { proto: 1, ..Ip::default() }.bytes();
+    let packets = vec![Ip::default().bytes(), udp.clone(), udp, icmp];
+    let config = |rules: &str| {
+        format!("Inject -> MarkIPHeader -> f :: IPFilter({rules}); f[0] -> Collect(0); f[1] -> Collect(1);")
+    };
+    let mut flow = sent(&config("allow tcp, 1 log udp, COUNT true"), &packets);
+    assert_eq!((flow.data(0).len(), flow.data(1).len(), flow.drops()), (1, 2, vec![("filtered", 1)]));
+    assert_eq!(flow.read("f.rule_packets"), "1\t0: allow tcp\n2\t1: 1 log udp\n1\tno rule\n");
+    assert_eq!(flow.read("f.rule_bytes"), "40\t0: allow tcp\n80\t1: 1 log udp\n40\tno rule\n");
+    let mut flow = sent(&config("allow tcp, 1 udp"), &packets);
+    assert_eq!(flow.read("f.rule_packets"), "");
+    assert!(errors("Idle -> IPFilter(allow all, COUNT maybe) -> Discard;").contains("COUNT: expected bool"));
 }

@@ -399,8 +399,12 @@ impl<'p> Parser<'p, '_> {
         let Some(word) = self.word() else { return true };
         let Language { family, .. } = self.language;
         let messages = &mut *self.messages;
-        let meaning =
-            family.lookup(word, primitive.kind, primitive.proto, &mut |message| messages.error(message));
+        // A word alone behind a state may be another one: `state new or related`.
+        let repeated = self.before.kind.filter(|&kind| kind == Kind::State && primitive.kind.is_none());
+        let state = repeated.map(|kind| family.lookup(word, Some(kind), None, &mut |_| {}));
+        let meaning = state.filter(|&meaning| meaning != Meaning::Unknown).unwrap_or_else(|| {
+            family.lookup(word, primitive.kind, primitive.proto, &mut |message| messages.error(message))
+        });
         self.at += 1;
         if meaning == Meaning::Wrong {
             return false;

@@ -42,9 +42,11 @@ mod program;
 mod ranks;
 mod repeats;
 mod search;
+mod tally;
 mod terms;
 mod usual;
 mod vectors;
+mod ways;
 
 #[cfg(test)]
 mod testing;

@@ -2,6 +2,7 @@
 
 use super::expr::{DIGEST, NETWORK};
 use super::primitive::Data;
+use elements_shared::connection_state::ConnectionState;
 use wire::describe::{self, PROTO_TCP_OR_UDP, PROTO_TRANSPORT};
 use wire::ip_proto;
 
@@ -66,6 +67,8 @@ pub(super) enum Kind {
     Unfrag,
     Ect,
     Ce,
+    /// The state of the packet's connection.
+    State,
     Field(Field),
 }
 
@@ -83,6 +86,7 @@ const KINDS: &[(&str, Kind)] = &[
     ("opt", Kind::TcpOpt),
     ("port", Kind::Port),
     ("proto", Kind::Proto),
+    ("state", Kind::State),
     ("unfrag", Kind::Unfrag),
     ("win", Kind::Field(TCP_WIN)),
 ];
@@ -148,6 +152,7 @@ impl Kind {
             Some(Kind::Unfrag) => "ip unfrag",
             Some(Kind::Ect) => "ip ect",
             Some(Kind::Ce) => "ip ce",
+            Some(Kind::State) => "state",
             Some(Kind::Field(field)) => return field.text(),
         };
         text.to_owned()
@@ -273,6 +278,11 @@ impl Family {
             if let Some(kind) = found {
                 return Meaning::Kind(kind);
             }
+        }
+        if kind == Some(Kind::State) {
+            // Elsewhere these words may be names of hosts.
+            let state = ConnectionState::named(word);
+            return state.map_or(Meaning::Unknown, |state| Meaning::Value(Kind::State, state as u32));
         }
         if !word.starts_with(|c: char| c.is_ascii_alphabetic()) {
             return Meaning::Unknown;

@@ -175,6 +175,7 @@ impl Primitive {
             Some(Kind::Proto) => self.check_proto(mask, messages)?,
             Some(Kind::Port) => self.check_port(mask, messages)?,
             Some(Kind::TcpOpt) => self.check_tcp_opt(mask)?,
+            Some(Kind::State) => self.check_state(mask)?,
             Some(Kind::Ect) => self.check_ect(mask, messages)?,
             Some(Kind::Ce | Kind::Frag | Kind::Unfrag) => {
                 if self.data != Data::None || mask.is_some() {
@@ -314,6 +315,17 @@ impl Primitive {
             return Err(format!("'tcp opt': value {} out of range", number as i32));
         }
         (self.value, self.mask) = (number, number);
+        Ok(())
+    }
+
+    fn check_state(&mut self, mask: Option<Mask>) -> Result<(), String> {
+        let Data::Named(Kind::State, number) = self.data else {
+            return self.wrong("expected new, established, related, invalid or untracked");
+        };
+        if self.op != Op::Equal || mask.is_some() {
+            return self.wrong("operator or mask not supported");
+        }
+        self.value = number;
         Ok(())
     }
 

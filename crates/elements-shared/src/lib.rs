@@ -8,6 +8,7 @@
 pub use device::files;
 
 pub mod arguments;
+pub mod connection_state;
 pub mod crc32;
 pub mod ecn;
 pub mod encap;
