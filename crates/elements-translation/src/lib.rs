@@ -10,12 +10,13 @@ pub mod flow;
 pub mod rewrite;
 #[cfg(test)]
 mod testing;
+pub mod track;
 
 use router::Class;
 use std::sync::LazyLock;
 
 /// The classes, by family.
-pub static FAMILIES: &[&[&Class]] = &[balance::CLASSES, flow::CLASSES, rewrite::CLASSES];
+pub static FAMILIES: &[&[&Class]] = &[balance::CLASSES, flow::CLASSES, rewrite::CLASSES, track::CLASSES];
 
 /// The classes by their other names.
 pub static ALIASES: LazyLock<Vec<Class>> = LazyLock::new(|| Class::aliases(FAMILIES, aliases::NAMES));

@@ -171,7 +171,7 @@ impl Table {
 struct Apart<T>(T);
 
 /// The index.
-pub(super) struct Index {
+pub(crate) struct Index {
     shards: [Cell<Table>; SHARDS],
     /// Entries of each shard, and the right to change it.
     live: [Apart<ShardLock>; SHARDS],
@@ -187,7 +187,7 @@ impl Default for Index {
 }
 
 /// The right to change the shards of two hashes, for as long as it lives.
-pub(super) struct Held<'i> {
+pub(crate) struct Held<'i> {
     index: &'i Index,
     /// One, if both are the same.
     live: [Option<(usize, ShardGuard<'i>)>; 2],
@@ -224,7 +224,7 @@ impl Index {
 
     /// The first entry for which `is` holds, of those that may have this hash.
     #[inline]
-    pub(super) fn find(&self, turn: Turn<'_>, hash: u64, mut is: impl FnMut(u32) -> bool) -> Option<u32> {
+    pub(crate) fn find(&self, turn: Turn<'_>, hash: u64, mut is: impl FnMut(u32) -> bool) -> Option<u32> {
         let tag = tag(hash);
         for bucket in self.shard(turn, hash).path(hash) {
             let (mut slots, past) = bucket.slots(tag);
@@ -249,7 +249,7 @@ impl Index {
     }
 
     /// Waits for the right to change the shards of these hashes. A caller that holds it must not ask again.
-    pub(super) fn hold(&self, hashes: [u64; 2]) -> Held<'_> {
+    pub(crate) fn hold(&self, hashes: [u64; 2]) -> Held<'_> {
         let [first, second] = in_order(hashes.map(shard_of));
         // A change is one to a shard's table, made by atomic stores, and then to this count: one that was left half done is no reason
         // to stop.
@@ -266,7 +266,7 @@ impl Held<'_> {
     }
 
     /// Adds an entry; its shard must be held. False if there is no room and none can be had now.
-    pub(super) fn insert(
+    pub(crate) fn insert(
         &mut self,
         turn: Turn<'_>,
         updater: &Updater,
@@ -286,7 +286,7 @@ impl Held<'_> {
     }
 
     /// Removes an entry, if it is there; its shard must be held.
-    pub(super) fn remove(&mut self, turn: Turn<'_>, hash: u64, entry: u32) {
+    pub(crate) fn remove(&mut self, turn: Turn<'_>, hash: u64, entry: u32) {
         let index = self.index;
         if let Some(live) = self.live(shard_of(hash)) {
             *live -= usize::from(index.shard(turn, hash).take(hash, entry));

@@ -17,7 +17,7 @@ mod flow_set_tests;
 mod ftp_port_mapper;
 mod icmp_ping_rewriter;
 mod icmp_rewriter;
-mod index;
+pub(crate) mod index;
 mod input;
 mod ip_addr_pair_rewriter;
 mod ip_addr_rewriter;
