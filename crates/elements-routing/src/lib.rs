@@ -9,6 +9,7 @@
 
 mod aliases;
 pub mod esp;
+pub mod ipsec;
 pub mod neighbour;
 pub mod route;
 #[cfg(test)]
@@ -18,7 +19,7 @@ use router::Class;
 use std::sync::LazyLock;
 
 /// The classes, by family.
-pub static FAMILIES: &[&[&Class]] = &[esp::CLASSES, neighbour::CLASSES, route::CLASSES];
+pub static FAMILIES: &[&[&Class]] = &[esp::CLASSES, ipsec::CLASSES, neighbour::CLASSES, route::CLASSES];
 
 /// The classes by their other names.
 pub static ALIASES: LazyLock<Vec<Class>> = LazyLock::new(|| Class::aliases(FAMILIES, aliases::NAMES));

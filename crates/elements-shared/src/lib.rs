@@ -26,6 +26,7 @@ pub mod hexadecimal;
 pub mod instant;
 pub mod ip_header;
 pub mod ip_numbers;
+pub mod ipsec_port;
 pub mod key_file;
 pub mod keyed_hash;
 pub mod label;

@@ -1,17 +1,13 @@
-//! Security associations: what both ends of a tunnel agree on, and what they do with it. The ciphers are the crate
-//! `aes-gcm`'s, which uses the processor's instructions for them and, unlike others as fast, needs no C compiler to
-//! be built.
+//! Security associations: what both ends of a tunnel agree on, and what they do with it. Ciphers are those of the IPsec element ([`crate::ipsec::cipher`]).
 
-use aes_gcm::aead::inout::InOutBuf;
-use aes_gcm::{AeadInOut, Aes128Gcm, Aes256Gcm, KeyInit, Nonce, Tag};
+use crate::ipsec::cipher::gcm::Gcm;
+use crate::ipsec::cipher::{CHECK_LEN, Head, SALT_LEN, nonce};
 use elements_shared::esp_front::IV_LEN;
 use elements_shared::hexadecimal::from_hexadecimal;
 use router::{Bytes, Config, ConfigError, FileName};
 
 /// Octets of the integrity check value, which stands behind it.
-pub(super) const ICV_LEN: usize = 16;
-/// Octets of the salt, which stands behind the key in what is agreed on (RFC 4106, section 8.1).
-const SALT_LEN: usize = 4;
+pub(super) const ICV_LEN: usize = CHECK_LEN;
 
 /// What elements of an association are told.
 pub(super) struct Settings {
@@ -47,7 +43,7 @@ impl Settings {
         }
         let secret = match (key, key_file) {
             (Some(Bytes(bytes)), None) => {
-                Cipher::of(&bytes)?;
+                cipher(&bytes, Gcm::portable)?;
                 Secret::Bytes(bytes)
             }
             (None, Some(FileName(name))) => {
@@ -59,8 +55,9 @@ impl Settings {
         Ok(Settings { spi, extended, secret })
     }
 
-    /// The association. A key's file is read when the router starts, not when its configuration is checked.
-    pub(super) fn associate(&self) -> Result<Association, ConfigError> {
+    /// The association. A key's file is read when the router starts, not when its configuration is checked. Packets that were changed stay as they
+    /// came if that is wanted; it may cost time.
+    pub(super) fn associate(&self, as_they_came: bool) -> Result<Association, ConfigError> {
         let material = match &self.secret {
             Secret::Bytes(bytes) => bytes.clone(),
             Secret::File(name) => {
@@ -69,37 +66,24 @@ impl Settings {
                 from_hexadecimal(&bytes).unwrap_or(bytes)
             }
         };
-        let (cipher, salt) = Cipher::of(&material)?;
+        let (cipher, salt) = cipher(&material, if as_they_came { Gcm::portable } else { Gcm::new })?;
         Ok(Association { spi: self.spi, extended: self.extended, cipher, salt, material })
     }
 }
 
-enum Cipher {
-    Aes128(Box<Aes128Gcm>),
-    Aes256(Box<Aes256Gcm>),
-}
-
-impl Cipher {
-    /// The cipher by its key, and the salt behind that.
-    fn of(material: &[u8]) -> Result<(Cipher, [u8; SALT_LEN]), ConfigError> {
-        let wrong = || {
-            ConfigError::from("the key must have 20 or 36 octets: those of AES-128 or AES-256, and 4 of salt")
-        };
-        let (key, &salt) = material.split_last_chunk().ok_or_else(wrong)?;
-        let cipher = match key.len() {
-            16 => Aes128Gcm::new_from_slice(key).ok().map(|cipher| Cipher::Aes128(Box::new(cipher))),
-            32 => Aes256Gcm::new_from_slice(key).ok().map(|cipher| Cipher::Aes256(Box::new(cipher))),
-            _ => None,
-        };
-        Ok((cipher.ok_or_else(wrong)?, salt))
-    }
+/// The cipher by its key, and the salt behind that.
+fn cipher(material: &[u8], new: fn(&[u8]) -> Option<Gcm>) -> Result<(Gcm, [u8; SALT_LEN]), ConfigError> {
+    let parts = material.split_last_chunk();
+    parts.and_then(|(key, &salt)| Some((new(key)?, salt))).ok_or_else(|| {
+        ConfigError::from("the key must have 20 or 36 octets: those of AES-128 or AES-256, and 4 of salt")
+    })
 }
 
 /// One direction of a tunnel.
 pub(super) struct Association {
     pub(super) spi: u32,
     extended: bool,
-    cipher: Cipher,
+    cipher: Gcm,
     salt: [u8; SALT_LEN],
     material: Vec<u8>,
 }
@@ -108,7 +92,7 @@ pub(super) struct Association {
 impl Association {
     /// One with this key and salt.
     pub(super) fn with(spi: u32, material: &[u8]) -> Association {
-        let (cipher, salt) = Cipher::of(material).unwrap_or_else(|_| panic!("no key"));
+        let (cipher, salt) = cipher(material, Gcm::new).unwrap_or_else(|_| panic!("no key"));
         Association { spi, extended: false, cipher, salt, material: material.to_vec() }
     }
 }
@@ -127,45 +111,21 @@ impl Association {
     /// Encrypts `text`, and says what is to stand behind it.
     #[inline]
     pub(super) fn seal(&self, number: u64, iv: [u8; IV_LEN], text: &mut [u8]) -> [u8; ICV_LEN] {
-        let (data, len) = self.additional_data(number);
-        let (nonce, text) = (self.nonce(iv), InOutBuf::from(text));
-        let sealed = match &self.cipher {
-            Cipher::Aes128(aes) => aes.encrypt_inout_detached(&nonce, &data[..len], text),
-            Cipher::Aes256(aes) => aes.encrypt_inout_detached(&nonce, &data[..len], text),
-        };
-        // Fails beyond 64 GiB, which no packet has.
-        sealed.map_or([0; ICV_LEN], Into::into)
+        let (data, len) = self.head(number).additional_data();
+        self.cipher.seal(nonce(self.salt, iv), &data[..len], text)
     }
 
-    /// Decrypts `text` if what stands behind it says that nothing was changed. Otherwise all stays as it is, and the answer is false.
+    /// Decrypts `text` if what stands behind it says that nothing was changed. Otherwise the answer is false, and no
+    /// octet is decrypted.
     #[inline]
     #[must_use]
     pub(super) fn open(&self, number: u64, iv: [u8; IV_LEN], text: &mut [u8], icv: [u8; ICV_LEN]) -> bool {
-        let (data, len) = self.additional_data(number);
-        let (nonce, tag, text) = (self.nonce(iv), Tag::from(icv), InOutBuf::from(text));
-        let opened = match &self.cipher {
-            Cipher::Aes128(aes) => aes.decrypt_inout_detached(&nonce, &data[..len], text, &tag),
-            Cipher::Aes256(aes) => aes.decrypt_inout_detached(&nonce, &data[..len], text, &tag),
-        };
-        opened.is_ok()
+        let (data, len) = self.head(number).additional_data();
+        self.cipher.open(nonce(self.salt, iv), &data[..len], text, icv)
     }
 
-    fn nonce(&self, iv: [u8; IV_LEN]) -> Nonce<aes_gcm::aead::consts::U12> {
-        let ([a, b, c, d], [e, f, g, h, i, j, k, l]) = (self.salt, iv);
-        [a, b, c, d, e, f, g, h, i, j, k, l].into()
-    }
-
-    /// What is not encrypted, but must not be changed either: the header, with all of the sequence number (RFC 4106,
-    /// section 5). And how many octets of this array that is.
-    fn additional_data(&self, number: u64) -> ([u8; 12], usize) {
-        let mut data = [0; 12];
-        data[..4].copy_from_slice(&self.spi.to_be_bytes());
-        if self.extended {
-            data[4..].copy_from_slice(&number.to_be_bytes());
-            return (data, 12);
-        }
-        data[4..8].copy_from_slice(&(number as u32).to_be_bytes());
-        (data, 8)
+    fn head(&self, number: u64) -> Head {
+        Head { spi: self.spi, number, extended: self.extended }
     }
 }
 
@@ -181,7 +141,7 @@ mod tests {
             assert_eq!(from_hexadecimal(bytes), None);
         }
         for len in [0, 4, 16, 19, 21, 32, 40] {
-            assert!(Cipher::of(&vec![0; len]).is_err(), "{len}");
+            assert!(cipher(&vec![0; len], Gcm::new).is_err(), "{len}");
         }
     }
 }

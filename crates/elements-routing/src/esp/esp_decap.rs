@@ -136,7 +136,7 @@ impl Simple for EspDecap {
     }
 
     fn initialize(&mut self, _cx: &mut Cx<'_>) -> Result<(), ConfigError> {
-        self.association = Some(self.settings.associate()?);
+        self.association = Some(self.settings.associate(self.outputs > 1)?);
         Ok(())
     }
 

@@ -140,7 +140,7 @@ impl Simple for EspEncap {
     }
 
     fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
-        self.association = Some(self.settings.associate()?);
+        self.association = Some(self.settings.associate(false)?);
         self.start = self.numbers.start(cx.now_ns());
         Ok(())
     }

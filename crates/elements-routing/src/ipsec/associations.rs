@@ -1,0 +1,262 @@
+//! Security associations, as workers use them, and where they are found by their numbers (the SAD of RFC 4301, section 4.4.2).
+
+use super::cipher::{Cipher, Head};
+use super::replay::{self, Replay};
+use elements_shared::ipsec_port::{Association, Limits, Mode, Usage};
+use rcu::{Chains, Turn, Weigh};
+use std::hash::{BuildHasher, Hasher};
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering::Relaxed};
+
+/// An association with its cipher. It does not change; what it counts is in [`Live`].
+pub(crate) struct Sa {
+    pub(crate) source: IpAddr,
+    pub(crate) destination: IpAddr,
+    pub(crate) spi: u32,
+    pub(crate) reqid: u32,
+    pub(crate) mode: Mode,
+    pub(crate) ports: Option<(u16, u16)>,
+    pub(crate) extended: bool,
+    pub(crate) cipher: Cipher,
+    /// What it was made of. A key is compared with another, and shown by nothing.
+    pub(crate) of: Association,
+    /// What is added to a sequence number so that nothing made of it comes twice under a key, after a restart of the program either.
+    start: u64,
+    soft: Limits,
+    hard: Limits,
+    pub(crate) live: Arc<Live>,
+    /// Later ones are preferred.
+    pub(crate) age: u64,
+}
+
+/// What changes in an association with each packet: words that all workers write to, once for a run of packets.
+#[repr(align(64))]
+pub(crate) struct Live {
+    sent: AtomicU64,
+    packets: AtomicU64,
+    bytes: AtomicU64,
+    used_ns: AtomicU64,
+    /// Bits of what was said of it: [`SOFT`], [`HARD`].
+    said: AtomicU8,
+    /// It has come to its end.
+    over: AtomicBool,
+    pub(crate) replay: Replay,
+}
+
+const SOFT: u8 = 1;
+const HARD: u8 = 2;
+
+/// What a run of packets has used up.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Limit {
+    Soft,
+    Hard,
+}
+
+impl Sa {
+    /// Makes one. `start` is any number, another one each time. With `live` it goes on where another has been.
+    ///
+    /// # Errors
+    /// A sentence on what is wrong with it.
+    pub(crate) fn new(
+        of: Association,
+        start: u64,
+        age: u64,
+        live: Option<(Arc<Live>, u64)>,
+    ) -> Result<Sa, String> {
+        if of.spi < 256 {
+            return Err("SPI must be at least 256: those below are reserved".to_owned());
+        }
+        if of.window > super::WINDOW_MOST {
+            return Err(format!("the window must be at most {}", super::WINDOW_MOST));
+        }
+        if of.source.is_ipv4() != of.destination.is_ipv4() {
+            return Err("source and destination are of different families".to_owned());
+        }
+        let cipher = Cipher::new(of.algorithm, of.key.octets())?;
+        if of.extended && matches!(cipher, Cipher::Gmac(..)) {
+            return Err("aes-gmac has sequence numbers of 32 bits here".to_owned());
+        }
+        let (live, start) = live.unwrap_or_else(|| {
+            let live = Live {
+                sent: AtomicU64::new(of.used.0),
+                packets: AtomicU64::new(0),
+                bytes: AtomicU64::new(0),
+                used_ns: AtomicU64::new(0),
+                said: AtomicU8::new(0),
+                over: AtomicBool::new(false),
+                replay: Replay::new(of.window, of.used.1),
+            };
+            (Arc::new(live), start)
+        });
+        Ok(Sa {
+            source: of.source,
+            destination: of.destination,
+            spi: of.spi,
+            reqid: of.reqid,
+            mode: of.mode,
+            ports: of.ports,
+            extended: of.extended,
+            cipher,
+            start,
+            soft: of.soft,
+            hard: of.hard,
+            live,
+            age,
+            of,
+        })
+    }
+
+    /// What a successor of the same key goes on with: no number may come twice under it.
+    pub(crate) fn remains(&self, next: &Association) -> Option<(Arc<Live>, u64)> {
+        let same = |a: &Association| (a.algorithm, a.extended, a.window);
+        (self.of.key == next.key && same(&self.of) == same(next)).then(|| (self.live.clone(), self.start))
+    }
+
+    /// Takes so many sequence numbers; the first.
+    #[inline]
+    pub(crate) fn take_numbers(&self, count: usize) -> u64 {
+        // Nothing else depends on them, so any order of memory will do.
+        self.live.sent.fetch_add(count as u64, Relaxed) + 1
+    }
+
+    /// The last number: none may come twice (RFC 4303, section 3.3.3).
+    #[inline]
+    pub(crate) fn last_number(&self) -> u64 {
+        if self.extended { replay::END - 1 } else { u64::from(u32::MAX) }
+    }
+
+    #[inline]
+    pub(crate) fn head(&self, number: u64) -> Head {
+        Head { spi: self.spi, number, extended: self.extended }
+    }
+
+    /// Protects a packet of ESP in its place, with a number of its own.
+    #[inline]
+    #[must_use]
+    pub(crate) fn seal(&self, number: u64, packet: &mut [u8]) -> bool {
+        self.cipher.seal(self.head(number), self.start.wrapping_add(number), packet)
+    }
+
+    /// Whether it protects packets at this time.
+    #[inline]
+    pub(crate) fn is_good(&self, now_ns: i64) -> bool {
+        !self.live.over.load(Relaxed) && (now_ns as u64) < self.hard.at_ns
+    }
+
+    /// Notes that a run of packets has used it; the limit that this reached, told once for each.
+    #[inline]
+    pub(crate) fn account(&self, packets: u64, bytes: u64, now_ns: i64) -> Option<Limit> {
+        let live = &*self.live;
+        let packets = live.packets.fetch_add(packets, Relaxed) + packets;
+        let bytes = live.bytes.fetch_add(bytes, Relaxed) + bytes;
+        if live.used_ns.load(Relaxed) != now_ns as u64 {
+            live.used_ns.store(now_ns as u64, Relaxed);
+        }
+        let beyond = |of: &Limits| packets >= of.packets || bytes >= of.bytes || now_ns as u64 >= of.at_ns;
+        if beyond(&self.hard) {
+            live.over.store(true, Relaxed);
+            return self.say(HARD).then_some(Limit::Hard);
+        }
+        (beyond(&self.soft) && self.say(SOFT)).then_some(Limit::Soft)
+    }
+
+    /// Notes that it has come to its end; whether that is new.
+    pub(crate) fn end(&self) -> bool {
+        self.live.over.store(true, Relaxed);
+        self.say(HARD)
+    }
+
+    fn say(&self, what: u8) -> bool {
+        self.live.said.load(Relaxed) & what == 0 && self.live.said.fetch_or(what, Relaxed) & what == 0
+    }
+
+    /// What it has done.
+    pub(crate) fn usage(&self) -> Usage {
+        let live = &*self.live;
+        Usage {
+            destination: self.destination,
+            spi: self.spi,
+            packets: live.packets.load(Relaxed),
+            bytes: live.bytes.load(Relaxed),
+            sent: live.sent.load(Relaxed),
+            received: live.replay.greatest(),
+            used_ns: live.used_ns.load(Relaxed),
+        }
+    }
+}
+
+/// An association in a table.
+pub(crate) struct Entry(pub(crate) Arc<Sa>);
+
+impl Weigh for Entry {
+    /// That of a table is the last owner.
+    fn heap_bytes(&self) -> usize {
+        size_of::<Sa>() + size_of::<Live>() + 1024
+    }
+}
+
+/// Associations by number and destination.
+pub(crate) struct Sad(Chains<Key, Entry, Spread>);
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct Key(u32, IpAddr);
+
+impl Weigh for Key {
+    fn heap_bytes(&self) -> usize {
+        0
+    }
+}
+
+/// Spreads numbers over chains. Who fills the table is trusted, so that it needs no secret.
+#[derive(Clone, Copy, Default)]
+struct Spread(u64);
+
+impl BuildHasher for Spread {
+    type Hasher = Spread;
+
+    fn build_hasher(&self) -> Spread {
+        Spread(0)
+    }
+}
+
+impl Hasher for Spread {
+    fn finish(&self) -> u64 {
+        self.0 ^ self.0 >> 32
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|&byte| self.write_u32(u32::from(byte)));
+    }
+
+    #[inline]
+    fn write_u32(&mut self, word: u32) {
+        self.0 = (self.0.rotate_left(5) ^ u64::from(word)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    }
+}
+
+/// Chains: as many as there may well be associations.
+const CHAINS: usize = 1 << 13;
+
+impl Sad {
+    pub(crate) fn new() -> Sad {
+        Sad(Chains::with_hasher(CHAINS, Spread(0)))
+    }
+
+    /// The association that a packet to an address names.
+    #[inline]
+    pub(crate) fn find<'t>(&'t self, spi: u32, destination: IpAddr, turn: Turn<'t>) -> Option<&'t Sa> {
+        self.0.get(&Key(spi, destination), turn).map(|entry| &*entry.0)
+    }
+
+    /// Puts one in. False if there is no room at present.
+    pub(crate) fn insert(&self, sa: &Arc<Sa>, updater: &rcu::Updater) -> bool {
+        self.0.insert(Key(sa.spi, sa.destination), Entry(sa.clone()), updater).is_ok()
+    }
+
+    /// Takes one out. False if there is no room at present.
+    pub(crate) fn remove(&self, spi: u32, destination: IpAddr, updater: &rcu::Updater) -> bool {
+        self.0.remove(&Key(spi, destination), updater).is_ok()
+    }
+}

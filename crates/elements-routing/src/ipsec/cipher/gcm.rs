@@ -1,0 +1,69 @@
+//! AES-GCM. Two implementations stand behind it. The crate `aes-gcm` runs everywhere, and is the quicker one for short packets; graviola
+//! is about twice as quick for long ones, needs processors with certain instructions, and no C compiler to be built.
+
+use super::fast;
+use aes_gcm::aead::inout::InOutBuf;
+use aes_gcm::{AeadInOut, Aes128Gcm, Aes256Gcm, KeyInit};
+
+/// Shorter texts go to the portable implementation. Where the lines through what both take for 64 and 340 octets meet.
+const SHORT: usize = 112;
+
+/// A cipher with its key.
+pub(crate) struct Gcm {
+    portable: Portable,
+    fast: Option<fast::Gcm>,
+}
+
+enum Portable {
+    Aes128(Box<Aes128Gcm>),
+    Aes256(Box<Aes256Gcm>),
+}
+
+impl Gcm {
+    /// By a key of 16 or 32 octets. Two implementations if the processor has what the quicker one needs.
+    pub(crate) fn new(key: &[u8]) -> Option<Gcm> {
+        let mut gcm = Gcm::portable(key)?;
+        gcm.fast = fast::gcm(key);
+        Some(gcm)
+    }
+
+    /// The portable implementation alone, which leaves a text as it is that was changed on its way; the other one wipes it.
+    pub(crate) fn portable(key: &[u8]) -> Option<Gcm> {
+        let portable = match key.len() {
+            16 => Portable::Aes128(Box::new(Aes128Gcm::new_from_slice(key).ok()?)),
+            32 => Portable::Aes256(Box::new(Aes256Gcm::new_from_slice(key).ok()?)),
+            _ => return None,
+        };
+        Some(Gcm { portable, fast: None })
+    }
+
+    /// Encrypts in place; the check value.
+    #[inline]
+    pub(crate) fn seal(&self, nonce: [u8; 12], data: &[u8], text: &mut [u8]) -> [u8; 16] {
+        if let Some(fast) = self.fast.as_ref().filter(|_| text.len() >= SHORT) {
+            return fast::seal_gcm(fast, &nonce, data, text);
+        }
+        let (nonce, text) = (nonce.into(), InOutBuf::from(text));
+        let sealed = match &self.portable {
+            Portable::Aes128(aes) => aes.encrypt_inout_detached(&nonce, data, text),
+            Portable::Aes256(aes) => aes.encrypt_inout_detached(&nonce, data, text),
+        };
+        // Fails beyond 64 GiB, which no packet has.
+        sealed.map_or([0; 16], Into::into)
+    }
+
+    /// Decrypts in place if the check value is right. Otherwise no octet of the text is decrypted.
+    #[inline]
+    #[must_use]
+    pub(crate) fn open(&self, nonce: [u8; 12], data: &[u8], text: &mut [u8], check: [u8; 16]) -> bool {
+        if let Some(fast) = self.fast.as_ref().filter(|_| text.len() >= SHORT) {
+            return fast::open_gcm(fast, &nonce, data, text, &check);
+        }
+        let (nonce, check, text) = (nonce.into(), check.into(), InOutBuf::from(text));
+        let opened = match &self.portable {
+            Portable::Aes128(aes) => aes.decrypt_inout_detached(&nonce, data, text, &check),
+            Portable::Aes256(aes) => aes.decrypt_inout_detached(&nonce, data, text, &check),
+        };
+        opened.is_ok()
+    }
+}

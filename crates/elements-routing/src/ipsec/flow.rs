@@ -1,0 +1,118 @@
+//! What a policy sees of a packet.
+
+use elements_shared::ipsec_port::Selector;
+use elements_shared::route_port::Destination;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use wire::{ip_proto, ipv4, ipv6};
+
+/// Addresses, protocol, ports. IPv4 addresses are the first bits of theirs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Flow {
+    pub(crate) six: bool,
+    pub(crate) source: u128,
+    pub(crate) destination: u128,
+    pub(crate) protocol: u8,
+    /// Those of ICMP are its type and code. None if they are not in the packet: in a later fragment, or behind a header that is unknown.
+    pub(crate) ports: Option<(u16, u16)>,
+    /// Where what the packet carries begins.
+    pub(crate) offset: usize,
+    pub(crate) is_fragment: bool,
+}
+
+/// An address as the first bits of a number.
+pub(crate) fn bits(address: IpAddr) -> u128 {
+    match address {
+        IpAddr::V4(address) => u128::from(u32::from(address)) << 96,
+        IpAddr::V6(address) => address.into(),
+    }
+}
+
+/// The address that a number begins with.
+pub(crate) fn address(six: bool, bits: u128) -> IpAddr {
+    if six { Ipv6Addr::from(bits).into() } else { Ipv4Addr::from((bits >> 96) as u32).into() }
+}
+
+impl Flow {
+    /// Of the IP packet that these are. None if they are none.
+    #[inline]
+    pub(crate) fn of(packet: &[u8]) -> Option<Flow> {
+        let (six, source, destination, protocol, offset, is_fragment, first) = match packet.first()? >> 4 {
+            4 => {
+                let ip = ipv4::Header::new_checked(packet).ok()?;
+                let offset = ip.header_len();
+                if offset < ipv4::HEADER_LEN || packet.len() < offset {
+                    return None;
+                }
+                let of = |address| u128::from(u32::from(address)) << 96;
+                (
+                    false,
+                    of(ip.src()),
+                    of(ip.dst()),
+                    ip.protocol(),
+                    offset,
+                    ip.is_fragment(),
+                    ip.is_first_fragment(),
+                )
+            }
+            6 => {
+                let ip = ipv6::Header::new_checked(packet).ok()?;
+                let upper = ipv6::upper_layer(packet).ok()?;
+                let (source, destination) = (ip.src().into(), ip.dst().into());
+                let first = upper.first_fragment;
+                (true, source, destination, upper.protocol, upper.offset, upper.fragment.is_some(), first)
+            }
+            _ => return None,
+        };
+        let ports = if first { ports(protocol, packet.get(offset..)?) } else { None };
+        Some(Flow { six, source, destination, protocol, ports, offset, is_fragment })
+    }
+
+    /// The selector that matches such packets and no others.
+    pub(crate) fn selector(&self) -> Selector {
+        let len = if self.six { 128 } else { 32 };
+        let whole = |bits| Destination { address: address(self.six, bits), len };
+        let (source_port, destination_port) = self
+            .ports
+            .map_or(((0, 0), (0, 0)), |(source, destination)| ((source, 0xffff), (destination, 0xffff)));
+        let (source, destination) = (whole(self.source), whole(self.destination));
+        Selector { source, destination, protocol: self.protocol, source_port, destination_port }
+    }
+}
+
+/// What a policy takes for ports, as Linux does.
+#[inline]
+fn ports(protocol: u8, data: &[u8]) -> Option<(u16, u16)> {
+    const DCCP: u8 = 33;
+    const SCTP: u8 = 132;
+    match protocol {
+        ip_proto::TCP | ip_proto::UDP | DCCP | SCTP => {
+            let &[a, b, c, d] = data.first_chunk()?;
+            Some((u16::from_be_bytes([a, b]), u16::from_be_bytes([c, d])))
+        }
+        ip_proto::ICMP | ip_proto::ICMPV6 => {
+            let &[kind, code] = data.first_chunk()?;
+            Some((kind.into(), code.into()))
+        }
+        _ => None,
+    }
+}
+
+/// The bits that count of so many.
+pub(crate) fn mask(len: u8) -> u128 {
+    u128::MAX.checked_shl(128 - u32::from(len.min(128))).unwrap_or(0)
+}
+
+/// Whether a selector matches protocol and ports. One that asks for ports does not match a packet that has none.
+#[inline]
+pub(crate) fn matches_upper(selector: &Selector, flow: &Flow) -> bool {
+    if selector.protocol != 0 && selector.protocol != flow.protocol {
+        return false;
+    }
+    let is = |(value, mask): (u16, u16), port: u16| (value ^ port) & mask == 0;
+    match flow.ports {
+        Some((source, destination)) => {
+            is(selector.source_port, source) && is(selector.destination_port, destination)
+        }
+        None => selector.source_port.1 == 0 && selector.destination_port.1 == 0,
+    }
+}

@@ -1,0 +1,496 @@
+//! An IPsec gateway between a protected side and the outside.
+//!
+//! ```click
+//! IPsec([SA, POLICY, DEFAULT, MTU, NAT_PORT])
+//! ```
+//!
+//! Protects packets from one side, and lets those from the other side in that are protected as its policies say (RFC 4301, with ESP of RFC 4303).
+//! IPv4 and IPv6 packets pass, through tunnels of either family.
+//!
+//! Input 0 takes IP packets of the protected side, behind CheckIPHeader or CheckIP6Header. The policy with the lowest priority that matches says what
+//! becomes of them: they leave at output 0 as ESP, leave there as they are, or are dropped.
+//!
+//! Input 1 takes IP packets from outside. ESP, and ESP in UDP (RFC 3948), is decrypted and leaves at output 1 if a policy wants it to be protected
+//! like that; other packets leave there if a policy lets them in as they are. IKE, on UDP port 500 or behind the marker of RFC 3948, leaves at output 2 if
+//! that is in use, and is a packet like others if not. ESP in fragments must be put together before, with IPReassembler and
+//! IP6Reassembler. Dummies and padding that hide traffic (RFC 4303, sections 2.6 and 2.7) are dropped and removed.
+//!
+//! Packets that leave have their destination annotation set and their header marked, for a route table behind each output. A tunnel's header has the
+//! packet's DSCP and, by RFC 6040, its congestion mark; an IPv4 packet that must not be cut makes one that must not be cut. Packets that would be longer
+//! than MTU as ESP are dropped if they must not be cut; senders get ICMP errors that name the length that fits, at output 1 and at most 1000 a
+//! second on each worker. Those that may be cut are protected whole: IPFragmenter behind output 0 cuts them.
+//!
+//! Associations and policies come from arguments, from handlers, and from KernelIPsec, which brings those of an IKE daemon. When several associations fit
+//! a policy the youngest protects, and all of them are accepted. One that reaches a hard limit protects nothing more. Those that reach a limit and
+//! those that are wanted are told to who brought them, and as events of the topic `ipsec` (`WATCH`). No handler shows a key.
+//!
+//! Ports: 2 inputs, 2 or 3 outputs. Processing: push. Workers: shared; all use the same associations. Not in Click.
+//!
+//! # Arguments
+//! - `SA` (any number): an association, as the words `SOURCE DESTINATION SPI ALGORITHM keyfile FILE`, and behind them any of `reqid N`, `mode transport`,
+//!   `esn`, `window N` (default 1024), `udp PORT PORT`, `soft-bytes N`, `hard-bytes N`, `soft-packets N`, `hard-packets N`, `soft-seconds N`, and
+//!   `hard-seconds N`. The algorithms are `aes-gcm` (key and 4 octets of salt: 20 or 36 octets), `chacha20-poly1305` (36), `aes-gmac` (20 or 36; not
+//!   with `esn`), and `aes-cbc-sha256` (key of AES, and 32 octets of HMAC's: 48 or 64). `key DIGITS` in the place of `keyfile FILE` is for trials: who may
+//!   read handlers can read arguments.
+//! - `POLICY` (any number): `out|in SOURCE/LEN DESTINATION/LEN protect SOURCE DESTINATION`, or `bypass` or `discard` in the place of the last three, and
+//!   behind that any of `reqid N`, `mode transport`, `spi N`, `proto N`, `sport N`, `dport N`, `priority N` (default 0), `tag N`. For `in`,
+//!   SOURCE is outside.
+//! - `DEFAULT` (`discard` or `bypass`, default `discard`): what is done with packets that no policy is for.
+//! - `MTU` (integer, default 1500): the longest packet that leaves at output 0 without being cut.
+//! - `NAT_PORT` (integer, default 4500): the UDP port at which ESP arrives through address translators.
+//!
+//! # Handlers
+//! - `associations` (read): a line for each, without its key: source, destination, SPI, algorithm, mode, and what it has done.
+//! - `policies` (read): a line for each, the best of each direction first, as POLICY has them.
+//! - `association_count`, `policy_count` (read): how many there are.
+//! - `add_association`, `add_policy` (write): words as those of SA and POLICY. An association with the same destination, SPI and key goes on with its numbers.
+//! - `remove_association` (write): `DESTINATION SPI`.
+//! - `remove_policy` (write): words as those of POLICY; direction, prefixes, protocol, ports and tag count.
+//! - `flush` (write, button): takes all associations and policies away.
+//!
+//! # Example
+//! ```click
+//! IPsec(SA 192.0.2.1 198.51.100.1 0x1001 aes-gcm keyfile there.key, SA 198.51.100.1 192.0.2.1 0x2001 aes-gcm keyfile here.key,
+//!   POLICY out 10.0.1.0/24 10.0.2.0/24 protect 192.0.2.1 198.51.100.1,
+//!   POLICY in 10.0.2.0/24 10.0.1.0/24 protect 198.51.100.1 192.0.2.1)
+//! ```
+//!
+//! # See also
+//! KernelIPsec, ESPEncap, ESPDecap, IPReassembler, IPFragmenter
+
+use super::associations::{Limit, Sa};
+use super::flow::Flow;
+use super::inbound::{self, Kind};
+use super::outbound;
+use super::policies::{Rule, Slot, Spd, admits};
+use super::table::{Shared, Tables, Way};
+use super::{text, too_big};
+use elements_shared::ipsec_port::{Action, Change, Notice, Policy, Port, Refused};
+use packet::{BATCH_MAX, Batch, Packet};
+use rcu::Turn;
+use router::{
+    Class, Config, ConfigError, Cx, Element, HandlerResult, Handlers, Merge, Metric, Outcome, Raw, Residency,
+    Verdict,
+};
+use std::any::Any;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+
+/// The class.
+pub(crate) const CLASS: Class = Class::new("IPsec", create)
+    .ports("2/2-3")
+    .processing("h/h")
+    .residency(Residency::Shared)
+    .makes("ICMP errors")
+    .doc(router::manual!("ipsec.rs"));
+
+static ASSOCIATIONS: Metric =
+    Metric::gauge("clique_ipsec_associations", "Security associations of the element.");
+static POLICIES: Metric = Metric::gauge("clique_ipsec_policies", "Security policies of the element.");
+
+/// ICMP errors in a second, at most.
+const ERRORS: u32 = 1000;
+/// How often an association is asked for while there is none.
+const ASK_AGAIN_NS: i64 = 1_000_000_000;
+const NO_POLICY: &str = "no policy";
+
+struct Ipsec {
+    shared: Arc<Shared>,
+    tables: Arc<Tables>,
+    /// Words of arguments; the first instance makes associations and policies of them.
+    associations: Vec<Vec<String>>,
+    policies: Vec<Policy>,
+    default_passes: bool,
+    mtu: usize,
+    nat_port: u16,
+    has_host: bool,
+    /// The second that is counted, and the errors in it.
+    errors: (i64, u32),
+}
+
+fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
+    let (mut associations, mut policies) = (Vec::<Raw>::new(), Vec::<Raw>::new());
+    let (mut default, mut mtu, mut nat_port) = ("discard".to_owned(), 1500u32, 4500u16);
+    let args = config.args().keywords("SA", &mut associations).keywords("POLICY", &mut policies);
+    let args =
+        args.keyword("DEFAULT", &mut default).keyword("MTU", &mut mtu).keyword("NAT_PORT", &mut nat_port);
+    args.finish()?;
+    if !matches!(default.as_str(), "discard" | "bypass") {
+        return Err("DEFAULT is discard or bypass".into());
+    }
+    if !(576..=65_535).contains(&mtu) {
+        return Err("MTU must be between 576 and 65535".into());
+    }
+    let words = |raw: &Raw| {
+        lang::conf::split_spaces(&raw.0)
+            .into_iter()
+            .map(|word| lang::conf::unquote(&word))
+            .collect::<Vec<_>>()
+    };
+    let associations: Vec<Vec<String>> = associations.iter().map(words).collect();
+    for words in &associations {
+        // Files are read when the router starts, not when its configuration is checked.
+        let of = text::association(words, 0, false).map_err(|why| format!("SA: {why}"))?;
+        match words.iter().position(|word| word == "keyfile").and_then(|at| words.get(at + 1)) {
+            Some(file) => elements_shared::key_file::warn_if_open(config, file),
+            None => drop(Sa::new(of, 0, 0, None).map_err(|why| format!("SA: {why}"))?),
+        }
+    }
+    let policies =
+        policies.iter().map(|raw| text::policy(&words(raw)).map_err(|why| format!("POLICY: {why}")));
+    let policies = policies.collect::<Result<Vec<Policy>, String>>()?;
+    let seed = config.seed();
+    let shared = config.shared(|| Ok(Shared::new(seed)))?;
+    Port::offer(config, Arc::new(Way(shared.clone())))?;
+    let is_first = config.workers().first() == Some(&config.worker());
+    Ok(Box::new(Ipsec {
+        tables: shared.tables(),
+        shared,
+        associations: if is_first { associations } else { Vec::new() },
+        policies: if is_first { policies } else { Vec::new() },
+        default_passes: default == "bypass",
+        mtu: mtu as usize,
+        nat_port,
+        has_host: config.outputs() > 2,
+        errors: (0, 0),
+    }))
+}
+
+/// What becomes of a packet of the protected side.
+#[derive(Clone, Copy)]
+enum Fate<'t> {
+    Protect(&'t Sa),
+    Settled(Verdict),
+}
+
+impl Ipsec {
+    /// What a policy, or that there is none, says of a packet of the protected side.
+    #[inline]
+    fn choose<'t>(&self, tables: &'t Tables, spd: &'t Spd, cx: &Cx<'t>, flow: &Flow) -> Fate<'t> {
+        let settled = |passes: bool, reason| {
+            Fate::Settled(if passes { Verdict::Output(0) } else { Verdict::Drop(reason) })
+        };
+        let Some(rule) = spd.find(flow) else { return settled(self.default_passes, NO_POLICY) };
+        let slot = match (&rule.policy.action, &rule.slot) {
+            (Action::Protect(_), Some(slot)) => slot,
+            (Action::Bypass, _) => return settled(true, ""),
+            _ => return settled(false, "the policy says discard"),
+        };
+        match slot.current.read(cx.turn()).map(|entry| &*entry.0) {
+            Some(sa) if sa.is_good(cx.now_ns()) => Fate::Protect(sa),
+            _ => {
+                ask(tables, slot, rule, cx, flow);
+                settled(false, "no association yet")
+            }
+        }
+    }
+
+    /// Packets of the protected side. First it is found out for all of them what becomes of them, so that packets of one association that follow
+    /// each other take their numbers, and are counted, together.
+    fn leave(&mut self, cx: &mut Cx<'_>, mut batch: Batch) {
+        let tables = self.tables.clone();
+        let spd = tables.out.read(cx.turn());
+        let mut ways = [Fate::Settled(Verdict::Drop("no IP packet")); BATCH_MAX];
+        let mut flows: [Option<Flow>; BATCH_MAX] = [None; BATCH_MAX];
+        for ((way, kept), packet) in ways.iter_mut().zip(&mut flows).zip(batch.iter_mut()) {
+            let Some(flow) = Flow::of(packet.data()) else { continue };
+            *way = self.choose(&tables, spd, cx, &flow);
+            if let Fate::Protect(sa) = *way
+                && let Some(mtu) = outbound::too_long(sa, self.mtu, &flow, packet.data())
+            {
+                self.tell(cx, packet, mtu, sa);
+                *way = Fate::Settled(Verdict::Drop("too long for the tunnel"));
+            }
+            *kept = Some(flow);
+        }
+        let (len, mut at, mut run) = (batch.len(), 0, Run::default());
+        cx.scatter(batch, |cx, packet| {
+            let (way, flow) = (ways[at], &flows[at]);
+            at += 1;
+            let (Fate::Protect(sa), Some(flow)) = (way, flow) else {
+                let Fate::Settled(verdict) = way else { return Verdict::Drop("no IP packet") };
+                return verdict;
+            };
+            if run.left == 0 {
+                let same = |way: &&Fate<'_>| matches!(way, Fate::Protect(other) if std::ptr::eq(*other, sa));
+                run.left = 1 + ways[at..len].iter().take_while(same).count();
+                run.next = sa.take_numbers(run.left);
+                (run.packets, run.bytes) = (0, 0);
+            }
+            let (number, bytes) = (run.next, packet.len());
+            (run.next, run.left) = (run.next + 1, run.left - 1);
+            let done = outbound::protect(sa, number, flow, packet);
+            if done.is_ok() {
+                (run.packets, run.bytes) = (run.packets + 1, run.bytes + bytes as u64);
+            }
+            if run.left == 0 {
+                account(&tables, sa, run.packets, run.bytes, cx);
+            }
+            match done {
+                Ok(()) => Verdict::Output(0),
+                Err(reason) => {
+                    if number > sa.last_number() && sa.end() {
+                        expired(&tables, sa, true, cx);
+                    }
+                    Verdict::Drop(reason)
+                }
+            }
+        });
+    }
+
+    /// Tells the sender of a packet that it is too long.
+    #[cold]
+    fn tell(&mut self, cx: &mut Cx<'_>, packet: &Packet, mtu: usize, sa: &Sa) {
+        let second = cx.now_ns() / 1_000_000_000;
+        if self.errors.0 != second {
+            self.errors = (second, 0);
+        }
+        if self.errors.1 >= ERRORS {
+            return;
+        }
+        self.errors.1 += 1;
+        if let Some(answer) = too_big::answer(cx.pool(), packet.data(), mtu, sa.source) {
+            cx.emit_packet(1, answer);
+        }
+    }
+
+    /// Packets from outside.
+    fn enter(&mut self, cx: &mut Cx<'_>, batch: Batch) {
+        let tables = self.tables.clone();
+        let turn = cx.turn();
+        let spd = tables.into.read(turn);
+        // The association of the packets before, how many they were, and their octets.
+        let mut run: Option<(&Sa, u64, u64)> = None;
+        cx.scatter(batch, |cx, packet| {
+            let (verdict, by) = self.admit(&tables, spd, turn, cx, packet);
+            if let Some(sa) = by {
+                let bytes = packet.len() as u64;
+                run = match run {
+                    Some((of, packets, all)) if std::ptr::eq(of, sa) => Some((of, packets + 1, all + bytes)),
+                    before => {
+                        before.iter().for_each(|(of, packets, all)| account(&tables, of, *packets, *all, cx));
+                        Some((sa, 1, bytes))
+                    }
+                };
+            }
+            verdict
+        });
+        run.iter().for_each(|(of, packets, all)| account(&tables, of, *packets, *all, cx));
+    }
+
+    /// What becomes of a packet from outside, and the association that has shown it to be right.
+    #[inline]
+    fn admit<'t>(
+        &self,
+        tables: &'t Tables,
+        spd: &Spd,
+        turn: Turn<'t>,
+        cx: &mut Cx<'_>,
+        packet: &mut Packet,
+    ) -> (Verdict, Option<&'t Sa>) {
+        let Some(flow) = Flow::of(packet.data()) else { return (Verdict::Drop("no IP packet"), None) };
+        let at = match inbound::kind(&flow, packet.data(), self.nat_port) {
+            Kind::Esp(at) => at,
+            Kind::Ike if self.has_host => return (Verdict::Output(2), None),
+            Kind::KeepAlive => return (Verdict::Drop("keeps a translation alive"), None),
+            Kind::Fragment => return (Verdict::Drop("a fragment of ESP"), None),
+            Kind::Ike | Kind::Clear => return (self.check(spd, &flow, None, packet), None),
+        };
+        let Some(spi) = inbound::spi(packet.data(), at) else { return (Verdict::Drop("too short"), None) };
+        let Some(sa) = tables.sad.find(spi, inbound::destination(&flow), turn) else {
+            return (Verdict::Drop("no such association"), None);
+        };
+        // A sender that both ends have agreed to find at a port comes from there, and others from none.
+        if sa.ports.is_some() != (flow.protocol == wire::ip_proto::UDP) {
+            return (Verdict::Drop("in UDP, or not, against what was agreed"), None);
+        }
+        if !sa.is_good(cx.now_ns()) {
+            return (Verdict::Drop("the association is over"), None);
+        }
+        if let Err(reason) = inbound::open(sa, &flow, at, packet) {
+            return (Verdict::Drop(reason), None);
+        }
+        let Some(inner) = Flow::of(packet.data()) else {
+            return (Verdict::Drop("no IP packet inside"), Some(sa));
+        };
+        (self.check(spd, &inner, Some(sa), packet), Some(sa))
+    }
+
+    /// Whether a policy lets a packet in that is protected by an association, or by none.
+    #[inline]
+    fn check(&self, spd: &Spd, flow: &Flow, sa: Option<&Sa>, packet: &mut Packet) -> Verdict {
+        let admitted = match spd.find(flow) {
+            Some(rule) => admits(rule, sa),
+            // What is protected although no policy says so was not agreed on.
+            None if self.default_passes && sa.is_none() => Ok(()),
+            None => Err(NO_POLICY),
+        };
+        match admitted {
+            Ok(()) => {
+                if sa.is_none() {
+                    inbound::mark(packet);
+                }
+                Verdict::Output(1)
+            }
+            Err(reason) => Verdict::Drop(reason),
+        }
+    }
+}
+
+/// Numbers that were taken for packets that follow each other.
+#[derive(Default)]
+struct Run {
+    next: u64,
+    left: usize,
+    packets: u64,
+    bytes: u64,
+}
+
+#[inline]
+fn account(tables: &Tables, sa: &Sa, packets: u64, bytes: u64, cx: &Cx<'_>) {
+    if let Some(limit) = sa.account(packets, bytes, cx.now_ns()) {
+        expired(tables, sa, limit == Limit::Hard, cx);
+    }
+}
+
+#[cold]
+fn expired(tables: &Tables, sa: &Sa, hard: bool, cx: &Cx<'_>) {
+    tables.notice(Notice::Expired { destination: sa.destination, spi: sa.spi, hard });
+    let limit = if hard { "hard" } else { "soft" };
+    let (name, spi) = (cx.name(), sa.spi);
+    cx.info().events.publish(&format!("ipsec {name} expired {limit} {} 0x{spi:08x}", sa.destination));
+}
+
+/// Asks for an association, now and then.
+#[cold]
+fn ask(tables: &Tables, slot: &Slot, rule: &Rule, cx: &Cx<'_>, flow: &Flow) {
+    let (now, asked) = (cx.now_ns(), slot.asked_ns.load(Relaxed));
+    if now.saturating_sub(asked) < ASK_AGAIN_NS
+        || slot.asked_ns.compare_exchange(asked, now, Relaxed, Relaxed).is_err()
+    {
+        return;
+    }
+    let (policy, priority) = (rule.policy.selector, rule.policy.priority);
+    let template = slot.template;
+    tables.notice(Notice::Wanted { template, packet: flow.selector(), policy, priority });
+    let (name, from, to) = (cx.name(), template.source, template.destination);
+    cx.info().events.publish(&format!("ipsec {name} wanted {from} {to} reqid {}", template.reqid));
+}
+
+impl Element for Ipsec {
+    fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
+        let now = cx.now_ns();
+        let mut changes = Vec::new();
+        for words in &self.associations {
+            let of = text::association(words, now, true).map_err(|why| format!("SA: {why}"))?;
+            changes.push(Change::Associate(Box::new(of)));
+        }
+        changes.extend(self.policies.iter().map(|policy| Change::Policy(Box::new(*policy))));
+        if changes.is_empty() {
+            return Ok(());
+        }
+        self.tables.stir(now);
+        match self.tables.apply(changes).first() {
+            Some((_, why)) => Err(why.to_string().into()),
+            None => Ok(()),
+        }
+    }
+
+    fn push(&mut self, cx: &mut Cx<'_>, port: usize, batch: Batch) {
+        if port == 0 { self.leave(cx, batch) } else { self.enter(cx, batch) }
+    }
+
+    fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {
+        Some(Box::new(self.tables.clone()))
+    }
+
+    /// The tables go on, with what arguments have added or changed. Their numbers must: none may come twice under a key.
+    fn take_state(&mut self, _cx: &mut Cx<'_>, state: Box<dyn Any + Send>) {
+        let Ok(tables) = state.downcast::<Arc<Tables>>() else { return };
+        self.shared.take_over(*tables);
+    }
+
+    fn taken_over(&mut self, cx: &mut Cx<'_>) {
+        let tables = self.shared.tables();
+        if !Arc::ptr_eq(&tables, &self.tables) {
+            let new = self.tables.contents();
+            self.tables = tables;
+            if !self.associations.is_empty() || !self.policies.is_empty() {
+                for (_, why) in self.tables.apply(new) {
+                    cx.log(&format!("{}: {why}", cx.name()));
+                }
+            }
+        }
+    }
+
+    fn handlers(&self, h: &mut Handlers) {
+        h.read("associations", |e: &mut Ipsec, cx| {
+            let now = cx.now_ns();
+            e.tables.associations().iter().map(|sa| text::show_association(sa, now)).collect::<String>()
+        })
+        .merged(Merge::First);
+        h.read("policies", |e: &mut Ipsec, _| {
+            e.tables.policies().iter().map(text::show_policy).collect::<String>()
+        })
+        .merged(Merge::First);
+        h.read("association_count", |e: &mut Ipsec, _| e.tables.count().0)
+            .merged(Merge::First)
+            .measures(&ASSOCIATIONS);
+        h.read("policy_count", |e: &mut Ipsec, _| e.tables.count().1)
+            .merged(Merge::First)
+            .measures(&POLICIES);
+        h.write_outcome("add_association", |e: &mut Ipsec, cx, words| {
+            e.change(
+                text::association(&split(words), cx.now_ns(), true).map(|of| Change::Associate(Box::new(of))),
+            )
+        })
+        .as_secret();
+        h.write_outcome("add_policy", |e: &mut Ipsec, _, words| {
+            e.change(text::policy(&split(words)).map(|policy| Change::Policy(Box::new(policy))))
+        });
+        h.write_outcome("remove_association", |e: &mut Ipsec, _, words| {
+            e.change(text::name(&split(words)).map(|(destination, spi)| Change::Dissociate(destination, spi)))
+        });
+        h.write_outcome("remove_policy", |e: &mut Ipsec, _, words| {
+            e.change(
+                text::policy(&split(words)).map(|p| Change::ForgetPolicy(p.direction, p.tag, p.selector)),
+            )
+        });
+        h.write_outcome("flush", |e: &mut Ipsec, _, _| {
+            let tables = e.tables.clone();
+            aside(move || tables.apply(vec![Change::DissociateAll, Change::ForgetPolicies]))
+        })
+        .as_button();
+    }
+}
+
+fn split(words: &str) -> Vec<String> {
+    words.split_whitespace().map(str::to_owned).collect()
+}
+
+impl Ipsec {
+    fn change(&self, change: Result<Change, String>) -> Outcome {
+        match change {
+            Err(why) => Outcome::Done(Err(why.into())),
+            Ok(change) => {
+                let tables = self.tables.clone();
+                aside(move || tables.apply(vec![change]))
+            }
+        }
+    }
+}
+
+/// A thread changes the tables: it may have to wait for a grace period, and that for this worker.
+fn aside(change: impl FnOnce() -> Vec<(usize, Refused)> + Send + 'static) -> Outcome {
+    Outcome::Aside(Box::new(move || {
+        let result = match change().into_iter().next() {
+            None => Ok(String::new()),
+            Some((_, why)) => HandlerResult::Err(why.to_string().into()),
+        };
+        result.into()
+    }))
+}
+
+#[cfg(test)]
+#[path = "ipsec_tests.rs"]
+mod tests;

@@ -1,0 +1,214 @@
+//! From the protected side: which packets are protected, and how that is done (RFC 4301, section 5.1; RFC 4303, section 3.3).
+
+use super::associations::Sa;
+use super::cipher::CHECK_LEN;
+use super::flow::Flow;
+use elements_shared::ipsec_port::Mode;
+use packet::Packet;
+use std::net::IpAddr;
+use wire::checksum::Sum;
+use wire::{esp, ip_proto, ipv4, ipv6, udp};
+
+/// Hops that a tunnel's packets may take.
+const HOPS: u8 = 64;
+/// Links of IPv6 carry packets of so many octets, and senders need not send smaller ones (RFC 8200, section 5).
+const MTU6_LEAST: usize = 1280;
+
+/// Octets that a tunnel puts in front of a packet.
+fn outer_len(sa: &Sa) -> usize {
+    let ip = if sa.destination.is_ipv4() { ipv4::HEADER_LEN } else { ipv6::HEADER_LEN };
+    ip + ports_len(sa)
+}
+
+fn ports_len(sa: &Sa) -> usize {
+    if sa.ports.is_some() { udp::HEADER_LEN } else { 0 }
+}
+
+/// The longest packet that is no longer than `mtu` when it is protected.
+pub(crate) fn fitting(sa: &Sa, mtu: usize, header_len: usize) -> usize {
+    let front = esp::HEADER_LEN + sa.cipher.iv_len() + CHECK_LEN;
+    let (outside, stays) = match sa.mode {
+        Mode::Tunnel => (outer_len(sa), 0),
+        Mode::Transport => (header_len + ports_len(sa), header_len),
+    };
+    let text = mtu.saturating_sub(outside + front);
+    (text - text % sa.cipher.alignment()).saturating_sub(esp::TRAILER_LEN) + stays
+}
+
+/// The MTU that the sender of a packet is to be told, if it is too long and may not be cut.
+pub(crate) fn too_long(sa: &Sa, mtu: usize, flow: &Flow, packet: &[u8]) -> Option<usize> {
+    let fits = fitting(sa, mtu, flow.offset);
+    if packet.len() <= fits {
+        return None;
+    }
+    match flow.six {
+        // What must pass, passes: the outer packet is cut.
+        true => (packet.len() > fits.max(MTU6_LEAST)).then(|| fits.max(MTU6_LEAST)),
+        false => ipv4::Header::new_checked(packet).is_ok_and(|ip| ip.dont_fragment()).then_some(fits),
+    }
+}
+
+/// Makes the packet one of ESP, with a number that no other has. Otherwise the reason why not.
+#[inline]
+pub(crate) fn protect(sa: &Sa, number: u64, flow: &Flow, packet: &mut Packet) -> Result<(), &'static str> {
+    if number > sa.last_number() {
+        return Err("sequence numbers are used up");
+    }
+    match sa.mode {
+        Mode::Tunnel => tunnel(sa, number, flow, packet),
+        Mode::Transport => transport(sa, number, flow, packet),
+    }
+}
+
+/// Behind a new header.
+#[inline]
+fn tunnel(sa: &Sa, number: u64, flow: &Flow, packet: &mut Packet) -> Result<(), &'static str> {
+    let (len, outer) = (packet.len(), outer_len(sa));
+    let padding = esp::padding(len, sa.cipher.alignment());
+    let front = outer + esp::HEADER_LEN + sa.cipher.iv_len();
+    let tail = padding + esp::TRAILER_LEN + CHECK_LEN;
+    if front + len + tail > usize::from(u16::MAX) {
+        return Err("too long");
+    }
+    let class = class(packet.data());
+    let keep_whole = !flow.six && ipv4::Header::new_checked(packet.data()).is_ok_and(|ip| ip.dont_fragment());
+    if !packet.put(tail) || !packet.prepend(front) {
+        return Err("no room");
+    }
+    let data = packet.data_mut();
+    let next = if flow.six { ip_proto::IPV6 } else { ip_proto::IPIP };
+    let end = data.len() - CHECK_LEN;
+    esp::fill_trailer(&mut data[front + len..end], next);
+    let (head, rest) = data.split_at_mut(outer);
+    if !sa.seal(number, rest) {
+        return Err("no room");
+    }
+    let payload = Ports { sa, len: rest.len() };
+    let ip_len = outer - ports_len(sa);
+    let (ip, ports) = head.split_at_mut(ip_len);
+    payload.fill(ports, rest);
+    match (sa.source, sa.destination, ip.len()) {
+        (IpAddr::V4(source), IpAddr::V4(destination), ipv4::HEADER_LEN) => {
+            let total = (outer + rest.len()) as u16;
+            let Ok(mut header) = ipv4::Header::new_checked_mut(ip) else { return Err("no room") };
+            header.set_version_and_header_len(ipv4::HEADER_LEN);
+            header.set_tos(class);
+            header.set_total_len(total);
+            header.set_id(number as u16);
+            header.set_fragment_field(if keep_whole { 0x4000 } else { 0 });
+            header.set_ttl(HOPS);
+            header.set_protocol(payload.protocol());
+            header.set_src(source);
+            header.set_dst(destination);
+            header.fill_checksum();
+            packet.set_network(0, ipv4::HEADER_LEN);
+            packet.set_dst_ip(destination);
+        }
+        (IpAddr::V6(source), IpAddr::V6(destination), _) => {
+            let total = (outer - ipv6::HEADER_LEN + rest.len()) as u16;
+            let Ok(mut header) = ipv6::Header::new_checked_mut(ip) else { return Err("no room") };
+            header.set_version_class_flow(class, 0);
+            header.set_payload_len(total);
+            header.set_next_header(payload.protocol());
+            header.set_hop_limit(HOPS);
+            header.set_src(source);
+            header.set_dst(destination);
+            packet.set_network(0, ipv6::HEADER_LEN);
+            packet.set_dst_ip6(destination);
+        }
+        _ => return Err("source and destination are of different families"),
+    }
+    packet.set_enclosed_ecn(class & 3);
+    Ok(())
+}
+
+/// DSCP and ECN as they are in the packet, which the tunnel's header has, too (RFC 4301, section 5.1.2; RFC 6040, section 4.1).
+fn class(packet: &[u8]) -> u8 {
+    match packet {
+        [first, second, ..] if first >> 4 == 4 => *second,
+        [first, second, ..] => first << 4 | second >> 4,
+        _ => 0,
+    }
+}
+
+/// Behind its own header.
+fn transport(sa: &Sa, number: u64, flow: &Flow, packet: &mut Packet) -> Result<(), &'static str> {
+    if flow.is_fragment {
+        return Err("a fragment, in transport mode");
+    }
+    if sa.destination.is_ipv6() != flow.six || flow.offset > packet.len() {
+        return Err("of another family than the association");
+    }
+    let (header_len, ports) = (flow.offset, ports_len(sa));
+    let text = packet.len() - header_len;
+    let padding = esp::padding(text, sa.cipher.alignment());
+    let front = ports + esp::HEADER_LEN + sa.cipher.iv_len();
+    let tail = padding + esp::TRAILER_LEN + CHECK_LEN;
+    if packet.len() + front + tail > usize::from(u16::MAX) {
+        return Err("too long");
+    }
+    if !packet.put(tail) || !packet.prepend(front) {
+        return Err("no room");
+    }
+    let data = packet.data_mut();
+    data.copy_within(front..front + header_len, 0);
+    let end = data.len() - CHECK_LEN;
+    esp::fill_trailer(&mut data[front + header_len + text..end], flow.protocol);
+    let (header, rest) = data.split_at_mut(header_len);
+    let (port_header, rest) = rest.split_at_mut(ports);
+    if !sa.seal(number, rest) {
+        return Err("no room");
+    }
+    let payload = Ports { sa, len: rest.len() };
+    payload.fill(port_header, rest);
+    set_upper(header, payload.protocol(), ports + rest.len()).ok_or("a header that is not known")?;
+    packet.set_network(0, header_len);
+    Ok(())
+}
+
+/// Says in the headers of a packet what stands behind them, and how much.
+pub(crate) fn set_upper(header: &mut [u8], protocol: u8, len: usize) -> Option<()> {
+    let whole = header.len() + len;
+    if header.first()? >> 4 == 4 {
+        let mut ip = ipv4::Header::new_checked_mut(&mut *header).ok()?;
+        ip.set_protocol(protocol);
+        ip.set_total_len(whole as u16);
+        return ipv4::fill_checksum(header).ok();
+    }
+    ipv6::Header::new_checked_mut(&mut *header).ok()?.set_payload_len((whole - ipv6::HEADER_LEN) as u16);
+    let (mut at, mut next) = (6, ipv6::HEADER_LEN);
+    while next < header.len() {
+        // A fragment header has 8 octets, others say how many.
+        let len =
+            if header[at] == ip_proto::FRAGMENT { 8 } else { 8 + 8 * usize::from(*header.get(next + 1)?) };
+        (at, next) = (next, next + len);
+    }
+    *header.get_mut(at)? = protocol;
+    Some(())
+}
+
+/// What is between the IP header and ESP.
+struct Ports<'s> {
+    sa: &'s Sa,
+    len: usize,
+}
+
+impl Ports<'_> {
+    fn protocol(&self) -> u8 {
+        if self.sa.ports.is_some() { ip_proto::UDP } else { ip_proto::ESP }
+    }
+
+    /// Writes the UDP header (RFC 3948, section 2.1): without a checksum over IPv4, and with one over IPv6.
+    fn fill(&self, place: &mut [u8], esp: &[u8]) {
+        let (Some((source, destination)), Ok(place)) =
+            (self.sa.ports, <&mut [u8; udp::HEADER_LEN]>::try_from(place))
+        else {
+            return;
+        };
+        let (ports, len) = ([source, destination], (udp::HEADER_LEN + self.len) as u16);
+        *place = match (self.sa.source, self.sa.destination) {
+            (IpAddr::V6(from), IpAddr::V6(to)) => udp::header_v6(from, to, ports, len, Sum::of(esp)),
+            _ => udp::header(ports, len, 0),
+        };
+    }
+}
