@@ -284,8 +284,15 @@ pub(crate) fn charge_for(bytes: usize) -> usize {
 impl Drop for Updater {
     fn drop(&mut self) {
         self.return_credit();
-        // SAFETY: claimed in `new`, released here only. What is still queued stays where the reclaimer looks.
-        unsafe { self.shared.queues.release(self.queue) };
+        // SAFETY: this updater owns the entry.
+        let over = cfg!(rcu_mutant = "leave_queued") || unsafe { self.queue().has_run() };
+        // SAFETY: claimed in `new`, given back here only. What is still queued stays where the reclaimer looks (rule 9).
+        unsafe {
+            match over {
+                true => self.shared.queues.release(self.queue),
+                false => self.shared.queues.leave(self.queue),
+            }
+        }
     }
 }
 

@@ -195,6 +195,14 @@ impl Domain {
         self.shared.wait(token);
     }
 
+    /// Waits for a grace period that was started, for at most `timeout` by the domain's clock. Says whether it is over.
+    ///
+    /// # Panics
+    /// As [`synchronize`](Self::synchronize).
+    pub fn wait_for(&self, token: Token, timeout: Duration) -> bool {
+        self.shared.wait_up_to(token, timeout)
+    }
+
     /// Waits until every callback queued before the call has run, those that may block included; runs them on
     /// this thread if need be.
     ///

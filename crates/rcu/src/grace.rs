@@ -110,6 +110,21 @@ impl Shared {
         self.wait_for(Period { token, since: self.now() });
     }
 
+    /// Waits for so long at most; says whether the grace period is over.
+    pub(crate) fn wait_up_to(&self, token: Token, timeout: Duration) -> bool {
+        let period = Period { token, since: self.now() };
+        let mut backoff = Backoff::default();
+        while !self.poll(token) {
+            if self.now().saturating_sub(period.since) >= nanos(timeout) {
+                return false;
+            }
+            self.urge(period);
+            self.check_not_waiting_for_myself(period);
+            backoff.snooze();
+        }
+        true
+    }
+
     pub(crate) fn wait_for(&self, period: Period) {
         let mut backoff = Backoff::default();
         while !self.poll(period.token) {
@@ -144,7 +159,7 @@ impl Shared {
 
     fn callbacks_waiting(&self) -> usize {
         let queued: usize =
-            self.queues.iter().map(|queue| queue.len() + queue.held.load(Ordering::Relaxed)).sum();
+            self.queues.live().map(|queue| queue.len() + queue.held.load(Ordering::Relaxed)).sum();
         queued + self.budget.callbacks.load(Ordering::Relaxed)
     }
 

@@ -49,6 +49,7 @@
 //! | updater | reuse something itself, without waiting | [`Domain::start`], later [`Domain::poll`]; an [`Account`] for what waits |
 //! | updater | make many replacements or none | [`Updater::prepare`] |
 //! | updater | wait | [`Domain::synchronize`]; if it reads, too, [`Reader::synchronize`] |
+//! | updater | wait for a token, but not for ever | [`Domain::wait_for`] |
 //! | updater | wait because it was refused | [`Domain::wait_for_room`] |
 //! | updater | wait, at little cost for the readers | [`Domain::synchronize_shared`] |
 //! | thread that shuts down | everything reclaimed | [`Domain::barrier`] |
@@ -77,6 +78,7 @@
 //! | `slot.seen` | its reader only | scans |
 //! | `entry.taken` | any thread that registers (false to true), the owner (to false) | any thread that registers |
 //! | `block.owners` of a block of slots | who registers (one more), the owner that leaves (one less) | scans |
+//! | `entry.left` of a queue | the owner that leaves callbacks queued (to true), the next owner and the reclaimer (to false) | the same |
 //! | list heads of slots and queues | any thread that finds no free entry (prepends a block) | scans |
 //! | a queue's tail: entries, their number | its updater | the reclaimer (the number, then what it covers) |
 //! | a queue's head, the mark, the waiting batch | the thread that holds the reclaimer's lock | the same |
@@ -114,6 +116,12 @@
 //! 8. **Queued ↔ about to sleep.** An updater counts its callback, *fences*, then checks whether the reclaimer's
 //!    thread sleeps. The thread announces that it will sleep, *fences*, then checks the counts once more. One of
 //!    the two sees the other, so no callback has to wait until a later one wakes the thread.
+//!
+//! 9. **Left → emptied.** A block of queues counts its owners, and an owner that leaves callbacks queued leaves its count:
+//!    it queues, then sets `left` with *release*. The next owner takes the count over. Otherwise the reclaimer, when the
+//!    queue is empty, clears `left` with *acquire* and looks at the queue once more: only if it is still empty the count goes, since
+//!    an owner that came in between may have left another callback, and this count for it. So a block without owners,
+//!    which the reclaimer skips, has no callback.
 //!
 //! ## The grace-period guarantee
 //!

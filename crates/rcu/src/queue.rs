@@ -228,6 +228,24 @@ impl Queue {
         self.written.load(Ordering::Acquire).saturating_sub(ran) as usize
     }
 
+    /// Whether nothing is queued, as the updater finds it: then nothing will be until it queues more.
+    ///
+    /// # Safety
+    /// As for [`push`](Self::push).
+    pub(crate) unsafe fn has_run(&self) -> bool {
+        self.taken.ran.load(Ordering::Relaxed) == self.written.load(Ordering::Relaxed)
+    }
+
+    /// Whether nothing is queued, as the reclaimer finds it.
+    ///
+    /// # Safety
+    /// As for [`mark`](Self::mark).
+    pub(crate) unsafe fn is_empty(&self) -> bool {
+        let written = self.written.load(Ordering::Acquire);
+        // SAFETY: as in `mark`.
+        self.taken.head.with(|head| unsafe { (*head).at == written })
+    }
+
     /// Lets everything queued so far wait for the next grace period to start. True if there is anything.
     ///
     /// # Safety

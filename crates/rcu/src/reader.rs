@@ -76,7 +76,8 @@ impl Reader {
     pub(crate) fn new(shared: Arc<Shared>, name: Name) -> Self {
         let slot = shared.readers.claim();
         let reader = Self { shared, slot, seen: Cell::new(OFFLINE) };
-        let owner = if matches!(name, Name::At(_)) { thread_id() } else { 0 };
+        let stays = matches!(name, Name::At(_)) || cfg!(rcu_mutant = "reader_stays");
+        let owner = if stays { thread_id() } else { 0 };
         reader.slot().owner.store(owner, Ordering::Relaxed);
         *reader.slot().name.lock().unwrap_or_else(PoisonError::into_inner) = name;
         reader

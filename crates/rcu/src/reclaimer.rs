@@ -51,9 +51,14 @@ impl Shared {
     /// Marks all queues' ends. To be called with the reclaimer's lock.
     fn mark_all(&self) -> bool {
         let mut any = false;
-        for queue in self.queues.iter() {
+        for entry in self.queues.live_entries() {
             // SAFETY: a thread that has a `&mut Reclaimer` holds the lock, and this method's callers have one.
-            any |= unsafe { queue.mark() };
+            let waits = unsafe { entry.value().mark() };
+            any |= waits;
+            if !waits {
+                // SAFETY: as above.
+                self.queues.take_away(entry, |queue| unsafe { queue.is_empty() });
+            }
         }
         any
     }
@@ -68,7 +73,7 @@ impl Shared {
         }
         let _inside = Inside::callbacks_of(self);
         let mut tally = Tally::default();
-        for queue in self.queues.iter() {
+        for queue in self.queues.live() {
             self.run_marked(queue, &mut tally);
         }
         self.settle(tally);
@@ -236,7 +241,7 @@ pub(crate) mod thread {
         shared.bell.awake();
         run_rounds(shared);
         shared.bell.fall_asleep();
-        cfg!(rcu_mutant = "look_again") || shared.queues.iter().all(|queue| queue.len() == 0)
+        cfg!(rcu_mutant = "look_again") || shared.queues.live().all(|queue| queue.len() == 0)
     }
 
     /// Between rounds a control thread's barrier goes first, which a steady stream of updates would otherwise keep waiting.

@@ -3,7 +3,9 @@
 //! Entries come in blocks, which are only ever prepended and live as long as the registry, so a scan is a walk over a
 //! linked list whose links do not change. A claimed entry belongs to one owner; a released one is handed to the next.
 //! There are as many entries as the largest number of owners there ever was at once, and a few more. A block counts its
-//! owners, and [`live`](Registry::live) looks into those blocks only that have one.
+//! owners, and [`live`](Registry::live) looks into those blocks only that have one. An owner that leaves something behind in its entry
+//! [leaves its count](Registry::leave) there, too: the next owner takes that over, or a scan that finds nothing left
+//! [takes it away](Registry::take_away).
 
 use std::ptr::{self, NonNull};
 
@@ -31,6 +33,8 @@ struct Block<T> {
 pub struct Entry<T> {
     value: CachePadded<T>,
     taken: AtomicBool,
+    /// Whether the block counts it for what an owner has left in it.
+    left: AtomicBool,
     /// Where it is.
     block: *const Block<T>,
 }
@@ -58,8 +62,10 @@ impl<T: Default> Registry<T> {
         match free {
             Some(entry) => {
                 // Before whatever the owner does. Relaxed: a scan that must not miss the owner comes after a fence that comes
-                // after the owner's (rule 3).
-                entry.block().owners.fetch_add(1, Ordering::Relaxed);
+                // after the owner's (rules 3 and 8). A count that was left is taken over (rule 9).
+                if !entry.left.load(Ordering::Relaxed) || !entry.left.swap(false, Ordering::Relaxed) {
+                    entry.block().owners.fetch_add(1, Ordering::Relaxed);
+                }
                 NonNull::from(entry)
             }
             None => self.add(),
@@ -75,6 +81,7 @@ impl<T: Default> Registry<T> {
         let entry = |at| Entry {
             value: CachePadded::new(T::default()),
             taken: AtomicBool::new(at == 0),
+            left: AtomicBool::new(false),
             block: block.as_ptr(),
         };
         // SAFETY: not in the list yet, so ours alone.
@@ -107,16 +114,49 @@ impl<T: Default> Registry<T> {
         entry.taken.store(false, ordering!("claim_release", Release));
     }
 
+    /// Gives an entry back in which something is left that scans are to find, until [`take_away`](Self::take_away).
+    ///
+    /// # Safety
+    /// As for [`release`](Self::release).
+    pub unsafe fn leave(&self, entry: NonNull<Entry<T>>) {
+        // SAFETY: entries live as long as the registry.
+        let entry = unsafe { entry.as_ref() };
+        // Release: who takes the count away looks once more, and finds what is left (rule 9).
+        if entry.left.swap(true, ordering!("left_release", Release)) {
+            entry.block().owners.fetch_sub(1, Ordering::Release);
+        }
+        entry.taken.store(false, ordering!("claim_release", Release));
+    }
+
+    /// Takes the count away that an owner has left in an entry, if nothing is left there. One thread at a time may call it.
+    pub fn take_away(&self, entry: &Entry<T>, is_empty: impl Fn(&T) -> bool) {
+        let is_left = entry.left.load(Ordering::Relaxed);
+        if !is_left || !is_empty(&entry.value) || !entry.left.swap(false, ordering!("left_acquire", Acquire))
+        {
+            return;
+        }
+        // Another owner may have come, left something and gone since: its count is the one that was taken (rule 9).
+        let is_empty = cfg!(rcu_mutant = "look_for_what_is_left") || is_empty(&entry.value);
+        if is_empty || entry.left.swap(true, Ordering::AcqRel) {
+            entry.block().owners.fetch_sub(1, Ordering::Release);
+        }
+    }
+
     /// All slots, claimed or not.
     pub fn iter(&self) -> impl Iterator<Item = &T> {
         self.entries().map(|entry| &*entry.value)
     }
 
-    /// All slots that are claimed, and some that are not.
+    /// All slots that are claimed or have something left in them, and some others.
     pub fn live(&self) -> impl Iterator<Item = &T> {
+        self.live_entries().map(Entry::value)
+    }
+
+    /// The same with their entries.
+    pub fn live_entries(&self) -> impl Iterator<Item = &Entry<T>> {
         // Acquire: where there is no owner any more, all that the last one did is over.
         let live = |block: &&Block<T>| block.owners.load(ordering!("owners_acquire", Acquire)) > 0;
-        self.blocks().filter(live).flat_map(|block| &block.entries).map(|entry| &*entry.value)
+        self.blocks().filter(live).flat_map(|block| &block.entries)
     }
 
     fn entries(&self) -> impl Iterator<Item = &Entry<T>> {
@@ -188,5 +228,31 @@ mod tests {
         }
         assert_eq!(registry.live().count(), 0);
         assert!(registry.iter().count() < 10_200, "and all is there to be used again");
+    }
+
+    /// What an owner leaves is visited, by whoever it is taken over, until nothing is left.
+    #[test]
+    fn what_is_left_is_visited() {
+        let registry = Registry::<u64>::new();
+        let counts = |empty: bool| {
+            registry.live_entries().for_each(|entry| registry.take_away(entry, |_| empty));
+            registry.live().count()
+        };
+        for _ in 0..3 {
+            let entry = registry.claim();
+            assert_eq!(counts(true), FIRST, "an owner's count is not taken");
+            // SAFETY: claimed above, given back once.
+            unsafe { registry.leave(entry) };
+            assert_eq!(counts(false), FIRST);
+            let again = registry.claim();
+            assert_eq!((again, counts(false)), (entry, FIRST));
+            // SAFETY: as above.
+            unsafe { registry.leave(again) };
+            assert_eq!((counts(false), counts(true), counts(true)), (FIRST, 0, 0));
+            let last = registry.claim();
+            // SAFETY: as above.
+            unsafe { registry.release(last) };
+            assert_eq!(counts(true), 0);
+        }
     }
 }

@@ -78,7 +78,7 @@ impl Shared {
 
     /// Bytes that updaters have taken from the limit and not used.
     pub(crate) fn taken_in_advance(&self) -> usize {
-        self.queues.iter().map(|queue| queue.credit.load(Ordering::Relaxed)).sum()
+        self.queues.live().map(|queue| queue.credit.load(Ordering::Relaxed)).sum()
     }
 
     /// Tells the reclaimer that something is queued, right after the read-modify-write that queued it.

@@ -1,4 +1,9 @@
 //! Who is late, and who waits in company: with a clock that the test moves.
+//!
+//! | mutant | what is broken | killed by |
+//! |---|---|---|
+//! | `reader_stays` | a reader counts as its first thread's, wherever it went | `a_reader_that_came_online_here_and_went_elsewhere_is_not_this_threads` |
+//! | `hook_unguarded` | a hook's panic ends the thread that reports a stall | `a_hook_that_panics_does_not_end_the_reclaimer` |
 #![cfg(not(loom))]
 
 use std::{
@@ -184,6 +189,29 @@ fn a_refused_updater_waits_for_room_as_long_as_it_likes() {
         assert!(long.join().unwrap(), "the wait itself reclaims, there being no other thread that does");
     });
     domain.call(500, || ()).unwrap();
+}
+
+#[test]
+fn a_wait_ends_with_its_grace_period_or_its_time() {
+    let hand = Hand::default();
+    let (domain, _) = domain(&hand);
+    let domain = &domain;
+    let mut reader = domain.register("reader");
+    reader.turn();
+    let token = domain.start();
+    assert!(!domain.wait_for(token, Duration::ZERO));
+    thread::scope(|scope| {
+        let short = scope.spawn(move || domain.wait_for(token, Duration::from_millis(1)));
+        while !short.is_finished() {
+            hand.advance(1);
+            thread::yield_now();
+        }
+        assert!(!short.join().unwrap(), "the reader is online");
+        let long = scope.spawn(move || domain.wait_for(token, Duration::from_secs(3600)));
+        reader.quiescent();
+        assert!(long.join().unwrap());
+    });
+    assert!(domain.wait_for(token, Duration::ZERO), "it is over");
 }
 
 #[test]

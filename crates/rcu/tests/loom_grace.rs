@@ -34,6 +34,10 @@
 //! | `ring_fence` | an updater may look whether the reclaimer sleeps before its callback is counted | `a_callback_wakes_the_reclaimer` |
 //! | `sleep_fence` | the reclaimer may look once more before it says that it sleeps | `a_callback_wakes_the_reclaimer` |
 //! | `look_again` | the reclaimer does not look once more before it sleeps | `a_callback_wakes_the_reclaimer` |
+//! | `leave_queued` | an updater that goes leaves its callbacks where the reclaimer does not look | `an_updater_goes_while_another_comes` |
+//! | `look_for_what_is_left` | the reclaimer forgets a queue that was filled again while it took the count away | `an_updater_goes_while_another_comes` |
+//! | `left_acquire` | who takes a count away need not see what was queued before it was left | `an_updater_goes_while_another_comes` |
+//! | `left_release` | as before, from the other end | `an_updater_goes_while_another_comes` |
 //! | `leave_unseen` | a thread of the pool leaves without looking whether it is needed | `a_thread_of_the_pool_leaves_no_callback_behind` |
 #![cfg(loom)]
 // Whether the shared cells are accessed one at a time is what the models check.
@@ -396,6 +400,30 @@ fn callbacks_of_two_updaters() {
         thread.join().unwrap();
         world.domain.barrier();
         assert_eq!(ran.load(Ordering::Relaxed), 2);
+    });
+}
+
+/// Rule 9: updaters come, queue and go at one place while the reclaimer runs what they left and takes the counts away that it finds.
+/// In the end nobody owns the queue, and each callback has run.
+#[test]
+fn an_updater_goes_while_another_comes() {
+    check(|| {
+        // SAFETY: no cells.
+        let domain = Arc::new(unsafe { Domain::isolated(Config::manual()) });
+        let ran = std::sync::Arc::new(std::sync::atomic::AtomicUsize::new(0));
+        let queue = move |domain: &Domain, ran: &std::sync::Arc<std::sync::atomic::AtomicUsize>| {
+            let ran = ran.clone();
+            let run = move || _ = ran.fetch_add(1, Ordering::Relaxed);
+            domain.updater().call(0, run).ok().expect("room");
+        };
+        queue(&domain, &ran);
+        domain.reclaim(); // the first callback has run, and its count is still there
+        let (theirs, count) = (domain.clone(), ran.clone());
+        let updating = thread::spawn(move || queue(&theirs, &count));
+        domain.reclaim();
+        updating.join().unwrap();
+        reclaim_all(&domain);
+        assert_eq!(ran.load(Ordering::Relaxed), 2, "a callback was left behind");
     });
 }
 
