@@ -2,7 +2,7 @@
 //!
 //! It reads the unicast routes of table dumps (`TABLE_DUMP`, `TABLE_DUMP_V2`), and what peers say afterwards (`BGP4MP`, `BGP4MP_ET`):
 //! updates, and the ends of sessions, with which a peer's routes go. Of a route's attributes it uses only the next hop and the length of
-//! the AS path, but it checks the others as a BGP speaker does (RFC 4271, RFC 7606). It skips other records, messages other than
+//! the AS path, but it checks the others as a BGP speaker does (RFC 4271, RFC 7606, RFC 7607). It skips other records, messages other than
 //! updates, and messages that the collector sent. A record that is wrong is left out, named and counted. The reader is total.
 //! `docs/src/design/mrt.md` says why this is not the crate bgpkit-parser; the tests compare the two.
 //!
@@ -30,6 +30,7 @@ use super::choice::Choice;
 use super::fault::{Fault, Faults};
 use super::list::List;
 use best::Best;
+use event::WidePeers;
 use records::{Record, Records};
 
 pub use super::fault::{RecordError, SessionError};
@@ -39,6 +40,7 @@ pub use records::is_mrt;
 /// Reads a file, calling `visit` with each route in it, and with each end of a session. Returns what could not be read.
 pub fn read(bytes: &[u8], visit: &mut dyn FnMut(Event)) -> Faults {
     let (mut faults, mut peers, mut events) = (Faults::default(), Vec::new(), Vec::new());
+    let mut wide = WidePeers::default();
     for Record { number, offset, content } in Records::new(bytes) {
         let done = content.and_then(|content| match content.kind {
             12 => dump::first(&content, &mut events),
@@ -54,7 +56,10 @@ pub fn read(bytes: &[u8], visit: &mut dyn FnMut(Event)) -> Faults {
             }
             faults.add(Fault::Record { number, offset, error });
         }
-        events.drain(..).for_each(&mut *visit);
+        for mut event in events.drain(..) {
+            wide.resolve(&mut event);
+            visit(event);
+        }
     }
     faults
 }

@@ -99,7 +99,7 @@ fn check(flags: u8, kind: u8, value: Bytes<'_>, session: Session) -> Option<Verd
         3 => next_hop_is_valid(value, dump),
         4 | 5 | 9 => len == 4,
         6 => len == 0,
-        7 => len == if wide { 8 } else { 6 },
+        7 => len == if wide { 8 } else { 6 } && { value }.asn(wide) != Some(0),
         8 | 10 => many(4),
         16 => many(8),
         25 => many(20),
@@ -113,7 +113,8 @@ fn check(flags: u8, kind: u8, value: Bytes<'_>, session: Session) -> Option<Verd
     let flags_fit = dump || flags & 0xc0 == expected;
     Some(match kind {
         6 | 7 if flags_fit && !well_formed => Verdict::Discard,
-        // The path and the aggregator that old speakers do not understand (RFC 6793) are not needed here.
+        // The path and the aggregator that old speakers do not understand (RFC 6793). What they put in the place of AS_TRANS leaves the
+        // length of the path as it is, and only that is needed here.
         17 | 18 => Verdict::Discard,
         _ if flags_fit && well_formed => Verdict::Fine,
         _ => Verdict::Withdraw,
@@ -140,13 +141,15 @@ fn next_hop_is_valid(mut value: Bytes<'_>, dump: bool) -> bool {
     host || dump
 }
 
-/// The number of autonomous systems on a path; `None` if it is malformed.
+/// The number of autonomous systems on a path; `None` if it is malformed, as one is that has the number 0 (RFC 7607).
 fn path_length(mut value: Bytes<'_>, wide: bool) -> Option<u32> {
     let mut length = 0;
     while !value.0.is_empty() {
         let kind = value.u8()?;
         let count = value.u8().filter(|&count| count > 0)?;
-        value.take(usize::from(count) * if wide { 4 } else { 2 })?;
+        for _ in 0..count {
+            value.asn(wide).filter(|&asn| asn != 0)?;
+        }
         length += match kind {
             1 => 1,
             2 => u32::from(count),

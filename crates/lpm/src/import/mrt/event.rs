@@ -1,15 +1,20 @@
 //! What an MRT file says.
 
+use std::collections::HashMap;
 use std::net::IpAddr;
 
 use crate::import::list::AnyPrefix;
+
+/// What stands for a number of an autonomous system that does not fit into 16 bits (RFC 6793).
+pub(super) const AS_TRANS: u32 = 23_456;
 
 /// A neighbour of a route collector.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Peer {
     /// Its address.
     pub address: IpAddr,
-    /// Its autonomous system.
+    /// Its autonomous system. Where a record has 16 bits for one that needs more, the number that the file has of the peer elsewhere
+    /// before, or else 23456 (RFC 6793).
     pub asn: u32,
 }
 
@@ -34,6 +39,31 @@ pub enum Event {
         /// Whose routes go.
         peer: Peer,
     },
+}
+
+impl Event {
+    fn peer_mut(&mut self) -> &mut Peer {
+        match self {
+            Event::Route(route) => &mut route.peer,
+            Event::Down { peer, .. } => peer,
+        }
+    }
+}
+
+/// Peers whose numbers do not fit into 16 bits, so that a peer is the same in records of both kinds.
+#[derive(Default)]
+pub(super) struct WidePeers(HashMap<IpAddr, u32>);
+
+impl WidePeers {
+    /// Puts the number of a peer in the place of its stand-in, if it is known.
+    pub(super) fn resolve(&mut self, event: &mut Event) {
+        let peer = event.peer_mut();
+        if peer.asn == AS_TRANS {
+            peer.asn = self.0.get(&peer.address).copied().unwrap_or(AS_TRANS);
+        } else if peer.asn > u32::from(u16::MAX) {
+            self.0.insert(peer.address, peer.asn);
+        }
+    }
 }
 
 /// One route of one peer.

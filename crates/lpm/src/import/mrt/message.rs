@@ -2,7 +2,7 @@
 
 use super::attributes::{Attributes, Session};
 use super::bytes::{Bytes, unicast};
-use super::event::{Event, Path, Peer, Route};
+use super::event::{AS_TRANS, Event, Path, Peer, Route};
 use super::records::Content;
 use crate::import::fault::{RecordError, SessionError};
 use crate::import::list::AnyPrefix;
@@ -149,7 +149,8 @@ impl Update {
     fn read(mut message: Bytes<'_>, ends: &Ends) -> Result<(Update, Option<u8>), SessionError> {
         let withdrawn = message.counted().ok_or(SessionError::Fields)?;
         let attributes = message.counted().ok_or(SessionError::Fields)?;
-        let internal = ends.peer.asn == ends.own.asn;
+        // Two systems whose numbers do not fit into 16 bits have the same stand-in.
+        let internal = ends.peer.asn == ends.own.asn && ends.peer.asn != AS_TRANS;
         let found = Attributes::read(attributes, Session { wide: ends.wide, internal, dump: false })?;
         let (reachable_by, reachable) =
             found.reach.map_or(Ok((None, Vec::new())), |value| reach(value, ends))?;

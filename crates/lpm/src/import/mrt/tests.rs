@@ -110,6 +110,46 @@ fn old_dumps_are_read_with_one_route_a_record_or_many() {
     assert_eq!(lines(&[one.clone(), many, one].concat()), expected);
 }
 
+/// A record of a message of 16-bit systems, from 192.0.2.1 in one of these.
+fn narrow(asn: u16, content: &[u8]) -> Vec<u8> {
+    let ends = [&asn.to_be_bytes()[..], &[0x5b, 0xa0, 0, 0, 0, 1, 192, 0, 2, 1, 192, 0, 2, 254]].concat();
+    record_of(16, 1, &[&ends[..], content].concat())
+}
+
+/// AS_TRANS stands for a number that does not fit (RFC 6793): the peer is the one that the dump has with its whole number, so its update
+/// replaces its route, and the collector, whose number does not fit either, is of another system.
+#[test]
+fn a_peer_is_the_same_in_narrow_and_wide_records() {
+    let peers = [&[1, 1, 1, 1, 0, 0, 0, 1][..], &[2, 1, 1, 1, 1, 192, 0, 2, 1, 0, 3, 0, 5]].concat();
+    let entry = [&[0, 0, 0, 0, 0, 0][..], &counted(&attributes(1, [1, 1, 1, 1]))].concat();
+    let rib = [&[0, 0, 0, 0, 8, 10, 0, 1][..], &entry].concat();
+    let dump = [record_of(13, 1, &peers), record_of(13, 2, &rib)].concat();
+    let update = |attributes: &[u8], announced: &[u8], withdrawn: &[u8]| {
+        let content = [counted(withdrawn), counted(attributes), announced.to_vec()].concat();
+        narrow(23456, &message(2, &content))
+    };
+    // A path of three systems, then a preference that only a neighbour of the same system would send.
+    let path =
+        [0x40, 1, 1, 0, 0x40, 2, 8, 2, 3, 0x5b, 0xa0, 0, 2, 0, 3, 0x40, 3, 4, 7, 7, 7, 7, 0x40, 5, 1, 0];
+    assert_eq!(lines(&[dump.clone(), update(&path, &[8, 10], &[])].concat()), ["10.0.0.0/8 7.7.7.7"]);
+    assert_eq!(lines(&[dump, update(&[], &[], &[8, 10])].concat()), [""; 0]);
+}
+
+/// RFC 7607: a path with the number 0 is malformed, and what it announces is withdrawn; an aggregator with it is left out.
+#[test]
+fn autonomous_system_0_is_none() {
+    let path = |asn: u8| [0x40, 1, 1, 0, 0x40, 2, 6, 2, 1, 0, 0, 0, asn, 0x40, 3, 4, 1, 1, 1, 1].to_vec();
+    let (good, bad) = (update(&[], &path(9), &[8, 10]), update(&[], &path(0), &[8, 10]));
+    assert_eq!(read_all(&good), (vec!["10.0.0.0/8 1.1.1.1".to_owned()], Vec::new()));
+    let (routes, faults) = read_all(&[good, bad].concat());
+    assert!(
+        routes.is_empty() && faults.len() == 1 && faults[0].contains("record 2"),
+        "{routes:?} {faults:?}"
+    );
+    let aggregator = [path(9), vec![0xc0, 7, 8, 0, 0, 0, 0, 192, 0, 2, 1]].concat();
+    assert_eq!(lines(&update(&[], &aggregator, &[8, 10])), ["10.0.0.0/8 1.1.1.1"]);
+}
+
 /// What is read of a file, and the faults.
 fn read_all(bytes: &[u8]) -> (Vec<String>, Vec<String>) {
     let read = list(bytes);
