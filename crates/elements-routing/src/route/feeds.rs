@@ -7,7 +7,7 @@
 
 use super::family::Family;
 use super::hops::Owner;
-use super::table::{Books, Refusal, RouteTable, patience, refused, refused_hops, wait_for_room};
+use super::table::{Books, Patience, Refusal, RouteTable, refused, refused_hops};
 use super::target::{Hop, Target};
 use elements_shared::route_port::{Change, Destination, NextHopId, Refused, RouteFeed, RoutePort, Way};
 use lpm::{LongestMatch, Prefix};
@@ -15,7 +15,6 @@ use router::{Config, ConfigError};
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::sync::Arc;
-use std::time::Instant;
 
 /// The greatest weight of a way, as the kernel has it.
 const WEIGHT_MAX: u32 = 1 << 16;
@@ -340,7 +339,7 @@ impl<F: Family, T: LongestMatch<F::Key>> RouteTable<F, T> {
                 Err(Fault::NoRoom { .. }) if !std::mem::replace(&mut waited, true) => {
                     plan.give_up(self);
                     drop(books);
-                    wait_for_room(patience());
+                    Patience::new().wait_for_ids();
                 }
                 Err(fault) => {
                     plan.give_up(self);
@@ -356,18 +355,21 @@ impl<F: Family, T: LongestMatch<F::Key>> RouteTable<F, T> {
         mut books: std::sync::MutexGuard<'t, Books<F>>,
         plan: Plan<F>,
     ) -> Result<std::sync::MutexGuard<'t, Books<F>>, Fault> {
-        let (until, mut waited, mut done) = (patience(), false, Vec::new());
+        let (mut patience, mut waited, mut done) = (Patience::new(), false, Vec::new());
         for step in &plan.steps {
             loop {
                 let refusal = match self.take_step(&books, &plan, step, &mut done) {
                     Ok(()) => break,
                     Err(refusal) => refusal,
                 };
-                // Blocks that wait for a grace period count as used: a full table may not be.
+                // Not with the books: a worker that wants them in its turn would never be quiescent.
+                drop(books);
                 let again = match refusal {
-                    Refusal::Busy(_) => Instant::now() < until,
-                    _ => !std::mem::replace(&mut waited, true),
+                    Refusal::Busy(_) => patience.wait_for_room(),
+                    // Blocks that wait for a grace period count as used: a full table may not be.
+                    _ => !std::mem::replace(&mut waited, true) && patience.wait_for_ids(),
                 };
+                books = self.books();
                 if !again {
                     let whole = self.take_back(&plan, done);
                     plan.give_up(self);
@@ -379,9 +381,6 @@ impl<F: Family, T: LongestMatch<F::Key>> RouteTable<F, T> {
                         (fault, _) => fault,
                     });
                 }
-                drop(books);
-                wait_for_room(until);
-                books = self.books();
             }
         }
         for done in done {

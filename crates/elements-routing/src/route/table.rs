@@ -85,10 +85,10 @@ pub(super) struct Books<F: Family> {
 pub(super) fn patiently<F: Family, T>(
     mut change: impl FnMut() -> Result<T, Refusal<F>>,
 ) -> Result<T, Refusal<F>> {
-    let until = patience();
+    let mut patience = Patience::new();
     loop {
         match change() {
-            Err(Refusal::Busy(_)) if Instant::now() < until => wait_for_room(until),
+            Err(Refusal::Busy(_)) if patience.wait_for_room() => {}
             done => return done,
         }
     }
@@ -134,20 +134,39 @@ pub(super) fn refused_hops<F: Family>(error: RoutesError) -> Refusal<F> {
     }
 }
 
-/// When those who wait for room give up.
-pub(super) fn patience() -> Instant {
-    Instant::now() + PATIENCE
+/// The room that a refused change waits for first: more than nearly all need.
+const FIRST_ROOM: usize = 64 << 10;
+
+/// Waits of one change that is refused, together of ten seconds at most. For threads other than packet workers.
+pub(super) struct Patience {
+    until: Instant,
+    /// How many bytes more it would have to be possible to free.
+    room: usize,
 }
 
-/// Waits until a grace period that begins now is over, or until a time. For threads other than packet workers.
-pub(super) fn wait_for_room(until: Instant) {
-    const STEP: Duration = Duration::from_micros(200);
-    let token = Domain::global().start();
-    while !Domain::global().poll(token) && Instant::now() < until {
-        std::thread::sleep(STEP);
+impl Patience {
+    pub(super) fn new() -> Patience {
+        Patience { until: Instant::now() + PATIENCE, room: FIRST_ROOM }
     }
-    // What waited is freed by another thread, right after the grace period.
-    std::thread::sleep(STEP);
+
+    /// Waits after [`Refusal::Busy`] until there is room: each time for more, since a refusal does not say how much was missing, and
+    /// in the end until nothing waits. False if the time is over.
+    pub(super) fn wait_for_room(&mut self) -> bool {
+        let left = self.until.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return false;
+        }
+        let found = Domain::global().wait_for_room(self.room, left);
+        self.room = self.room.saturating_mul(8);
+        found
+    }
+
+    /// Waits after [`Refusal::Full`] for a grace period: ids and blocks that have gone are free then. False if the time is over.
+    pub(super) fn wait_for_ids(&self) -> bool {
+        let left = self.until.saturating_duration_since(Instant::now());
+        let domain = Domain::global();
+        domain.wait_for(domain.start(), left)
+    }
 }
 
 impl<F: Family, T: LongestMatch<F::Key>> RouteTable<F, T> {
@@ -423,12 +442,19 @@ impl<F: Family, T: LongestMatch<F::Key>> RouteTable<F, T> {
         self.prefixes.len()
     }
 
-    /// All routes: those added one by one first, in the order that Click's tables print them, then the others by address.
+    /// All routes: those added one by one first, in the order that Click's tables print them, then the others by address. Other writers
+    /// wait while prefixes are copied, not while they are sorted.
     pub(super) fn routes(&self) -> Vec<Route<F>> {
         let books = self.books();
-        let mut routes = self.all(&books);
-        routes.sort_by_cached_key(|route| books.slots.get(&route.prefix).unwrap_or(usize::MAX));
-        routes
+        let routes = self.all(&books);
+        if !books.slots.any() {
+            return routes;
+        }
+        let place = |route: &Route<F>| books.slots.get(&route.prefix).unwrap_or(usize::MAX);
+        let mut placed: Vec<_> = routes.into_iter().map(|route| (place(&route), route)).collect();
+        drop(books);
+        placed.sort_by_key(|&(place, _)| place);
+        placed.into_iter().map(|(_, route)| route).collect()
     }
 
     /// Takes over the routes that came to another table while its router ran: those that are not, or not any more, as its
