@@ -28,7 +28,17 @@ mod table;
 mod target;
 mod words;
 
-use router::Class;
+use lpm::LongestMatch;
+use router::{Class, Config, ConfigError, Element};
+
+/// Makes a lookup element over any table of IPv4 routes, with the arguments and handlers of RadixIPLookup: for comparisons.
+///
+/// # Errors
+/// Those of its arguments.
+#[doc(hidden)]
+pub fn create_over<T: LongestMatch<u32>>(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
+    element::create::<family::V4, T>(config, element::LookupStyle::SILENT)
+}
 
 /// The classes of this family.
 pub const CLASSES: &[&Class] = &[

@@ -31,7 +31,7 @@
 //!   tables that are searched sequentially.
 //!
 //! # Handlers
-//! - `table` (read): all routes. `length` (read): how many there are. `flows` (read): flows remembered.
+//! - `table` (read, `[ADDR/MASK]`): all routes, or those inside a prefix. `length` (read): how many there are. `flows` (read): flows remembered.
 //! - `cache_hits`, `cache_misses` (read): lookups answered from the CACHE, and those that were not.
 //! - `lookup` (read, with an address): the output and the gateway for it; -1 if there is no route.
 //!

@@ -47,6 +47,19 @@ pub(super) fn parse<F: Family>(text: &str, scope: Scope<'_>) -> Option<Words<F>>
     Some((prefix, Some(to)))
 }
 
+/// Why a route cannot be read, where a gateway is the reason: it is of a family that this table's packets cannot be sent over.
+pub(super) fn foreign_gateway<F: Family>(text: &str, scope: Scope<'_>) -> Option<String> {
+    let words = lang::conf::split_spaces(text);
+    let (prefix, rest) = words.split_first()?;
+    F::prefix(prefix, scope)?;
+    let is_foreign = |word: &&String| {
+        let address = word.parse::<std::net::IpAddr>();
+        address.is_ok_and(|address| F::gateway(address).is_none())
+    };
+    let gateway = rest.iter().find(is_foreign)?;
+    Some(format!("gateway {gateway} is of the other address family"))
+}
+
 /// Whether there are all outputs that a route leads to.
 pub(super) fn leads_to<A: Copy + PartialEq>(to: &Target<A>, outputs: usize) -> bool {
     to.hops().iter().all(|(hop, _)| (hop.port as usize) < outputs)
@@ -60,17 +73,24 @@ pub(super) fn needed_outputs<A: Copy + PartialEq>(to: &Target<A>) -> Option<u32>
 /// Outputs for next hops that routes do not say themselves.
 pub(super) struct Outputs {
     default: Option<u32>,
-    devices: Vec<(String, u32)>,
+    /// By interface, with that for packets to gateways of another family, if they have one.
+    devices: Vec<(String, u32, Option<u32>)>,
 }
 
 impl Outputs {
-    /// Reads `[OUTPUT] [INTERFACE=OUTPUT...]`.
+    /// Reads `[OUTPUT] [INTERFACE=OUTPUT[,OUTPUT6]...]`.
     pub(super) fn parse(words: &[impl AsRef<str>]) -> Result<Outputs, String> {
         let mut outputs = Outputs { default: None, devices: Vec::new() };
         for (at, word) in words.iter().map(AsRef::as_ref).enumerate() {
             let number = |text: &str| text.parse().map_err(|_| format!("bad output '{text}'"));
             match word.split_once('=') {
-                Some((device, port)) => outputs.devices.push((device.to_owned(), number(port)?)),
+                Some((device, ports)) => {
+                    let (port, across) = match ports.split_once(',') {
+                        Some((port, across)) => (port, Some(number(across)?)),
+                        None => (ports, None),
+                    };
+                    outputs.devices.push((device.to_owned(), number(port)?, across));
+                }
                 None if at == 0 => outputs.default = Some(number(word)?),
                 None => return Err(format!("expected 'INTERFACE=OUTPUT', not '{word}'")),
             }
@@ -78,11 +98,11 @@ impl Outputs {
         Ok(outputs)
     }
 
-    /// The output for next hops behind an interface. Where interfaces have outputs, each must, or there must be another for the
-    /// rest.
-    pub(super) fn of(&self, device: Option<&str>) -> Option<u32> {
-        let given =
-            self.devices.iter().find(|(name, _)| Some(name.as_str()) == device).map(|&(_, port)| port);
+    /// The output for next hops behind an interface; `across` if the gateway is of another family than the packets. Where interfaces
+    /// have outputs, each must, or there must be another for the rest.
+    pub(super) fn of(&self, device: Option<&str>, across: bool) -> Option<u32> {
+        let given = self.devices.iter().find(|(name, ..)| Some(name.as_str()) == device);
+        let given = given.map(|&(_, port, other)| other.filter(|_| across).unwrap_or(port));
         let rest = if self.devices.is_empty() || device.is_none() { Some(0) } else { None };
         given.or(self.default).or(rest)
     }

@@ -4,7 +4,7 @@ use super::Lookup;
 use crate::route::family::Family;
 use crate::route::table::{Change, Refusal, RouteTable, patiently};
 use crate::route::target::{Hop, Route, Target};
-use crate::route::words::{Outputs, leads_to, parse};
+use crate::route::words::{Outputs, foreign_gateway, leads_to, parse};
 use lpm::{LongestMatch, Prefix, import};
 use router::{HandlerResult, Outcome, Response, Scope};
 use std::path::Path;
@@ -58,7 +58,8 @@ impl<F: Family, T: LongestMatch<F::Key>> Lookup<F, T> {
         let parsed = parse::<F>(text, scope);
         let expected =
             || format!("expected 'ADDR/MASK [GATEWAY{}'", if removes { " OUTPUT]" } else { "] OUTPUT" });
-        let (prefix, to) = parsed.ok_or_else(expected)?;
+        let unread = || foreign_gateway::<F>(text, scope).unwrap_or_else(expected);
+        let (prefix, to) = parsed.ok_or_else(unread)?;
         if to.as_ref().is_some_and(|to| !leads_to(to, self.outputs)) {
             let wrong = if self.style.lenient { "output port out of range" } else { "bad OUTPUT" };
             return Err(wrong.to_owned());
@@ -248,7 +249,7 @@ impl<F: Family, T: LongestMatch<F::Key>> Loader<F, T> {
         };
         let port = match hop.port {
             Some(port) => port,
-            None => outputs.of(list.device(hop)).ok_or_else(|| {
+            None => outputs.of(list.device(hop), F::near(gateway).is_none()).ok_or_else(|| {
                 let device = list.device(hop).unwrap_or_default();
                 Unusable::Output(format!(
                     "no output is given for interface '{device}' of {prefix}; add '{device}=OUTPUT'"
@@ -380,6 +381,16 @@ mod tests {
         assert_eq!(write(r, "r.load_text", &format!("eth0=0 eth1=1\n{text}")), Ok(String::new()));
         let found = ["8.8.8.8", "10.247.0.1"].map(|address| read(r, "r.lookup", address));
         assert_eq!(found, ["0 10.0.0.1", "1 fe80::1"]);
+        assert_eq!(write(r, "r.load_text", &format!("eth0=0 eth1=1,2\n{text}")), Ok(String::new()));
+        let found = ["8.8.8.8", "10.247.0.1"].map(|address| read(r, "r.lookup", address));
+        assert_eq!(found, ["0 10.0.0.1", "2 fe80::1"]);
+        // In the form of a list, the output is the line's own.
+        let list = "10.248.0.0/16 fe80::2 2\n10.249.0.0/16 nexthop fe80::2 2 nexthop 192.0.2.1 1\n";
+        assert_eq!(write(r, "r.load_text", &format!("\n{list}")), Ok(String::new()));
+        assert_eq!(read(r, "r.lookup", "10.248.0.1"), "2 fe80::2");
+        assert!(read(r, "r.table", "").contains("10.249.0.0/16\t\tfe80::2\t\t2\tweight 1\n"));
+        let said = write(&mut router("IP6Lookup", ""), "r.add", "2001:db8::/32 192.0.2.1 1").unwrap_err();
+        assert_eq!(said, "gateway 192.0.2.1 is of the other address family");
         let folder = tempfile::tempdir().expect("a folder");
         let text = "2001:db8::/32 fe80::1 1\n2001:db8:1::/48 192.0.2.1 1\n2001:db8:2::/48 192.0.2.2 1\n";
         let six = file(folder.path(), "six", text);
