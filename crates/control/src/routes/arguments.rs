@@ -15,8 +15,6 @@ pub(super) struct Tables {
     pub(super) v6: Option<String>,
     /// What their outputs are.
     pub(super) ports: Ports,
-    /// By output for an interface, that for IPv4 packets to IPv6 gateways there.
-    pub(super) across: Vec<(u32, u32)>,
 }
 
 impl Tables {
@@ -162,13 +160,14 @@ impl Arguments {
         }
         let ports = Ports {
             interfaces,
+            across,
             local: self.local,
             blackhole: self.blackhole,
             unreachable: self.unreachable,
             prohibit: self.prohibit,
             throw: self.throw,
         };
-        Ok(Tables { v4: self.v4.map(|table| table.name), v6: self.v6.map(|table| table.name), ports, across })
+        Ok(Tables { v4: self.v4.map(|table| table.name), v6: self.v6.map(|table| table.name), ports })
     }
 }
 

@@ -35,7 +35,7 @@
 //! # Arguments
 //! - `INTERFACE OUTPUT [OUTPUT6]`: the output for an interface, as in `eth0 1`; one argument for each. IPv4 packets to an IPv6
 //!   gateway (RFC 8950, "unnumbered" BGP) leave by OUTPUT6, with the gateway as IPv6 destination annotation, as IP6NDSolicitor
-//!   takes them; without it they are dropped.
+//!   takes them; without it such routes are not used, so that a shorter prefix or another metric counts, and the log says so.
 //! - `IPV4`, `IPV6` (elements): lookup elements for the two address families, at least one of them.
 //! - `BLACKHOLE`, `UNREACHABLE`, `PROHIBIT` (integer): outputs for routes of these types. Without them such packets
 //!   are dropped.
@@ -55,6 +55,11 @@
 //!   lookup elements, changes that they `refused`, routes `swept` away after HOLD, and program errors survived
 //!   (`restarts`).
 //! - `routes` (read): the number of routes received from zebra.
+//! - `routes_detail` (read, `[PREFIX [COUNT]]`): all that is known of routes, as JSON: an array of objects in the order of their
+//!   destinations, IPv4 first, from PREFIX on, for up to COUNT destinations (1000). Each has `prefix`, `table`, `type`,
+//!   `protocol`, `scope`, `metric`, `tos`, `mtu` and `source` (null if not said), the number of its next-hop object
+//!   (`nexthop_object`), its `nexthops` (`gateway`, `interface`, `interface_number`, `link_up`, `weight`, which is 0 for one that is dead, `encapsulated`), and its
+//!   `state`: used, pending, or why it is not used.
 //! - `connected` (read): whether zebra is connected.
 //! - `port` (read): the TCP port.
 //! - `panic` (write, button): makes the thread fail, to test the recovery.
@@ -69,6 +74,7 @@
 //! KernelRoutes, IPLookup, IP6Lookup
 
 use super::arguments::{Arguments, Table, Tables};
+use super::details;
 use super::install::{ROUTES_LEARNED, RouteSync, Shared, Target};
 use super::links::Links;
 use super::netlink;
@@ -236,6 +242,7 @@ impl Element for FpmServer {
         h.read("connected", |e: &mut FpmServer, _| {
             e.count(|s| s.counters.connected.load(Relaxed)).unwrap_or(false)
         });
+        details::handler(h, |e: &FpmServer| e.running.as_ref().map(|running| &running.feed));
         h.write("panic", |e: &mut FpmServer, _, _| {
             e.running.iter().for_each(|running| Shared::panic(&running.feed));
             Ok(())

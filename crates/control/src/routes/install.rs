@@ -1,13 +1,13 @@
 //! Bringing routes into the tables of lookup elements: from the thread of their source, by the tables' ports.
 
 use super::arguments::{Table, Tables};
+use super::details::Questions;
 use super::fib::Fib;
 use super::links::Links;
 use super::netlink::Message;
 use crate::feed::Feed;
 use elements_shared::route_port::{Change, Refused, RouteFeed, RoutePort};
 use router::{Handle, Metric};
-use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -91,6 +91,8 @@ impl Counters {
 pub(super) struct Shared {
     target: Mutex<Arc<Target>>,
     pub(super) counters: Counters,
+    /// What handlers want to know of the routes.
+    pub(super) questions: Questions,
     /// Whether the thread is to panic, to see what becomes of it.
     pub(super) panic: AtomicBool,
     /// Whether the thread is to end, also while there is no room in a table.
@@ -102,6 +104,7 @@ impl Shared {
         Shared {
             target: Mutex::new(Arc::new(target)),
             counters: Counters::default(),
+            questions: Questions::default(),
             panic: AtomicBool::new(false),
             ending: AtomicBool::new(false),
         }
@@ -160,7 +163,6 @@ pub(super) struct RouteSync {
 /// What is said once, and counted from then on.
 #[derive(Default)]
 struct Said {
-    no_output: bool,
     no_room: bool,
 }
 
@@ -238,6 +240,7 @@ impl RouteSync {
         let counters = &self.shared.counters;
         counters.routes.store(self.fib.len() as u64, Relaxed);
         counters.groups.store(self.fib.groups() as u64, Relaxed);
+        self.shared.questions.answer(&self.fib, self.number, links.known());
     }
 
     /// Everything has been told: what the tables have of this source from before, and it has not told again, goes.
@@ -260,11 +263,8 @@ impl RouteSync {
     }
 
     /// Tells a table of changes. One that is wrong does not take the others with it.
-    fn tell(&mut self, family: usize, mut changes: Vec<Change>) {
+    fn tell(&mut self, family: usize, changes: Vec<Change>) {
         let Some(mut feed) = self.feeds[family].take() else { return };
-        if family == 0 {
-            self.lead_across(&mut changes);
-        }
         let mut rest = &changes[..];
         while !rest.is_empty() {
             let (told, over) = match self.apply(&mut *feed, rest) {
@@ -301,30 +301,6 @@ impl RouteSync {
     fn refuse(&self, count: u64, why: &str) {
         if self.shared.counters.refused.fetch_add(count, Relaxed) == 0 {
             self.shared.log(&format!("refused: {why} (said once; see 'refused')"));
-        }
-    }
-
-    /// Has IPv4 packets to IPv6 gateways leave by the outputs for these. Where there is none, such a way is not used.
-    fn lead_across(&mut self, changes: &mut [Change]) {
-        let across = &self.target.tables.across;
-        for change in changes {
-            let Change::NextHop(_, ways) = change else { continue };
-            let before = ways.len();
-            ways.retain_mut(|way| {
-                if !matches!(way.gateway, Some(IpAddr::V6(_))) {
-                    return true;
-                }
-                let Some((_, port)) = across.iter().find(|(output, _)| *output == way.port) else {
-                    return false;
-                };
-                way.port = *port;
-                true
-            });
-            if ways.len() < before && !std::mem::replace(&mut self.said.no_output, true) {
-                self.shared.log(
-                    "IPv4 routes over IPv6 gateways drop packets: 'INTERFACE OUTPUT OUTPUT6' says where these go (said once)",
-                );
-            }
         }
     }
 }

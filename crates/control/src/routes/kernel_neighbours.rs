@@ -122,7 +122,7 @@ impl Element for KernelNeighbours {
     fn timer(&mut self, cx: &mut Cx<'_>, _key: u32) {
         let Some(ear) = self.ear.take() else { return };
         let declaration = cx.info().nodes[cx.index()].declaration();
-        let tables = Tables { v4: None, v6: None, ports: Ports::default(), across: Vec::new() };
+        let tables = Tables { v4: None, v6: None, ports: Ports::default() };
         let shared = Arc::new(Shared::new(Target {
             handle: cx.handle(),
             name: cx.name().to_owned(),

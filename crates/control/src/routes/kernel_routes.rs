@@ -39,6 +39,7 @@
 //!   read, and `swept` the routes removed then; `overruns` counts how often messages were lost, `corrected` the
 //!   changes discovered only by reading everything; `restarts` the program errors survived.
 //! - `routes` (read): the number of routes.
+//! - `routes_detail` (read, `[PREFIX [COUNT]]`): as for FPMServer.
 //! - `panic` (write, button): makes the thread fail, to test the recovery.
 //!
 //! # Example
@@ -51,6 +52,7 @@
 //! FPMServer, IPLookup, IP6Lookup
 
 use super::arguments::{Arguments, Table, Tables};
+use super::details;
 use super::install::{ROUTES_LEARNED, RouteSync, Shared, Target};
 use super::links::Links;
 use super::listening::Ear;
@@ -175,6 +177,7 @@ impl Element for KernelRoutes {
             e.feed.as_ref().map_or(0, |feed| feed.shared.counters.routes.load(Relaxed))
         })
         .measures(&ROUTES_LEARNED);
+        details::handler(h, |e: &KernelRoutes| e.feed.as_ref());
         h.write("panic", |e: &mut KernelRoutes, _, _| {
             e.feed.iter().for_each(Shared::panic);
             Ok(())

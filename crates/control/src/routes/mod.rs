@@ -9,6 +9,7 @@ pub(crate) mod kernel_neighbours;
 pub(crate) mod kernel_routes;
 
 mod arguments;
+mod details;
 mod fib;
 mod install;
 mod links;

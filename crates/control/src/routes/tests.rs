@@ -139,6 +139,19 @@ fn ipv4_over_ipv6_has_an_output_of_its_own() {
     });
 }
 
+/// The thread that has the routes tells of them.
+#[test]
+fn routes_are_told_in_detail() {
+    with(&fpm(), |handle| {
+        let mut zebra = connect(handle);
+        send(&mut zebra, true, &[route("10.0.0.0", 8, via("192.0.2.1"))]);
+        until(handle, "fpm.routes_detail", |text| text.contains("\"state\":\"used\""));
+        let told: serde_json::Value = serde_json::from_str(&read(handle, "fpm.routes_detail")).expect("JSON");
+        assert_eq!((&told[0]["prefix"], &told[0]["protocol"]), (&"10.0.0.0/8".into(), &"bgp".into()));
+        assert_eq!(told[0]["nexthops"][0]["interface"], "lo");
+    });
+}
+
 /// An error of the program in the thread loses nothing that was told, and what is told afterwards arrives.
 #[test]
 fn a_panic_is_survived() {

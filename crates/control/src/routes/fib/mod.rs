@@ -6,12 +6,15 @@
 
 #[cfg(test)]
 mod captured;
+mod detail;
 mod hash;
 mod objects;
 mod routes;
 #[cfg(test)]
 pub(crate) mod tests;
 mod v6;
+
+pub(crate) use detail::Page;
 
 use super::links::Known;
 use super::netlink::{Forwarding, Message, Placing, Route};
@@ -28,6 +31,8 @@ use std::time::Duration;
 pub(crate) struct Ports {
     /// By interface.
     pub(crate) interfaces: Vec<(String, u32)>,
+    /// By output for an interface, that for IPv4 packets to IPv6 gateways there (RFC 8950).
+    pub(crate) across: Vec<(u32, u32)>,
     pub(crate) local: Option<u32>,
     pub(crate) blackhole: Option<u32>,
     pub(crate) unreachable: Option<u32>,
@@ -76,6 +81,7 @@ pub(crate) struct Fib {
 struct Remarks {
     encapsulated: bool,
     tos: bool,
+    unreached: bool,
 }
 
 impl Fib {
@@ -150,6 +156,11 @@ impl Fib {
         let mut found = Vec::new();
         if is_new(self.objects.saw_encapsulated(), &mut self.remarks.encapsulated) {
             found.push("next hops with an encapsulation are not used (said once; see 'encapsulated')");
+        }
+        if is_new(self.objects.saw_unreached(), &mut self.remarks.unreached) {
+            found.push(
+                "IPv4 routes over IPv6 gateways are not used at interfaces without an output for these: 'INTERFACE OUTPUT OUTPUT6' (said once; see 'unused')",
+            );
         }
         if is_new(self.with_tos() > 0, &mut self.remarks.tos) {
             found.push("routes for a type of service are not used (said once; see 'tos')");

@@ -9,6 +9,7 @@ use crate::routes::links::Known;
 use crate::routes::netlink::{Forwarding, NextHop, Object, Special};
 use elements_shared::route_port::{Change, NextHopId, Way};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::net::IpAddr;
 
 /// How groups may be nested; deeper ones are taken for empty. The kernel allows one level.
 const NESTING_MAX: u32 = 2;
@@ -44,11 +45,9 @@ struct Told {
     destinations: u32,
 }
 
-#[derive(Debug)]
-struct Cell {
-    source: Source,
-    /// Routes that lead there, used or not.
-    routes: u32,
+/// Where the routes of a family lead that lead to an object.
+#[derive(Debug, Default)]
+struct Side {
     ways: Vec<Way>,
     /// Whether routes that lead there are used: there is a way, or there was one before a link went down.
     is_usable: bool,
@@ -56,6 +55,17 @@ struct Cell {
     always: bool,
     /// Whether there is a way now, other than to tell senders that there is none.
     is_live: bool,
+}
+
+#[derive(Debug)]
+struct Cell {
+    source: Source,
+    /// Routes that lead there, used or not.
+    routes: u32,
+    /// What it leads to, by family: IPv4 packets to IPv6 gateways have outputs of their own.
+    sides: [Side; FAMILIES],
+    /// Whether an IPv4 route ever led there.
+    of_v4: bool,
     /// Whether there is a next hop that the router cannot use because of an encapsulation.
     encapsulated: bool,
     /// Whether it is in the list of those to look at.
@@ -99,11 +109,19 @@ pub(super) struct Objects {
     /// Whether routes that lead to objects without a way are not used from now on.
     settling: bool,
     saw_encapsulated: bool,
+    /// Whether there ever was an IPv4 packet's way to an IPv6 gateway at an interface without an output for these.
+    saw_unreached: bool,
 }
 
 impl Objects {
     /// The object that a forwarding leads to, for one more route. Next hops of IPv6 have no order.
     pub(super) fn hold(&mut self, forwarding: &Forwarding, is_v6: bool) -> NextHopId {
+        let id = self.hold_any(forwarding, is_v6);
+        self.cells[id as usize].of_v4 |= !is_v6;
+        id
+    }
+
+    fn hold_any(&mut self, forwarding: &Forwarding, is_v6: bool) -> NextHopId {
         match forwarding {
             Forwarding::Hop(hop) => self.hold_hops(std::slice::from_ref(hop)),
             Forwarding::Hops(hops) if is_v6 => {
@@ -153,10 +171,8 @@ impl Objects {
         let cell = Cell {
             source,
             routes: 1,
-            ways: Vec::new(),
-            is_usable: false,
-            always: false,
-            is_live: false,
+            sides: Default::default(),
+            of_v4: false,
             encapsulated: false,
             stale: false,
             told: Default::default(),
@@ -226,6 +242,25 @@ impl Objects {
         }
     }
 
+    /// What an object stands for.
+    pub(super) fn ends(&self, id: NextHopId) -> Ends {
+        let mut ends = Ends::default();
+        match &self.cells[id as usize].source {
+            Source::Free => {}
+            Source::Hops(hops) => ends.hops = hops.to_vec(),
+            Source::Special(special) => ends.kind = Some(*special),
+            Source::Gone(name) => ends.object = Some(*name),
+            Source::Named(name) => {
+                let mut members = Vec::new();
+                self.add_named(*name, 1, 0, &mut members);
+                ends.object = Some(*name);
+                ends.kind = members.contains(&None).then_some(Special::Blackhole);
+                ends.hops = members.into_iter().flatten().collect();
+            }
+        }
+        ends
+    }
+
     /// Whether an object is one of the kernel's or zebra's.
     pub(super) fn is_named(&self, id: NextHopId) -> bool {
         matches!(self.cells[id as usize].source, Source::Named(_))
@@ -240,9 +275,14 @@ impl Objects {
         name(one).is_some() && name(one) == name(other)
     }
 
-    /// Whether routes that lead there are used.
-    pub(super) fn is_usable(&self, id: NextHopId) -> bool {
-        self.cells[id as usize].is_usable
+    /// Whether routes of a family that lead there are used.
+    pub(super) fn is_usable(&self, family: usize, id: NextHopId) -> bool {
+        self.cells[id as usize].sides[family].is_usable
+    }
+
+    /// Whether there ever was an IPv4 route to an IPv6 gateway that has no output.
+    pub(super) fn saw_unreached(&self) -> bool {
+        self.saw_unreached
     }
 
     /// Whether there ever was a next hop that the router cannot use because of an encapsulation.
@@ -389,27 +429,33 @@ impl Objects {
     /// Looks at objects again that may lead elsewhere now.
     pub(super) fn refresh(&mut self, ports: &Ports, links: &Known) {
         for id in std::mem::take(&mut self.stale) {
-            let found = self.resolve(id, ports, links);
-            let cell = &mut self.cells[id as usize];
-            cell.stale = false;
-            self.saw_encapsulated |= found.encapsulated;
-            (cell.encapsulated, cell.always, cell.is_live) =
-                (found.encapsulated, found.always, found.is_live);
-            // While links are down, senders are told that there is no way, until the source of routes says what becomes of them.
-            let is_usable = found.always || found.is_live || found.has_output && cell.is_usable;
-            self.usability_changed |= std::mem::replace(&mut cell.is_usable, is_usable) != is_usable;
-            if cell.ways != found.ways {
-                cell.ways = found.ways;
-                for (told, altered) in cell.told.iter_mut().zip(&mut self.altered) {
-                    told.current = false;
-                    if told.announced {
-                        altered.push(id);
-                    }
-                }
+            self.cells[id as usize].stale = false;
+            for family in 0..FAMILIES {
+                let found = self.resolve(id, family, ports, links);
+                self.turn_side(id, family, found);
             }
         }
         if std::mem::take(&mut self.settling) {
             self.settle_now();
+        }
+    }
+
+    /// An object leads there from now on, in a family.
+    fn turn_side(&mut self, id: NextHopId, family: usize, found: Found) {
+        self.saw_encapsulated |= found.encapsulated;
+        let cell = &mut self.cells[id as usize];
+        self.saw_unreached |= found.unreached && cell.of_v4;
+        let (side, told) = (&mut cell.sides[family], &mut cell.told[family]);
+        (cell.encapsulated, side.always, side.is_live) = (found.encapsulated, found.always, found.is_live);
+        // While links are down, senders are told that there is no way, until the source of routes says what becomes of them.
+        let is_usable = found.always || found.is_live || found.has_output && side.is_usable;
+        self.usability_changed |= std::mem::replace(&mut side.is_usable, is_usable) != is_usable;
+        if side.ways != found.ways {
+            side.ways = found.ways;
+            told.current = false;
+            if told.announced {
+                self.altered[family].push(id);
+            }
         }
     }
 
@@ -419,16 +465,16 @@ impl Objects {
     }
 
     fn settle_now(&mut self) {
-        for cell in &mut self.cells {
-            if cell.is_usable && !cell.always && !cell.is_live {
-                cell.is_usable = false;
+        for side in self.cells.iter_mut().flat_map(|cell| &mut cell.sides) {
+            if side.is_usable && !side.always && !side.is_live {
+                side.is_usable = false;
                 self.usability_changed = true;
             }
         }
     }
 
-    fn resolve(&self, id: NextHopId, ports: &Ports, links: &Known) -> Found {
-        let mut found = Found::default();
+    fn resolve(&self, id: NextHopId, family: usize, ports: &Ports, links: &Known) -> Found {
+        let mut found = Found { is_v4: family == 0, ..Found::default() };
         match &self.cells[id as usize].source {
             Source::Free | Source::Gone(_) => {}
             Source::Hops(hops) => hops.iter().for_each(|hop| found.add(hop, ports, links)),
@@ -467,13 +513,19 @@ impl Objects {
         }
     }
 
-    /// Tells lookup elements of a family where objects lead that they know otherwise.
+    /// Tells lookup elements of a family where objects lead that they know otherwise. An object whose routes are not used any more waits
+    /// until these have gone: told before them, it would drop packets that a shorter prefix or another route has a way for.
     pub(super) fn tell_altered(&mut self, family: usize, to: &mut Vec<Change>) {
         for id in std::mem::take(&mut self.altered[family]) {
             let cell = &mut self.cells[id as usize];
             let told = &mut cell.told[family];
-            if told.announced && told.destinations > 0 && !std::mem::replace(&mut told.current, true) {
-                to.push(Change::NextHop(id, cell.ways.clone()));
+            if !told.announced || told.destinations == 0 {
+                continue;
+            }
+            if !cell.sides[family].is_usable {
+                self.altered[family].push(id);
+            } else if !std::mem::replace(&mut told.current, true) {
+                to.push(Change::NextHop(id, cell.sides[family].ways.clone()));
                 self.said[family].push(id);
             }
         }
@@ -485,7 +537,7 @@ impl Objects {
         let told = &mut cell.told[family];
         told.destinations += 1;
         if !std::mem::replace(&mut told.announced, true) | !std::mem::replace(&mut told.current, true) {
-            to.push(Change::NextHop(id, cell.ways.clone()));
+            to.push(Change::NextHop(id, cell.sides[family].ways.clone()));
             self.said[family].push(id);
         }
     }
@@ -536,9 +588,21 @@ impl Objects {
     }
 }
 
+/// What an object stands for, for people.
+#[derive(Debug, Default)]
+pub(super) struct Ends {
+    /// What becomes of packets that are not sent to a next hop.
+    pub(super) kind: Option<Special>,
+    /// Its number with the kernel or zebra.
+    pub(super) object: Option<u32>,
+    pub(super) hops: Vec<NextHop>,
+}
+
 /// Where an object leads.
 #[derive(Default)]
 struct Found {
+    /// For IPv4 packets.
+    is_v4: bool,
     ways: Vec<Way>,
     /// Some next hop is at an interface with an output, be its link up or down.
     has_output: bool,
@@ -546,6 +610,8 @@ struct Found {
     always: bool,
     is_live: bool,
     encapsulated: bool,
+    /// Some next hop has an IPv6 gateway, and its interface no output for IPv4 packets to these.
+    unreached: bool,
 }
 
 impl Found {
@@ -555,6 +621,14 @@ impl Found {
         let Some((_, port)) = ports.interfaces.iter().find(|(known, _)| known == name) else { return };
         if hop.encapsulated {
             return;
+        }
+        let mut port = port;
+        if self.is_v4 && matches!(hop.gateway, Some(IpAddr::V6(_))) {
+            let Some((_, across)) = ports.across.iter().find(|(output, _)| output == port) else {
+                self.unreached = true;
+                return;
+            };
+            port = across;
         }
         self.has_output = true;
         if is_up && hop.weight > 0 {

@@ -105,6 +105,19 @@ impl Slot {
     }
 }
 
+/// Why a route is not what lookup elements were told of its destination.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Doubt {
+    /// They are told soon.
+    Pending,
+    /// It is for a type of service.
+    Tos,
+    /// Nothing that it leads to can be used.
+    NoWay,
+    /// Another comes before it.
+    Beaten,
+}
+
 /// How the routes of a destination stand to each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Style {
@@ -283,7 +296,7 @@ impl<K: Key> Routes<K> {
             let Some(key) = self.queue.pop_front() else { break };
             let Some(slot) = self.slots.get_mut(&key) else { continue };
             slot.told &= !Slot::QUEUED;
-            let (old, new) = (slot.told(), wanted(slot, &self.lists, objects));
+            let (old, new) = (slot.told(), wanted::<K>(slot, &self.lists, objects));
             if old == new {
                 if new == NOTHING && slot.entry.object == NO_ROUTE {
                     self.slots.remove(&key);
@@ -303,6 +316,38 @@ impl<K: Key> Routes<K> {
             }
             self.out.push(key);
         }
+    }
+
+    /// Up to so many destinations in order, from one on.
+    pub(super) fn in_order(&self, from: Option<K>, most: usize) -> Vec<K> {
+        let is_here = |(_, slot): &(&K, &Slot)| slot.entry.object != NO_ROUTE;
+        let keys = self.slots.iter().filter(is_here).map(|(key, _)| *key);
+        let mut keys: Vec<K> = keys.filter(|key| from.is_none_or(|from| *key >= from)).collect();
+        if keys.len() > most && most > 0 {
+            keys.select_nth_unstable(most - 1);
+        }
+        keys.truncate(most);
+        keys.sort_unstable();
+        keys
+    }
+
+    /// The routes of a destination, and why each is not used, if it is not.
+    pub(super) fn standing(&self, key: K, objects: &Objects) -> Vec<(Entry, Option<Doubt>)> {
+        let Some(slot) = self.slots.get(&key) else { return Vec::new() };
+        let list = match slot.entry.object {
+            NO_ROUTE => return Vec::new(),
+            SEVERAL => &self.lists[slot.entry.metric as usize][..],
+            _ => std::slice::from_ref(&slot.entry),
+        };
+        let is_used = |entry: &&Entry| entry.tos == 0 && objects.is_usable(K::FAMILY, entry.object);
+        let first = list.iter().position(|entry| is_used(&entry));
+        let doubt = |at: usize, entry: &Entry| match () {
+            () if entry.tos != 0 => Some(Doubt::Tos),
+            () if !objects.is_usable(K::FAMILY, entry.object) => Some(Doubt::NoWay),
+            () if first != Some(at) => Some(Doubt::Beaten),
+            () => (slot.told() != entry.object).then_some(Doubt::Pending),
+        };
+        list.iter().enumerate().map(|(at, entry)| (*entry, doubt(at, entry))).collect()
     }
 
     /// Lookup elements were told of the changes.
@@ -342,20 +387,20 @@ impl<K: Key> Routes<K> {
 }
 
 /// The object that the first route leads to that is used. Routes for a type of service are not.
-fn wanted(slot: &Slot, lists: &[Vec<Entry>], objects: &Objects) -> u32 {
+fn wanted<K: Key>(slot: &Slot, lists: &[Vec<Entry>], objects: &Objects) -> u32 {
     let list = match slot.entry.object {
         NO_ROUTE => return NOTHING,
         SEVERAL => &lists[slot.entry.metric as usize][..],
         _ => std::slice::from_ref(&slot.entry),
     };
-    let used = list.iter().find(|entry| entry.tos == 0 && objects.is_usable(entry.object));
+    let used = list.iter().find(|entry| entry.tos == 0 && objects.is_usable(K::FAMILY, entry.object));
     used.map_or(NOTHING, |entry| entry.object)
 }
 
 /// Lookup elements are to be told of a destination if they know it otherwise, or it may be forgotten.
-fn queue<K>(to: &mut VecDeque<K>, key: K, slot: &mut Slot, lists: &[Vec<Entry>], objects: &Objects) {
+fn queue<K: Key>(to: &mut VecDeque<K>, key: K, slot: &mut Slot, lists: &[Vec<Entry>], objects: &Objects) {
     let is_over = slot.entry.object == NO_ROUTE && slot.told() == NOTHING;
-    if !slot.is_queued() && (is_over || wanted(slot, lists, objects) != slot.told()) {
+    if !slot.is_queued() && (is_over || wanted::<K>(slot, lists, objects) != slot.told()) {
         slot.told |= Slot::QUEUED;
         to.push_back(key);
     }

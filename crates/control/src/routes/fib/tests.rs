@@ -64,6 +64,7 @@ impl Bench {
     pub(super) fn new(by_metric: bool) -> Bench {
         let ports = Ports {
             interfaces: (1..5).map(|n| (format!("eth{n}"), n)).collect(),
+            across: (1..5).map(|n| (n, n)).collect(),
             blackhole: Some(9),
             ..Ports::default()
         };
@@ -360,6 +361,38 @@ fn next_hops_of_ipv6_join_and_part() {
     assert!(bench.fib.unsure());
 }
 
+/// An interface without an output for IPv4 packets to IPv6 gateways: such a route is not used, so that the shorter prefix and the next
+/// metric count, and it is said. Of several next hops the others are used; IPv6 routes over the same next hop are.
+#[test]
+fn ipv4_over_ipv6_gateways_without_an_output() {
+    let mut bench = Bench::new(true);
+    bench.ports.across = vec![(2, 7)];
+    bench.take([
+        object(1, Object::Hop(next("fe80::1", 1))),
+        add("10.0.0.0/8", 0, hop("192.0.2.1", 2)),
+        add("10.1.0.0/16", 0, Forwarding::Object(1)),
+        add("10.2.0.0/16", 1, hop("fe80::1", 1)),
+        placed(Placing::First, "10.2.0.0/16", 2, hop("192.0.2.2", 3)),
+        add("10.3.0.0/16", 0, Forwarding::Hops(vec![next("fe80::1", 1), next("fe80::2", 2)])),
+        add("2001:db8::/32", 0, Forwarding::Object(1)),
+    ]);
+    let text = "10.0.0.0/8 192.0.2.1>2*1\n10.2.0.0/16 192.0.2.2>3*1\n10.3.0.0/16 fe80::2>7*1\n2001:db8::/32 fe80::1>1*1\n";
+    assert_eq!((bench.text(), bench.fib.unused()), (text.to_owned(), 1));
+    let said = bench.fib.remarks();
+    assert!(said.len() == 1 && said[0].contains("'INTERFACE OUTPUT OUTPUT6'"), "{said:?}");
+    assert!(bench.fib.remarks().is_empty());
+}
+
+/// That it has no way for IPv4 packets is nothing to say of a gateway that only IPv6 routes have.
+#[test]
+fn an_ipv6_gateway_of_ipv6_routes_is_nothing_to_say() {
+    let mut bench = Bench::new(true);
+    bench.ports.across = Vec::new();
+    bench.take([add("2001:db8::/32", 0, hop("fe80::1", 1))]);
+    bench.text();
+    assert_eq!(bench.fib.remarks(), [""; 0]);
+}
+
 #[test]
 fn routes_change_with_their_objects() {
     let mut bench = Bench::new(false);
@@ -381,7 +414,7 @@ fn routes_change_with_their_objects() {
     assert_eq!(bench.heard(), 2);
     assert!(bench.text().starts_with("10.0.0.0/8 192.0.2.3>1*1 192.0.2.9>2*2\n11.0.0.0/8 192.0.2.3>1*1\n"));
     bench.take([Message::RemoveObject(8)]);
-    assert_eq!(bench.heard(), 4, "two objects of the 52 routes, and the end of one of each");
+    assert_eq!(bench.heard(), 3, "one object of 51 routes; the other's route goes, and then that itself");
     assert!(bench.text().starts_with("10.0.0.0/8 192.0.2.9>2*2\n12.0.0.0/24"));
     bench.take([object(9, Object::Blackhole)]);
     assert!(bench.text().starts_with("10.0.0.0/8 ->9*1\n"));
@@ -390,6 +423,51 @@ fn routes_change_with_their_objects() {
         bench.text().contains("\n11.0.0.0/8 192.0.2.1>1*1\n"),
         "zebra's routes stay until it withdraws them"
     );
+}
+
+/// The next hops of a group go, with more routes to it than are told of at a time: at each moment a packet finds the group as it was, or
+/// the shorter prefix, or the route with the next metric, and never a group that leads nowhere.
+#[test]
+fn routes_leave_a_group_before_it_is_empty() {
+    for goes in [Message::RemoveObject(7), object(7, Object::Group(Vec::new()))] {
+        let mut bench = Bench::new(true);
+        bench.take([
+            object(8, Object::Hop(next("192.0.2.1", 1))),
+            object(7, Object::Group(vec![(8, 1)])),
+            add("10.0.0.0/8", 0, hop("192.0.2.9", 2)),
+            add("10.1.3.0/24", 9, hop("192.0.2.9", 3)),
+        ]);
+        bench.take((0..7).map(|n| add(&format!("10.1.{n}.0/24"), 0, Forwarding::Object(7))));
+        assert_eq!(bench.text().matches("192.0.2.1>1*1").count(), 7);
+        bench.take([goes]);
+        while bench.fib.changed() > 0 {
+            for change in bench.fib.changes(2, &bench.ports, &bench.links).v4 {
+                bench.v4.apply(vec![change]);
+                let text = bench.v4.text();
+                assert!(text.lines().all(|line| line.contains('>')), "a route leads nowhere:\n{text}");
+            }
+            bench.fib.done();
+        }
+        assert_eq!(bench.text(), "10.0.0.0/8 192.0.2.9>2*1\n10.1.3.0/24 192.0.2.9>3*1\n");
+        assert_eq!(bench.v4.hops.len(), 2, "the group is forgotten");
+    }
+}
+
+/// A group that is empty for a moment only keeps its routes, and what it leads to then is told.
+#[test]
+fn a_group_is_filled_again_before_its_routes_have_left() {
+    let mut bench = Bench::new(true);
+    bench.take([object(7, Object::Hop(next("192.0.2.1", 1))), object(8, Object::Hop(next("192.0.2.2", 2)))]);
+    bench.take([object(9, Object::Group(vec![(7, 1)]))]);
+    bench.take((0..5).map(|n| add(&format!("10.1.{n}.0/24"), 0, Forwarding::Object(9))));
+    bench.text();
+    bench.take([object(9, Object::Group(Vec::new()))]);
+    let changes = bench.fib.changes(2, &bench.ports, &bench.links);
+    bench.v4.apply(changes.v4);
+    bench.fib.done();
+    assert_eq!(bench.v4.routes.len(), 3);
+    bench.take([object(9, Object::Group(vec![(8, 1)]))]);
+    assert_eq!(bench.text().matches("192.0.2.2>2*1").count(), 5);
 }
 
 /// When the kernel replaces an object, it says of each route that leads there that it is replaced, too: none takes another's place.
@@ -431,6 +509,61 @@ fn routes_go_with_their_object() {
     // Its end may even go unsaid.
     bench.take([Message::AddObject { id: 1, object: one, is_new: true }]);
     assert_eq!(bench.text(), "11.0.0.0/8 192.0.2.2>2*1\n");
+}
+
+/// Each route is told of with all that was read of it, page by page.
+#[test]
+fn routes_in_detail() {
+    let mut bench = Bench::new(true);
+    let with = |route: Route| {
+        Message::Add(Route { mtu: 1400, source: "192.0.2.7".parse().ok(), protocol: 186, ..route })
+    };
+    bench.take([
+        object(1, Object::Hop(next("192.0.2.1", 1))),
+        object(2, Object::Hop(next("192.0.2.2", 2))),
+        object(3, Object::Group(vec![(1, 1), (2, 300)])),
+        with(route("10.0.0.0/8", 5, Forwarding::Object(3))),
+        placed(Placing::First, "10.0.0.0/8", 9, special(Special::Blackhole)),
+        Message::Add(Route { tos: 16, ..route("10.1.0.0/16", 0, hop("192.0.2.1", 1)) }),
+        add("10.2.0.0/16", 0, hop("192.0.2.1", 77)),
+        add("2001:db8::/32", 0, hop("fe80::1", 2)),
+    ]);
+    let of = |bench: &Bench, from: Option<&str>, most| {
+        bench.fib.details(Page { from: from.map(destination), most }, Some(254), &bench.links)
+    };
+    assert_eq!(of(&bench, None, 1)[0]["state"], "not used: no way", "its next hops were not looked at");
+    bench.text();
+    let first = of(&bench, None, 1);
+    let hops = serde_json::json!([
+        { "gateway": "192.0.2.1", "interface": "eth1", "interface_number": 1, "link_up": true, "weight": 1, "encapsulated": false },
+        { "gateway": "192.0.2.2", "interface": "eth2", "interface_number": 2, "link_up": true, "weight": 300, "encapsulated": false }
+    ]);
+    let wanted = serde_json::json!({
+        "prefix": "10.0.0.0/8", "table": 254, "type": "unicast", "protocol": "bgp", "scope": "global", "metric": 5, "tos": 0,
+        "mtu": 1400, "source": "192.0.2.7", "nexthop_object": 3, "nexthops": hops, "state": "used"
+    });
+    assert_eq!((first.len(), &first[0]), (2, &wanted));
+    let short = |routes: &[serde_json::Value]| -> Vec<String> {
+        let word = |route: &serde_json::Value, key: &str| route[key].as_str().unwrap_or_default().to_owned();
+        routes
+            .iter()
+            .map(|route| {
+                format!("{} {} {}", word(route, "prefix"), word(route, "type"), word(route, "state"))
+            })
+            .collect()
+    };
+    let all = [
+        "10.0.0.0/8 unicast used",
+        "10.0.0.0/8 blackhole not used: another route comes first",
+        "10.1.0.0/16 unicast not used: for a type of service",
+        "10.2.0.0/16 unicast not used: no way",
+        "2001:db8::/32 unicast used",
+    ];
+    assert_eq!(short(&of(&bench, None, 9)), all);
+    assert_eq!(short(&of(&bench, Some("10.1.0.0/16"), 2)), all[2..4]);
+    assert_eq!(short(&of(&bench, Some("10.2.0.0/16"), 2)), all[3..]);
+    assert_eq!(short(&of(&bench, Some("::/0"), 9)), all[4..]);
+    assert!(of(&bench, None, 0).is_empty());
 }
 
 /// Next hops with an encapsulation, and dead ones, are left out.
