@@ -11,7 +11,7 @@ cd "$(dirname "$0")/../.." || exit 2
 list=$PWD/crates/proving/mutations.txt
 copy=${TMPDIR:-/tmp}/clique-mutations
 export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-$PWD/target}/mutations"
-# A mutant has variables that nobody uses.
+# A mutant has variables that no code uses.
 export RUSTFLAGS="--cap-lints=warn" CARGO_PROFILE_DEV_DEBUG=0 CARGO_INCREMENTAL=1
 search=
 if [ "$1" = --search ]; then

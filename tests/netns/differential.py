@@ -260,7 +260,7 @@ def excuse(sent, port, linux, clique):
         if not clique and (0 in (packet[12], packet[16]) and bytes(4) not in (packet[12:16], packet[16:20])):
             return "0.0.0.0/8: hosts for Linux since 5.3, no host by RFC 1122, section 3.2.1.3"
         if not clique and packet[12:14] == b"\x0a\0" and packet[15] == 255:
-            return "from a broadcast address: Linux answers everybody; RFC 1812, section 4.3.2.7, forbids it"
+            return "from a broadcast address: Linux answers broadcasts; RFC 1812, section 4.3.2.7, forbids it"
         options = packet[20 : 4 * (packet[0] & 15)]
         kinds = lambda outputs: {error4(f) for _, f in outputs if error4(f)}
         nowhere = {(3, 0), (3, 1), (3, 13)}

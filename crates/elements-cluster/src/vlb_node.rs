@@ -32,7 +32,7 @@
 //! - `NODE` (integer): the number of this node, from 0.
 //! - `NODES` (integer): the maximum number of nodes; at most 128, since hellos list all nodes and must fit into a
 //!   frame.
-//! - `KEY` (string): the shared key. Anyone who can read handlers can read it, so use it only for trials; `KEYFILE`
+//! - `KEY` (string): the shared key. Programs that can read handlers can read it, so use it only for trials; `KEYFILE`
 //!   (file name) reads the key from a file, all bytes of it.
 //! - `ORDER` (`NONE`, `PINNED`, `FLOWLET`, `STRICT`; default `FLOWLET`): how to keep packets of a flow in order.
 //!   `NONE`: not at all. `PINNED`: a flow always takes the same path. `FLOWLET`: a flow keeps its path as long as its

@@ -4,7 +4,7 @@
 //! IPsecAuthSHA1(VERIFY)
 //! ```
 //!
-//! For configurations that use Click's IPsec elements. It protects against accidents only: there is no key, so anybody who changes a packet can
+//! For configurations that use Click's IPsec elements. It protects against accidents only: there is no key, so a host that changes a packet can
 //! compute its check value; and SHA-1 is broken. Use ESPEncap and ESPDecap instead.
 //!
 //! The check value is the first 12 octets of SHA-1 over the whole packet. Packets with a wrong check value leave by output 1 if it is in use, and

@@ -30,7 +30,7 @@
 //! - `ADDR/MASK [GATEWAY] OUTPUT`, any number: routes. If a prefix occurs more than once, the first route counts. Packets without a route are
 //!   dropped, and the first few of them reported. A route into a tunnel continues with:
 //! - `SPI` (integer, 1 or more): the number by which the receiver finds the association.
-//! - `ENCRYPT_KEY`, `AUTH_KEY` (string): keys of 16 octets, which may be written as 32 hexadecimal digits. Everybody who can read the configuration
+//! - `ENCRYPT_KEY`, `AUTH_KEY` (string): keys of 16 octets, which may be written as 32 hexadecimal digits. Users who can read the configuration
 //!   can read them; handlers and messages do not show them.
 //! - `REPLAY` (integer, 1 or more): the first sequence number.
 //! - `OOSIZE` (integer, 0 to 255): the size of the replay window, in sequence numbers up to and including the greatest one received. Click itself

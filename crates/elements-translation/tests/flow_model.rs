@@ -112,7 +112,7 @@ mod sync {
 
     atomics!(AtomicU32 u32, AtomicU64 u64, AtomicUsize usize);
 
-    /// The lock of a shard. As a mutant everybody who asks gets it, with a number of entries of his own.
+    /// The lock of a shard. As a mutant each thread that asks gets it, with a number of entries of its own.
     pub(super) struct ShardLock(Mutex<usize>);
 
     pub(super) struct ShardGuard<'i> {

@@ -161,7 +161,7 @@ mod tests {
         [&header[..], &[0, name.len() as u8], name, &[1, 2, 0x82, 22]].concat()
     }
 
-    /// Answers go to who asked for this network or any, anybody or this one; others' are not answered.
+    /// Stations that ask for this network or for any, of this access point or of all, are answered; others are not.
     #[test]
     fn only_requests_for_this_network_are_answered() {
         let config = "r :: AvailableRates(DEFAULT 2 22); Inject

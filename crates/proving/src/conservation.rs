@@ -6,7 +6,7 @@ use crate::machine::Machine;
 pub fn check(machine: &mut Machine) -> Vec<String> {
     let mut wrong = Vec::new();
     if machine.unseen() > 0 {
-        wrong.push(format!("'{}' sent {} frames that nobody saw", machine.name, machine.unseen()));
+        wrong.push(format!("'{}' sent {} frames that no link saw", machine.name, machine.unseen()));
     }
     wrong.extend(machine.wrong());
     let balance = machine.router().balance().check();

@@ -8,7 +8,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 /// An Ethernet address.
 pub type Mac = [u8; 6];
 
-/// The Ethernet address of everyone.
+/// The broadcast address of Ethernet.
 pub const BROADCAST: Mac = [0xff; 6];
 
 /// The mark of a packet that met congestion (RFC 3168, section 5).

@@ -74,7 +74,7 @@ impl Judge {
             (None, Some(Entry { sent: Some(asked), .. })) if message.answer => {
                 self.router_answer(asked, arrived)
             }
-            _ => self.find(now_ns, format!("{message} arrives, and nobody sent it")),
+            _ => self.find(now_ns, format!("{message} arrives, and no host sent it")),
         }
     }
 
@@ -115,7 +115,7 @@ impl Judge {
     pub fn complaint(&mut self, ledger: &Ledger, message: Message, complaint: &Complaint) {
         let now_ns = complaint.at_ns;
         let Some(Entry { sent: Some(sent), complaints, .. }) = ledger.get(message) else {
-            return self.find(now_ns, format!("an error about {message}, which nobody sent"));
+            return self.find(now_ns, format!("an error about {message}, which no host sent"));
         };
         let ((kind, code), from) = (complaint.kind, complaint.from);
         let error = format!("the error {kind}/{code} from {from} about {message}");

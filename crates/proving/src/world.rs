@@ -154,7 +154,7 @@ impl World {
         self.plans.keys().next_back().map(|&(at_ns, _)| at_ns)
     }
 
-    /// Lets time pass, and everyone act.
+    /// Lets time pass, and hosts, links and routers act.
     pub fn advance(&mut self, until_ns: i64) {
         let (mut quiet, mut stride_ns) = (0, 0);
         loop {

@@ -1,4 +1,4 @@
-# Packets that somebody repeats at once or changes on their way are dropped, each with its reason, and disturb none of the others.
+# Packets that an attacker repeats at once or changes on their way are dropped, each with its reason, and disturb none of the others.
 family ipsec
 seed 1
 workers 2

@@ -1,4 +1,4 @@
-# Numbers of a security association go on, and those that came stay known, when either end is replaced while somebody sends all packets again later;
+# Numbers of a security association go on, and those that came stay known, when either end is replaced while an attacker sends all packets again later;
 # keys are turned at one end after the other, and a key that moves into a file is the same key.
 family ipsec
 seed 1

@@ -205,7 +205,7 @@ impl<T: Send + Sync + 'static> Cell<T> {
             let new = Box::into_raw(Box::new(change(unsafe { &*old })));
             let place = &self.inner.place;
             let won = place.compare_exchange(old.cast_mut(), new, Ordering::AcqRel, Ordering::Relaxed);
-            // SAFETY: the winner unlinked the old value; a loser's new value was never seen by anybody.
+            // SAFETY: the winner unlinked the old value; a loser's new value was never seen by any reader.
             let surplus = unsafe { Box::from_raw(if won.is_ok() { old.cast_mut() } else { new }) };
             if won.is_ok() {
                 room.add((*surplus).heap_bytes());

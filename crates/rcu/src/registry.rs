@@ -1,4 +1,4 @@
-//! A list of slots that grows, is scanned without locks and never shrinks; a scan skips what nobody has.
+//! A list of slots that grows, is scanned without locks and never shrinks; a scan skips what no reader has.
 //!
 //! Entries come in blocks, which are only ever prepended and live as long as the registry, so a scan is a walk over a
 //! linked list whose links do not change. A claimed entry belongs to one owner; a released one is handed to the next.

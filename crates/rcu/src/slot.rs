@@ -1,4 +1,4 @@
-//! What everybody may see of a reader.
+//! What all threads may see of a reader.
 
 use std::{
     panic::Location,
@@ -10,7 +10,7 @@ use crate::sync::AtomicU64;
 /// What a slot says while its reader holds up no grace period. Real epochs start at 1.
 pub(crate) const OFFLINE: u64 = 0;
 
-/// What everybody may see of one reader.
+/// What all threads may see of one reader.
 #[derive(Default)]
 pub(crate) struct Slot {
     /// The newest epoch in which the reader announced a quiescent state, or [`OFFLINE`]. Written by the

@@ -302,7 +302,7 @@ fn what_waits_in_an_account_counts_until_its_grace_period_is_over() {
     assert!(!table.has_room() && !flows.has_room());
     assert!(!domain.wait_for_room(100, std::time::Duration::ZERO));
     reader.quiescent();
-    // Nobody has told the accounts, and still they do not stand in the way.
+    // The accounts were not told, and still they do not stand in the way.
     assert!(domain.wait_for_room(LIMIT / 2, std::time::Duration::from_secs(10)));
     assert!(table.has_room());
     updater.call(LIMIT / 2, || ()).unwrap();

@@ -1,7 +1,7 @@
 //! Control frames through a socket of their own.
 //!
 //! The ring is short and looked at first. If more wait than a router has use for, the oldest frames about neighbours' addresses go: a flood
-//! of ARP requests neither keeps hellos waiting nor takes their places. Those that are sent to everyone go first: what is sent to this
+//! of ARP requests neither keeps hellos waiting nor takes their places. Broadcasts and multicasts are refused first: what is sent to this
 //! host alone are answers that it waits for, and questions of hosts that know it and ask whether it is still there.
 
 use super::filter::{self, Wanted};
@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 /// Frames that the ring holds, of the usual size.
 const FRAMES: usize = 2048;
-/// With more than so many waiting, frames about neighbours' addresses are refused if they are for everyone; with twice as many, all.
+/// With more than so many waiting, frames about neighbours' addresses are refused if they are broadcasts or multicasts; with twice as many, all.
 const CROWD: usize = 256;
 /// Frames that are refused in one call, at most.
 const REFUSED_MAX: usize = FRAMES;

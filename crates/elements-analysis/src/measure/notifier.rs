@@ -33,7 +33,7 @@ impl Notifier {
         over
     }
 
-    /// Tells everyone that an aggregate is over.
+    /// Tells all listeners that an aggregate is over.
     pub(crate) fn over(&self, aggregate: u32) {
         for listener in self.listeners.lock().unwrap_or_else(PoisonError::into_inner).iter() {
             listener.0.force_push(aggregate);

@@ -255,7 +255,7 @@ mod tests {
     use router::{Call, Resources, Router};
     use std::sync::Arc;
 
-    /// Four frames of 60 to 63 bytes, the first of them for everybody.
+    /// Four frames of 60 to 63 bytes, the first of them a broadcast.
     fn frames() -> Arc<FrameSet> {
         let mut builder = Builder::new();
         for i in 0..4 {

@@ -204,7 +204,7 @@ pub(crate) fn handlers<E: Any, A: Address + FromArg>(
         let Written { ip, mac, state } = router::value::<Written<A>>(cx, text)?;
         let heard = News { mac: Some(mac), solicited: false, overrides: true };
         let done = match state {
-            // As Click has it: a neighbour whose address is everybody's is not there.
+            // As Click has it: a neighbour whose address is the broadcast address is not there.
             _ if mac.is_broadcast() => table.delete(cx.turn(), ip, cx.now_ns()),
             InsertState::Stale => table.tell(cx.turn(), ip, heard, true, cx.now_ns()),
             state => table.insert(cx.turn(), ip, mac, state == InsertState::Permanent, cx.now_ns()),

@@ -196,7 +196,7 @@ impl<A: Address> Neighbours<A> {
         self.learn(turn, ip, news, (unasked, u32::MAX), now_ns)
     }
 
-    /// The same of what a packet says, which anyone may have sent: so many addresses are learned unasked in a second and no more.
+    /// The same of what a packet says, which any host may have sent: so many addresses are learned unasked in a second and no more.
     ///
     /// # Errors
     /// [`Refusal`].

@@ -43,7 +43,7 @@ pub(crate) const CLASS: Class = Class::new("SourceIPHashMapper", create)
     .phase(-1)
     .doc(router::manual!("source_ip_hash_mapper.rs"));
 
-/// More positions than anybody needs: they take memory and time to sort.
+/// More positions than any configuration needs: they take memory and time to sort.
 const MAX_COPIES: i128 = 100_000;
 
 struct SourceIPHashMapper(Arc<Mapper>);

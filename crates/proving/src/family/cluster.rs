@@ -237,7 +237,7 @@ impl Model for Mesh {
             _ if to == from => Fate::Open, // no router has a say in it
             _ if look.ttl <= 1 => Fate::Refused(Some((11, 0))),
             2 => self.across(sent, from, to, Fate::arrives(to, 1, true)),
-            _ => Fate::Open, // nobody has the address
+            _ => Fate::Open, // no host has the address
         }
     }
 

@@ -150,7 +150,7 @@ impl Host {
         self.neighbours.next_ns()
     }
 
-    /// Gets another Ethernet address, and tells everyone (RFC 5227, section 2.3; RFC 4861, section 7.2.6).
+    /// Gets another Ethernet address, and tells all hosts of the link (RFC 5227, section 2.3; RFC 4861, section 7.2.6).
     pub fn change_mac(&mut self, now_ns: i64, mac: Mac, out: &mut Vec<Frame>) {
         self.former.push((self.mac, now_ns));
         self.mac = mac;

@@ -91,7 +91,7 @@ impl Host {
         }
     }
 
-    /// Tells everyone the Ethernet address of an address.
+    /// Tells all hosts of the link the Ethernet address of an address.
     pub(super) fn announcement(&self, ip: IpAddr) -> Option<Frame> {
         match ip {
             IpAddr::V4(ip) => Some(self.arp(1, BROADCAST, ip, [0; 6], ip)),

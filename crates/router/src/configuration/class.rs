@@ -101,7 +101,7 @@ pub struct Class<C: ?Sized> {
     pub holds: &'static str,
     /// Whether others keep them together with its elements: see [`Class::holds_jointly`].
     pub jointly: bool,
-    /// What its elements keep of hosts that anyone can be: see [`Class::keeps`].
+    /// What its elements keep of hosts, which any sender can claim to be: see [`Class::keeps`].
     pub keeps: Option<Budget>,
     /// Other names for elements of its kind: those of classes that it extends in Click, and of Click's interfaces (`Storage`).
     pub kinds: &'static [&'static str],

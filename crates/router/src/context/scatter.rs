@@ -28,7 +28,7 @@ impl Drops {
         DROPPED
     }
 
-    #[inline(never)] // does not belong into everybody's loop
+    #[inline(never)] // does not belong into the loop of each element
     fn change(&mut self, cx: &mut Cx<'_>, reason: &'static str) {
         cx.count_drops(self.reason, self.packets);
         *self = Drops { reason, packets: 0 };

@@ -63,7 +63,7 @@ impl Events {
         receiver
     }
 
-    /// Whether anybody listens.
+    /// Whether there are listeners.
     #[inline]
     pub fn is_heard(&self) -> bool {
         self.heard.load(Relaxed)

@@ -85,7 +85,7 @@ struct Ear {
 
 /// Who hears what: channels, as standard error, are the same for the whole process.
 static LISTENERS: Mutex<Vec<Ear>> = Mutex::new(Vec::new());
-/// Whether anybody does: usually not, and then no lock is needed.
+/// Whether a thread does: usually none, and then no lock is needed.
 static LISTENED: AtomicBool = AtomicBool::new(false);
 
 /// Lets `listener` hear each message of elements on a channel, for as long as it lives: on the default one, those that go to standard

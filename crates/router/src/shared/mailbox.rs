@@ -43,7 +43,7 @@ pub(crate) enum Message {
     Schedule(u32),
 }
 
-/// A worker's mailbox. Anyone may put a message in; the worker is woken if it sleeps.
+/// A worker's mailbox. Any thread may put a message in; the worker is woken if it sleeps.
 #[derive(Default)]
 pub(crate) struct Mailbox {
     queue: SegQueue<Message>,
