@@ -323,3 +323,19 @@ impl PacketTx {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whether an interface has outgrown its ring is asked each second, by workers: not with a packet socket, whose close waits for all
+    /// processors.
+    #[test]
+    fn the_look_for_the_mtu_opens_no_packet_socket() {
+        sys::asked::take();
+        let _ = default_snaplen("lo");
+        let asked = sys::asked::take();
+        assert!(!asked.contains(&libc::AF_PACKET), "{asked:?}");
+        assert!(!asked.is_empty(), "the look does not ask as it did");
+    }
+}

@@ -41,11 +41,31 @@ fn check(result: c_int) -> io::Result<c_int> {
 
 /// Makes a socket that does not block.
 pub(crate) fn socket(domain: c_int, kind: c_int, protocol: c_int) -> io::Result<OwnedFd> {
+    #[cfg(test)]
+    asked::note(domain);
     // SAFETY: no pointers.
     let fd =
         check(unsafe { libc::socket(domain, kind | libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC, protocol) })?;
     // SAFETY: the descriptor was just made and has no other owner.
     Ok(unsafe { OwnedFd::from_raw_fd(fd) })
+}
+
+/// Which sockets a test's thread has asked for, by domain.
+#[cfg(test)]
+pub(crate) mod asked {
+    use libc::c_int;
+    use std::cell::RefCell;
+
+    thread_local!(static ASKED: RefCell<Vec<c_int>> = const { RefCell::new(Vec::new()) });
+
+    pub(super) fn note(domain: c_int) {
+        ASKED.with_borrow_mut(|asked| asked.push(domain));
+    }
+
+    /// Those since this was called last.
+    pub(crate) fn take() -> Vec<c_int> {
+        ASKED.take()
+    }
 }
 
 /// Sets a socket option.
