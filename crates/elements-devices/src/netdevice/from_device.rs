@@ -91,6 +91,7 @@
 //! ToDevice, FromDump, KernelTap
 
 use super::hardware::{self, Hardware, Side};
+use super::host_rules::HostRules;
 use super::shares::Shares;
 use device::Trouble;
 use device::capture::LinkType;
@@ -100,14 +101,12 @@ use device::xdp::{self, Rule};
 use elements_shared::encap;
 use packet::{BATCH_MAX, Batch, DEFAULT_HEADROOM, Kind};
 use router::{
-    Activity, Class, Config, ConfigError, Cx, Element, Flags, FromArg, Handlers, Interest, Merge, Metric,
-    NetOrHost, Queues, Scope, metric,
+    Activity, Class, Config, ConfigError, Cx, Element, Flags, Handlers, Interest, Merge, Metric, Queues,
+    metric,
 };
 use std::any::Any;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
-use wire::ethernet::ether_type;
-use wire::{Ipv4Net, Ipv6Net};
 
 static MISSED: Metric = Metric::counter(
     "clique_device_missed_packets_total",
@@ -251,7 +250,7 @@ struct Arguments {
     timestamp: bool,
     protocol: u16,
     queue: Option<u16>,
-    host: Host,
+    host: HostRules,
     busy_poll: u32,
     wait: Duration,
     control: bool,
@@ -303,7 +302,7 @@ impl Arguments {
             timestamp: true,
             protocol: 0,
             queue: None,
-            host: Host::default(),
+            host: HostRules::default(),
             busy_poll: 0,
             wait: Duration::ZERO,
             control: true,
@@ -408,103 +407,12 @@ pub(super) fn make(config: &mut Config<'_>, wishes: Wishes) -> Result<Box<dyn El
     }))
 }
 
-/// The words that HOST knows beside prefixes.
-const WORDS: [&str; 16] = [
-    "arp",
-    "lldp",
-    "icmp",
-    "igmp",
-    "ospf",
-    "pim",
-    "vrrp",
-    "bgp",
-    "ssh",
-    "ldp",
-    "rip",
-    "bfd",
-    "dhcp",
-    "tcp:PORT",
-    "udp:PORT",
-    "proto:NUMBER",
-];
-
 /// Counts what the kernel has dropped at some sockets since this was done last; returns how much that is.
 fn note_losses(cx: &mut Cx<'_>, rx: &mut Rx) -> u64 {
     let (data, control) = rx.take_losses();
     cx.count_drops(NOT_FETCHED, data);
     cx.count_drops(CONTROL_NOT_FETCHED, control);
     data + control
-}
-
-/// What is left to the kernel.
-#[derive(Default)]
-struct Host(Vec<Rule>);
-
-impl FromArg for Host {
-    fn from_arg(text: &str, scope: Scope<'_>) -> Result<Self, String> {
-        let mut rules = Vec::new();
-        for word in text.split_whitespace() {
-            rules.extend(rules_of(word, scope)?);
-        }
-        Ok(Host(rules))
-    }
-}
-
-/// The rules of a word of HOST: `WHAT`, `PREFIX` or `WHAT@PREFIX`.
-fn rules_of(word: &str, scope: Scope<'_>) -> Result<Vec<Rule>, String> {
-    let destination = |text: &str| {
-        if let Ok(NetOrHost(net)) = NetOrHost::<Ipv4Net>::from_arg(text, scope) {
-            return Ok(Rule::destination(net.addr().into(), net.len()));
-        }
-        match NetOrHost::<Ipv6Net>::from_arg(text, scope) {
-            Ok(NetOrHost(net)) => Ok(Rule::destination(net.addr().into(), net.len())),
-            Err(_) => Err(format!("'{word}' is neither an IP prefix nor one of {}", WORDS.join(", "))),
-        }
-    };
-    let (what, to) = word.split_once('@').map_or((word, None), |(what, to)| (what, Some(to)));
-    let families = || match to {
-        Some(to) => destination(to).map(|rule| vec![rule]),
-        None => Ok(vec![Rule::ipv4(), Rule::ipv6()]),
-    };
-    let number = |text: &str| text.parse().map_err(|_| format!("'{word}': a number is expected"));
-    let upper = |protocol: u8, ports: &[u16]| {
-        let families = families()?.into_iter().map(|rule| rule.protocol(protocol));
-        let of_port = |rule: Rule| ports.iter().map(move |&port| rule.clone().port(port));
-        Ok(if ports.is_empty() { families.collect() } else { families.flat_map(of_port).collect() })
-    };
-    match what {
-        "arp" if to.is_none() => Ok(vec![Rule::ether_type(ether_type::ARP)]),
-        "lldp" if to.is_none() => Ok(vec![Rule::ether_type(0x88cc)]),
-        "icmp" => {
-            let protocol =
-                |rule: Rule| if rule == Rule::ipv6() { rule.protocol(58) } else { rule.protocol(1) };
-            match to {
-                Some(to) if to.contains(':') => Ok(vec![destination(to)?.protocol(58)]),
-                Some(to) => Ok(vec![destination(to)?.protocol(1)]),
-                None => Ok([Rule::ipv4(), Rule::ipv6()].into_iter().map(protocol).collect()),
-            }
-        }
-        "igmp" => upper(2, &[]),
-        "ospf" => upper(89, &[]),
-        "pim" => upper(103, &[]),
-        "vrrp" => upper(112, &[]),
-        "bgp" => upper(6, &[179]),
-        "ssh" => upper(6, &[22]),
-        "ldp" => Ok([upper(6, &[646])?, upper(17, &[646])?].concat()),
-        "rip" => upper(17, &[520, 521]),
-        "bfd" => upper(17, &[3784, 3785, 4784]),
-        "dhcp" => upper(17, &[67, 68, 546, 547]),
-        _ => match what.split_once(':') {
-            Some(("tcp", port)) => upper(6, &[number(port)?]),
-            Some(("udp", port)) => upper(17, &[number(port)?]),
-            Some(("proto", protocol)) => {
-                let protocol =
-                    protocol.parse().map_err(|_| format!("'{word}': a number up to 255 is expected"))?;
-                upper(protocol, &[])
-            }
-            _ => destination(word).map(|rule| vec![rule]),
-        },
-    }
 }
 
 impl FromDevice {
@@ -870,10 +778,6 @@ mod tests {
             ("lo, METHOD PCAP, BPF_FILTER arp", "BPF_FILTER is not supported"),
             ("nowhere0, METHOD LINUX, BPF_FILTER arp", "nowhere0: "),
             ("nowhere0, BPF_FILTER \"\"", "nowhere0: "),
-            ("lo, HOST 10.0.0.1 frog", "'frog' is neither an IP prefix nor one of arp, lldp, icmp"),
-            ("lo, HOST bgp@frog", "'bgp@frog' is neither"),
-            ("lo, HOST arp@10.0.0.1", "'arp@10.0.0.1' is neither"),
-            ("lo, HOST tcp:70000", "'tcp:70000': a number is expected"),
             ("", "DEVNAME: required argument missing"),
         ] {
             let said = errors(&format!("FromDevice({arguments}) -> Discard"));

@@ -8,6 +8,7 @@ mod from_dpdk_device;
 mod from_host;
 mod hardware;
 mod host_port;
+mod host_rules;
 mod kernel_tap;
 mod kernel_tun;
 mod mcast_socket;
