@@ -5,7 +5,12 @@ use crate::bucket::{Bucket, tag};
 /// Names in a bucket, on average, when the index is full.
 const FULL: usize = 8;
 /// Buckets that are made at a time while an index is being built: a few microseconds.
-const STRETCH: usize = 4096;
+const STRETCH: usize = if cfg!(test) { 2 } else { 4096 };
+
+/// No name: there is none.
+pub(crate) const NOTHING: u32 = u32::MAX;
+/// No name: there may be one.
+pub(crate) const PERHAPS: u32 = u32::MAX - 1;
 
 /// Buckets, in which each name is in the first one from its own on that had room.
 #[derive(Default)]
@@ -62,11 +67,15 @@ impl Index {
         }
     }
 
-    /// What the hash most likely belongs to.
+    /// What the hash most likely belongs to, or [`NOTHING`], or [`PERHAPS`] something that a search would find.
     #[inline]
-    pub(crate) fn guess(&self, hash: u64) -> Option<u32> {
-        let bucket = self.buckets.get(self.home(hash))?;
-        bucket.alike(tag(hash)).next().map(|slot| bucket.number(slot))
+    pub(crate) fn guess(&self, hash: u64) -> u32 {
+        let Some(bucket) = self.buckets.get(self.home(hash)) else { return NOTHING };
+        match bucket.alike(tag(hash)).next() {
+            Some(slot) => bucket.number(slot),
+            None if bucket.was_passed() => PERHAPS,
+            None => NOTHING,
+        }
     }
 
     /// The first name for which `is` holds, of those that may have this hash.

@@ -25,7 +25,8 @@
 //! # What a flood can do
 //!
 //! A flow is unconfirmed until [`Table::confirm`], by its second packet or when its handshake is complete, as the caller likes.
-//! Unconfirmed flows have a part of the room ([`Limits::unconfirmed`]), in which a new one displaces the one that came first.
+//! Unconfirmed flows have a part of the room ([`Limits::unconfirmed`]), in which a new one displaces the one that came first; where
+//! [`Limits::earned`] asks for it, only with its second packet, so that a flood of first packets costs little and displaces none.
 //! They never displace a confirmed flow: if those take all room, a new flow is refused. A prefix of source addresses may have a quota of
 //! unconfirmed flows ([`Limits::quota`]). All memory is there from the beginning, and [`Table::grow`] alone asks for more.
 //!
@@ -37,6 +38,7 @@
 #![forbid(unsafe_code)]
 
 mod bucket;
+mod door;
 mod hash;
 mod index;
 mod key;

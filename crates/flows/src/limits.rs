@@ -13,6 +13,9 @@ pub struct Limits {
     pub capacity: usize,
     /// Flows at most that are not confirmed.
     pub unconfirmed: usize,
+    /// Whether, while unconfirmed flows take all their room, a new one gets a record with its second packet only. Not for callers that
+    /// can do nothing with a packet whose flow has no record.
+    pub earned: bool,
     /// How long an unconfirmed flow stays after its last packet.
     pub unconfirmed_timeout: Duration,
     /// How long a confirmed flow stays after its last packet, by its state; [`Duration::ZERO`] for ever. 24 days at most.
@@ -32,6 +35,7 @@ impl Limits {
         Limits {
             capacity,
             unconfirmed: capacity.div_ceil(4),
+            earned: false,
             unconfirmed_timeout: timeout,
             timeouts: [timeout; STATES],
             quota: 0,
@@ -52,6 +56,8 @@ pub enum Refused {
     Full,
     /// The source's prefix has its quota of unconfirmed flows.
     Quota,
+    /// Unconfirmed flows take all their room, and it is this one's first packet: see [`Limits::earned`].
+    First,
     /// One of the keys is another record's.
     Taken,
 }
@@ -61,6 +67,7 @@ impl fmt::Display for Refused {
         f.write_str(match self {
             Refused::Full => "the flow table is full",
             Refused::Quota => "too many new flows from one prefix",
+            Refused::First => "too many new flows; the next packet counts",
             Refused::Taken => "another flow has the key",
         })
     }
@@ -89,6 +96,8 @@ pub struct Stats {
     pub refused_full: u64,
     /// Flows without a record: [`Refused::Quota`].
     pub refused_quota: u64,
+    /// Flows without a record: [`Refused::First`].
+    pub refused_first: u64,
     /// Flows without a record: [`Refused::Taken`].
     pub refused_taken: u64,
 }

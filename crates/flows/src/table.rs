@@ -5,8 +5,9 @@ mod transfer;
 
 pub use transfer::Flow;
 
+use crate::door::Door;
 use crate::hash::HashKey;
-use crate::index::Index;
+use crate::index::{Index, NOTHING, PERHAPS};
 use crate::key::Key;
 use crate::limits::{Limits, Refused, STATES, Stats};
 use crate::lists::{Lists, NO_LIST};
@@ -33,6 +34,7 @@ pub struct Table<K, V, const KEYS: usize = 1> {
     records: Records<K, V, KEYS>,
     lists: Lists,
     quota: Quota,
+    door: Door,
     key: HashKey,
     limits: Limits,
     /// The limits' timeouts in steps; 0 for ever.
@@ -59,6 +61,7 @@ impl<K: Key, V: Default, const KEYS: usize> Table<K, V, KEYS> {
             records,
             lists: Lists::new(),
             quota: Quota::new(&limits),
+            door: Door::new(limits.unconfirmed, limits.earned),
             key,
             limits,
             timeouts: [0; STATES],
@@ -94,13 +97,16 @@ impl<K: Key, V: Default, const KEYS: usize> Table<K, V, KEYS> {
     /// The same, uncounted.
     #[inline]
     pub fn peek(&self, hash: u64, key: &K) -> Option<Slot> {
-        let records = &self.records;
-        let is = |name: u32| {
-            let record = records.get(name & !MARK);
-            record.and_then(|record| record.key(name)).is_some_and(|known| known == key)
-        };
+        let is = |name: u32| self.has(name, key);
         let found = self.index.find(hash, is);
         found.or_else(|| self.growth.find(hash, is)).map(Slot)
+    }
+
+    /// Whether a name of the index, or none, leads to a key.
+    #[inline]
+    fn has(&self, name: u32, key: &K) -> bool {
+        let record = self.records.get(name & !MARK);
+        record.and_then(|record| record.key(name)).is_some_and(|known| known == key)
     }
 
     /// Looks up many keys with their hashes, as [`Table::find`] does one by one: asks for the memory of some dozens first.
@@ -108,9 +114,23 @@ impl<K: Key, V: Default, const KEYS: usize> Table<K, V, KEYS> {
     pub fn find_batch(&mut self, wanted: &[(u64, K)], found: &mut [Option<Slot>]) {
         for (wanted, found) in wanted.chunks(TOGETHER).zip(found.chunks_mut(TOGETHER)) {
             wanted.iter().for_each(|(hash, _)| self.prefetch(*hash));
-            wanted.iter().for_each(|(hash, _)| self.prefetch_record(*hash));
-            for ((hash, key), found) in wanted.iter().zip(found) {
-                *found = self.find(*hash, key);
+            let mut guesses = [NOTHING; TOGETHER];
+            for ((hash, _), guess) in wanted.iter().zip(&mut guesses) {
+                *guess = self.guess(*hash);
+            }
+            for (((hash, key), guess), found) in wanted.iter().zip(guesses).zip(found) {
+                // A name that leads to the key is its only one, wherever else it may be looked for.
+                *found = match guess {
+                    NOTHING => {
+                        self.stats.misses += 1;
+                        None
+                    }
+                    name if self.has(name, key) => {
+                        self.stats.hits += 1;
+                        Some(Slot(name))
+                    }
+                    _ => self.find(*hash, key),
+                };
             }
         }
     }
@@ -124,13 +144,23 @@ impl<K: Key, V: Default, const KEYS: usize> Table<K, V, KEYS> {
     /// Asks for the record that a hash most likely belongs to; of use some time after [`Table::prefetch`].
     #[inline]
     pub fn prefetch_record(&self, hash: u64) {
-        let name = self.index.guess(hash);
-        if let Some(record) = name.and_then(|name| self.records.get(name & !MARK)) {
+        self.guess(hash);
+    }
+
+    /// The same; what the index says.
+    #[inline]
+    fn guess(&self, hash: u64) -> u32 {
+        let name = match self.index.guess(hash) {
+            NOTHING if self.growth.is_moving() => PERHAPS,
+            name => name,
+        };
+        if let Some(record) = self.records.get(name & !MARK) {
             packet::prefetch(record);
             if size_of::<Record<K, V, KEYS>>() > 64 {
                 packet::prefetch(&record.value);
             }
         }
+        name
     }
 
     /// A flow's value.
@@ -232,6 +262,7 @@ impl<K: Key, V: Default, const KEYS: usize> Table<K, V, KEYS> {
             let count = match why {
                 Refused::Full => &mut self.stats.refused_full,
                 Refused::Quota => &mut self.stats.refused_quota,
+                Refused::First => &mut self.stats.refused_first,
                 Refused::Taken => &mut self.stats.refused_taken,
             };
             *count += 1;
@@ -265,6 +296,10 @@ impl<K: Key, V: Default, const KEYS: usize> Table<K, V, KEYS> {
         second: Option<(u64, K)>,
         gone: &mut impl FnMut(K, V),
     ) -> Result<(), Refused> {
+        let crowded = self.unconfirmed >= self.limits.unconfirmed || self.len >= self.limits.capacity;
+        if crowded && !self.door.knows(first.0) {
+            return Err(Refused::First);
+        }
         let is_taken = |(hash, key): (u64, K)| self.peek(hash, &key).is_some();
         if is_taken(first) || second.is_some_and(|second| is_taken(second) || second.1 == first.1) {
             return Err(Refused::Taken);
@@ -272,7 +307,7 @@ impl<K: Key, V: Default, const KEYS: usize> Table<K, V, KEYS> {
         if self.quota.is_used(&first.1, &self.key) {
             return Err(Refused::Quota);
         }
-        if self.unconfirmed >= self.limits.unconfirmed || self.len >= self.limits.capacity {
+        if crowded {
             let number = self.displaced().ok_or(Refused::Full)?;
             self.stats.evicted += 1;
             if let Some((key, value)) = self.end(number) {

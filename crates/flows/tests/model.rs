@@ -241,6 +241,10 @@ fn batches_find_the_same() {
     }
     let wanted: Vec<_> = (0..4000).map(Destination4).map(|key| (table.hash(&key), key)).collect();
     let mut found = vec![None; wanted.len()];
+    for _ in 0..2 {
+        // It is enlarged meanwhile: at last names are in two places.
+        table.grow(600);
+    }
     table.find_batch(&wanted, &mut found);
     let stats = table.stats();
     assert_eq!((stats.hits, stats.misses, stats.evicted), (500, 3500, 500));
@@ -319,4 +323,25 @@ fn memory_is_bounded() {
     let ipv6: Pairs<flows::V6Tuple, [u64; 4]> = Table::new(limits, HashKey::new(1));
     assert!(ipv4.bytes() <= 96 << 16, "{}", ipv4.bytes());
     assert!(ipv6.bytes() <= 160 << 16, "{}", ipv6.bytes());
+}
+
+/// Where records are earned, a flood of first packets displaces nothing at all, and a flow that sends on gets its record.
+#[test]
+fn records_are_earned_when_there_are_many_new_flows() {
+    let limits = Limits { unconfirmed: 64, earned: true, ..Limits::new(256) };
+    let mut table: Table<V4Tuple, u32> = Table::new(limits, HashKey::new(5));
+    let insert = |table: &mut Table<V4Tuple, u32>, flow: u32| {
+        let key = tuple(flow);
+        let hash = table.hash(&key);
+        table.find(hash, &key).map_or_else(|| table.insert(hash, key, flow, 0), Ok)
+    };
+    for flow in 0..64 {
+        assert!(insert(&mut table, flow).is_ok(), "there is room");
+    }
+    let let_in = (64..10_064).filter(|&flow| insert(&mut table, flow).is_ok()).count();
+    assert!(let_in < 5, "{let_in} of 10,000 first packets");
+    assert!(table.stats().evicted == let_in as u64 && table.stats().refused_first == 10_000 - let_in as u64);
+    let first = insert(&mut table, 20_000);
+    let slot = insert(&mut table, 20_000).expect("its second packet");
+    assert_eq!((first, table.value(slot)), (Err(Refused::First), Some(&20_000)));
 }

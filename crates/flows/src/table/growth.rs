@@ -9,7 +9,7 @@ use crate::quota::Quota;
 use crate::records::MARK;
 
 /// Buckets whose names move at a time: a few microseconds.
-const STRETCH: usize = 64;
+const STRETCH: usize = if cfg!(test) { 1 } else { 64 };
 
 /// What goes on beside the index that is in use.
 #[derive(Default)]
@@ -24,6 +24,12 @@ impl Growth {
     #[inline]
     pub(super) fn find(&self, hash: u64, is: impl FnMut(u32) -> bool) -> Option<u32> {
         self.leaving.as_ref().and_then(|(index, _)| index.find(hash, is))
+    }
+
+    /// Whether names may be in the index that was in use.
+    #[inline]
+    pub(super) fn is_moving(&self) -> bool {
+        self.leaving.is_some()
     }
 
     pub(super) fn remove(&mut self, hash: u64, name: u32) {
