@@ -6,7 +6,7 @@
 //! ```
 //!
 //! Searches the prefixes sequentially, the longest first: suitable for few routes. SortedIPLookup is a deprecated
-//! name. Each change copies the list, so it is best to make many changes in one transaction. Masks must be
+//! name. A change copies the part of the list that it is in, up to 256 prefixes. Masks must be
 //! contiguous.
 //!
 //! Lookups take no lock, even while routes change; all workers share one table.
@@ -51,18 +51,19 @@
 //!   wait, and with them the script or client that writes; packets go on.
 //! - `begin`, `commit`, `abort` (write, buttons): a transaction. Changes made by the other handlers after `begin`
 //!   become visible and take effect at `commit`, all at once; `abort` discards them.
-//! - `load` (write, `[--strict] FILE [OUTPUT] [INTERFACE=OUTPUT ...]`): add the routes of a file to those that there
+//! - `load` (write, `[--strict] FILE [OUTPUT] [INTERFACE=OUTPUT[,OUTPUT6] ...]`): add the routes of a file to those that there
 //!   are, all at once: one route per line, the output of `ip -j route` or `ip route`, or an MRT file, optionally
 //!   compressed by gzip, bzip2, xz or zstd. A route for a prefix that has one takes its place. Next hops without an
-//!   output in the file go to the output given for their INTERFACE, or else to OUTPUT, 0 by default. If a route has
+//!   output in the file go to the output given for their INTERFACE (those to IPv6 gateways to OUTPUT6, if there is one),
+//!   or else to OUTPUT, 0 by default. If a route has
 //!   several next hops, each flow uses one of them, chosen according to their weights. Lines and records that cannot be
 //!   used are left out and reported; with `--strict` they are an error. After an error the routes are as before.
 //! - `replace` (write, like `load`): the same, but the routes of the file take the place of all that there are. Each
 //!   packet takes one of the old routes or one of the new.
-//! - `load_text`, `replace_text` (write, `[--strict] [OUTPUT] [INTERFACE=OUTPUT ...]`, and routes from the second line
+//! - `load_text`, `replace_text` (write, `[--strict] [OUTPUT] [INTERFACE=OUTPUT[,OUTPUT6] ...]`, and routes from the second line
 //!   on): the same, without a file.
 //! - `flush` (write, button): remove all routes.
-//! - `table` (read): all routes. `length` (read): how many there are. `flows` (read): flows remembered.
+//! - `table` (read, `[ADDR/MASK]`): all routes, or those inside a prefix. `length` (read): how many there are. `flows` (read): flows remembered.
 //! - `cache_hits`, `cache_misses` (read): lookups answered from the CACHE, and those that were not.
 //! - `lookup` (read, with an address): the output and the gateway for it; -1 if there is no route.
 //!

@@ -5,7 +5,7 @@
 //! | [`RadixTable`] | a root of 2^8 slots, then up to six nodes of 2^4 | one word a slot, new nodes by their parent's word |
 //! | [`DirectTable`] | DIR-24-8: a root of 2^24 slots, then at most one node of 2^8 | the same |
 //! | [`RangeTable`] | a kick-start array of 2^12, then a binary search in sorted ranges | the ranges behind each slot that changes |
-//! | [`LinearTable`] | all prefixes, the longest first | the whole list |
+//! | [`LinearTable`] | all prefixes, the longest first, in pieces | the pieces that change, and the list of pieces |
 //!
 //! The radix trie is that of Click's `RadixIPLookup`, with one difference that RCU requires. In Click a slot has a
 //! key *and* a child, and a lookup returns the last key on its way down. If a reader passes a slot before its key
@@ -39,7 +39,11 @@
 //!             +-------+-------+-- ... +
 //!
 //!  LinearTable
-//!   rows of 12 bytes, the longest prefixes first
+//!   list of pieces, replaced as a whole
+//!  +---+---+-- ... +
+//!  | p | p |       |
+//!  +---+-|-+-- ... +
+//!        v  piece: up to 256 rows of 12 bytes, the longest prefixes first; never changed
 //!  +---------+------+----+---------+------+----+-- ...
 //!  | address | mask | id | address | mask | id |      the first row that the address matches decides
 //!  +---------+------+----+---------+------+----+-- ...
