@@ -1,5 +1,7 @@
 //! What a flow manager tells the elements behind it.
 
+use crate::feeds::Feeds;
+use crate::flow_parking::Parking;
 use packet::FlowTag;
 use router::{ConfigError, Cx, Info};
 use std::collections::BTreeSet;
@@ -14,6 +16,7 @@ pub struct Flows {
     /// The latest generation of each flow that has ended, or has begun; odd ones are of flows that there are. Each has one writer, the
     /// worker whose flow it is; those who read hold on to what they know of a flow for a while longer if they read an old one.
     generations: Box<[AtomicU32]>,
+    parking: Parking,
 }
 
 /// Flows that there can be, of all managers.
@@ -30,7 +33,7 @@ impl Flows {
             return Err("CAPACITY: too large".into());
         }
         let generations = (0..total).map(|_| AtomicU32::new(0)).collect();
-        Ok(Flows { workers: workers.to_vec(), per_worker, generations })
+        Ok(Flows { workers: workers.to_vec(), per_worker, generations, parking: Parking::default() })
     }
 
     /// Flows that a worker has room for.
@@ -41,6 +44,17 @@ impl Flows {
     /// Flows that all workers have room for.
     pub fn total(&self) -> usize {
         self.generations.len()
+    }
+
+    /// Where flows wait that no worker has.
+    #[inline]
+    pub fn parking(&self) -> &Parking {
+        &self.parking
+    }
+
+    /// Whether a worker is the one that acts for all, where one has to.
+    pub fn is_first(&self, worker: usize) -> bool {
+        self.workers.first() == Some(&worker)
     }
 
     /// Where a worker's flows begin.
@@ -69,6 +83,7 @@ pub struct Numbers {
     /// of other places, by chance.
     base: u32,
     flows: Arc<Flows>,
+    feeds: Feeds,
 }
 
 impl Numbers {
@@ -82,16 +97,17 @@ impl Numbers {
             );
         }
         let node = &info.nodes[element];
-        Ok(Some(Numbers::new((node.name.clone(), node.class.name), before as u32 + 1, flows)))
+        let name = (node.name.clone(), node.class.name);
+        Ok(Some(Numbers::new(name, before as u32 + 1, flows, Feeds::of(info, element))))
     }
 
     /// Those of a manager with this name and class, from `first` on.
-    pub fn new(manager: (String, &'static str), first: u32, flows: Arc<Flows>) -> Numbers {
+    pub fn new(manager: (String, &'static str), first: u32, flows: Arc<Flows>, feeds: Feeds) -> Numbers {
         let mut hasher = DefaultHasher::new();
         (&manager, first, &flows.workers, flows.per_worker).hash(&mut hasher);
         // Even, as of flows that there are not.
         let base = hasher.finish() as u32 & !1;
-        Numbers { manager, first, base, flows }
+        Numbers { manager, first, base, flows, feeds }
     }
 
     /// The first of all.
@@ -133,6 +149,18 @@ impl Numbers {
     /// Whether flows of the manager with the numbers `old`, of a former configuration, are this manager's now.
     pub fn succeeds(&self, old: &Numbers) -> bool {
         self.manager == old.manager
+    }
+
+    /// Whether flows of the manager with the numbers `old` stay with their workers: packets come to the same ones. Otherwise all of them are
+    /// parked, because it cannot be known which worker sees them next; also while some are still parked from a change before.
+    pub fn keeps(&self, old: &Numbers) -> bool {
+        self.feeds == old.feeds && self.flows.workers == old.flows.workers && !old.flows.parking.was_open()
+    }
+
+    /// Where flows of the manager wait that no worker has.
+    #[inline]
+    pub fn parking(&self) -> &Parking {
+        &self.flows.parking
     }
 
     /// What a flow is called now that had a tag by the numbers `old`; None if it has lost its place.

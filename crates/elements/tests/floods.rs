@@ -66,6 +66,8 @@ const FRIENDS: Class = Class::new("Friends", friends)
 enum Kind {
     Udp,
     Syn,
+    /// The same, but the friend goes on.
+    Open,
     Echo,
     /// First fragments.
     Fragment,
@@ -76,6 +78,8 @@ enum Kind {
     Ethernet,
     Wifi,
     Beacon,
+    /// Connections of which the packet after the first is missing.
+    Gap,
 }
 
 impl FromArg for Kind {
@@ -83,6 +87,7 @@ impl FromArg for Kind {
         Ok(match text {
             "udp" => Kind::Udp,
             "syn" => Kind::Syn,
+            "open" => Kind::Open,
             "echo" => Kind::Echo,
             "fragment" => Kind::Fragment,
             "udp6" => Kind::Udp6,
@@ -91,6 +96,7 @@ impl FromArg for Kind {
             "ethernet" => Kind::Ethernet,
             "wifi" => Kind::Wifi,
             "beacon" => Kind::Beacon,
+            "gap" => Kind::Gap,
             other => return Err(format!("no kind {other}")),
         })
     }
@@ -136,14 +142,22 @@ impl Kind {
         let id = random as u16;
         match self {
             Kind::Udp => ipv4(host, to, (id, 0), 17, &udp),
-            Kind::Syn => {
-                let flags = if is_friend { 4 } else { 2 };
+            Kind::Syn | Kind::Open => {
+                let friendly = if matches!(self, Kind::Open) { 16 } else { 4 };
+                let flags = if is_friend { friendly } else { 2 };
                 let tcp = [
                     &port.to_be_bytes()[..],
                     &[0, 80, 1, 2, 3, 4, 0, 0, 0, 0, 0x50, flags, 1, 0, 0, 0, 0, 0],
                 ]
                 .concat();
                 ipv4(host, to, (id, 0), 6, &[&tcp[..], if is_friend { end } else { &[] }].concat())
+            }
+            Kind::Gap => {
+                let (flags, sequence) =
+                    if is_friend { (4, 0) } else { [(2, 0), (16, 100)][random as usize & 1] };
+                let head = [&port.to_be_bytes()[..], &[0, 80, 1, 2, 3, sequence, 0, 0, 0, 0, 0x50, flags]];
+                let tcp = [&head.concat()[..], &[1, 0, 0, 0, 0, 0], end].concat();
+                ipv4(host, to, (id, 0), 6, &tcp)
             }
             Kind::Echo => {
                 ipv4(host, to, (id, 0), 1, &[&[8, 0, 0, 0][..], &port.to_be_bytes(), &[0, 1], end].concat())
@@ -212,7 +226,12 @@ impl Element for Strangers {
             return cx.info().please_stop();
         }
         // An odd factor, so that no host comes twice; the upper bits are mixed as well.
-        let random = self.sent.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ self.sent << 8;
+        let random_of = |number: u64| number.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ number << 8;
+        let random = match self.kind {
+            // Two packets of each host.
+            Kind::Gap => random_of(self.sent & !1) & !1 | self.sent & 1,
+            _ => random_of(self.sent),
+        };
         let is_friend = self.sent.is_multiple_of(FRIEND);
         self.sent += 1;
         let data = self.kind.packet(random, is_friend);
@@ -310,6 +329,24 @@ const CASES: &[Case] = &[
     case("AggregateFirst", "CAPACITY #", 4000, "udp", IP, "e[1] -> f;"),
     case("IPRateMonitor", "PACKETS, 1, 1, MEMORY #", 500, "udp", IP, ""),
     case("AggregateLast", "CAPACITY #", 1000, "udp", IP, "e[1] -> f;"),
+    case("ConsistencyCheck", "20, CAPACITY #", 3584, "udp", IP, ""),
+    case(
+        "TCPReorder",
+        "CAPACITY #",
+        1500,
+        "gap",
+        "MarkIPHeader -> FlowIPManager(CAPACITY 2048, TIMEOUT 1)",
+        "",
+    ),
+    case(
+        "TCPStateIN",
+        "t",
+        2048,
+        "open",
+        "MarkIPHeader -> FlowIPManager(CAPACITY 2048)",
+        "Idle -> FlowIPManager(CAPACITY 1) -> t :: TCPStateIN(e) -> Discard;",
+    ),
+    case("ToIPFlowDumps", "/dev/null, CAPACITY #", 4000, "udp", IP, ""),
     case("BeaconScanner", "", 1024, "beacon", "Null", ""),
     case("RXStats", "", 4096, "wifi", "Null", ""),
     case("WifiDupeFilter", "", 4096, "wifi", "Null", ""),
@@ -324,6 +361,7 @@ const SAME: &[(&str, &str)] = &[
     ("CTXManager", "FlowIPManager"),
     ("CTXDPDKManager", "FlowIPManager"),
     ("FlowIPManagerBucket", "FlowIPManager"),
+    ("SimpleTCPReorder", "TCPReorder"),
 ];
 
 /// Classes whose own tests fill them, since it takes more than packets to do that.

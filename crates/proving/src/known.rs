@@ -26,27 +26,8 @@ pub enum Cause {
     Capture,
 }
 
-/// Why flows of a flow manager get lost at swaps.
-const FLOWS_LEFT_BEHIND: &str =
-    "flow managers keep a table on each worker, and a swap that places them elsewhere leaves flows behind";
-
-/// Those that are known.
-pub const KNOWN: &[Known] = &[
-    Known {
-        story: "flow-changes-worker",
-        says: &["its worker is another one"],
-        family: "balancer",
-        cause: Cause::Knob("tap", 2),
-        reason: FLOWS_LEFT_BEHIND,
-    },
-    Known {
-        story: "capture-moves-flows",
-        says: &["flows.count was", "its worker is another one"],
-        family: "balancer",
-        cause: Cause::Capture,
-        reason: FLOWS_LEFT_BEHIND,
-    },
-];
+/// Those that are known: none at present.
+pub const KNOWN: &[Known] = &[];
 
 impl Known {
     /// Whether a fault of a story is this one.

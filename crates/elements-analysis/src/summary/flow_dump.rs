@@ -14,7 +14,7 @@ use std::path::Path;
 use wire::{icmpv4, ip_proto, ipv4, tcp, udp};
 
 /// What flows' files contain.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Contents {
     pub(super) absolute_time: bool,
     pub(super) absolute_seq: bool,

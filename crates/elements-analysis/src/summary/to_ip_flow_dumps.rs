@@ -35,7 +35,10 @@
 //! - `TCP_WINDOW`, `IP_ID` (booleans, default false): whether to write these header fields.
 //! - `MINCOUNT` (integer, default 0): flows with fewer packets get no file.
 //! - `CAPACITY` (integer, default 1000000): the maximum number of flows; packets of any more are not written. Click
-//!   has no limit.
+//!   has no limit. Beside what it knows of flows the element keeps at most 64 MiB that are not in files yet.
+//!
+//! When the configuration is replaced while the router runs, an element with the same name, pattern and format goes
+//! on with the files.
 //!
 //! # Handlers
 //! - `clear` (write): completes all files, and forgets the flows.
@@ -59,6 +62,7 @@ use packet::{Anno, Batch, Packet};
 use router::{
     Activity, Class, Config, ConfigError, Cx, Element, ElementName, FileName, Handlers, Pull, Residency,
 };
+use std::any::Any;
 use std::collections::BTreeMap;
 use std::process::{Child, Command, ExitStatus};
 
@@ -68,6 +72,7 @@ pub(crate) const CLASS: Class = Class::new("ToIPFlowDumps", create)
     .residency(Residency::Exclusive)
     .activity(Activity::IfPullInput)
     .absorbs("packets, without an output")
+    .keeps("flows", "CAPACITY", 1_000_000, 400)
     .doc(router::manual!("to_ip_flow_dumps.rs"));
 
 /// Packets asked for at a time.
@@ -78,6 +83,15 @@ const PENDING_MAX: usize = 64 << 20;
 const FILES_PER_GZIP: usize = 10;
 /// And at most: command lines cannot be of any length.
 const FILES_PER_GZIP_MAX: usize = 1000;
+
+/// What goes to a new configuration.
+struct Handover {
+    pattern: String,
+    contents: Contents,
+    flows: BTreeMap<u32, FlowDump>,
+    pending: usize,
+    seen: [u64; 2],
+}
 
 struct ToIpFlowDumps {
     pattern: String,
@@ -277,6 +291,32 @@ impl Element for ToIpFlowDumps {
             complain(cx, "warning: saw no packets with aggregate annotations");
         }
         if let Some(Err(error)) = self.gzip.as_mut().map(|gzip| gzip.finish()) {
+            complain(cx, &error);
+        }
+    }
+
+    fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {
+        Some(Box::new(Handover {
+            pattern: self.pattern.clone(),
+            contents: self.contents,
+            flows: std::mem::take(&mut self.flows),
+            pending: std::mem::take(&mut self.pending),
+            seen: std::mem::take(&mut self.seen),
+        }))
+    }
+
+    /// Flows go on in their files, unless files are called or written otherwise now: then those that there are get complete.
+    fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) {
+        let Ok(state) = state.downcast::<Handover>() else { return };
+        let Handover { pattern, contents, mut flows, pending, seen } = *state;
+        self.seen = [self.seen[0] + seen[0], self.seen[1] + seen[1]];
+        if (&pattern, contents) == (&self.pattern, self.contents) {
+            let beyond = flows.keys().nth(self.capacity).copied();
+            let lost = beyond.map(|from| flows.split_off(&from)).unwrap_or_default();
+            (self.flows, self.pending) = (flows, pending);
+            flows = lost;
+        }
+        for error in flows.into_values().filter_map(|flow| self.end(flow).err()) {
             complain(cx, &error);
         }
     }

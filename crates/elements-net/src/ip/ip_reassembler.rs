@@ -36,11 +36,15 @@
 //! IPFragmenter, ICMPError
 
 use super::partial::{FRONT, Fragment, Key, Partial};
+use elements_shared::feeds::Feeds;
 use elements_shared::ip_header::NO_HEADER;
+use elements_shared::parked::Parked;
 use packet::{Anno, Batch, Packet};
 use router::{AnnoOf, Class, Config, ConfigError, Cx, Element, FromArg, Handlers, Pull, Scope};
 use std::any::Any;
+use std::collections::BTreeMap;
 use std::fmt::Write;
+use std::sync::Arc;
 
 /// The class.
 pub(crate) const CLASS: Class = Class::new("IPReassembler", create)
@@ -57,9 +61,17 @@ const TIMEOUT: i64 = 30;
 /// How often dormant ones are looked for.
 const INTERVAL: i64 = 10;
 const BUCKETS: usize = 256;
+/// Why a datagram is dropped.
+const MISSING: &str = "fragments missing";
 
 struct IpReassembler {
     buckets: Vec<Vec<Partial>>,
+    /// Datagrams that wait for the worker that sees their next fragment, since a hot swap.
+    parked: Arc<Parked<Key, Partial>>,
+    /// What they may take together.
+    parked_most: usize,
+    feeds: Feeds,
+    worker: usize,
     high: usize,
     used: usize,
     next_reap_s: i64,
@@ -77,6 +89,9 @@ struct Handover {
     used: usize,
     next_reap_s: i64,
     counts: [u64; 4],
+    worker: usize,
+    feeds: Feeds,
+    parked: BTreeMap<Key, Partial>,
 }
 
 /// An annotation that may be absent.
@@ -93,6 +108,10 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     config.args().keyword("HIMEM", &mut high).keyword("MAX_MTU_ANNO", &mut mtu).finish()?;
     Ok(Box::new(IpReassembler {
         buckets: (0..BUCKETS).map(|_| Vec::new()).collect(),
+        parked: config.shared(|| Ok(Parked::default()))?,
+        parked_most: (high as usize).saturating_mul(config.workers().len()),
+        feeds: Feeds::default(),
+        worker: config.worker(),
         high: high as usize,
         used: 0,
         next_reap_s: 0,
@@ -152,7 +171,10 @@ impl IpReassembler {
                 self.used -= partial.cost();
                 Some(partial)
             }
-            None => Partial::new(cx.pool(), fragment, &packet),
+            None => match self.parked.take(&fragment.key) {
+                Some(partial) => Some(partial),
+                None => Partial::new(cx.pool(), fragment, &packet),
+            },
         };
         let Some(mut partial) = found else {
             cx.drop(packet, "no buffer to put fragments together");
@@ -191,7 +213,14 @@ impl IpReassembler {
         }
         self.next_reap_s = now_s + INTERVAL;
         let failed = self.failed;
-        self.give_up(cx, 0, |partial| partial.seen_s < now_s - TIMEOUT);
+        let is_dormant = |partial: &Partial| partial.seen_s < now_s - TIMEOUT;
+        self.give_up(cx, 0, is_dormant);
+        if !self.parked.is_empty() {
+            let dormant = |parked: &mut BTreeMap<Key, Partial>| {
+                parked.extract_if(.., |_, partial| is_dormant(partial)).collect::<Vec<_>>()
+            };
+            self.parked.with(dormant).into_iter().for_each(|(_, partial)| self.abandon(cx, partial));
+        }
         self.failed = failed; // as in Click, only those count that memory was short for
     }
 
@@ -219,14 +248,31 @@ impl IpReassembler {
                 }
                 let partial = self.buckets[at].remove(place);
                 self.used -= partial.cost();
-                self.failed += 1;
-                match partial.into_remains() {
-                    Some(packet) if self.outputs > 1 => cx.emit_packet(1, packet),
-                    Some(packet) => cx.drop(packet, "fragments missing"),
-                    None => {}
-                }
+                self.abandon(cx, partial);
             }
         }
+    }
+
+    fn abandon(&mut self, cx: &mut Cx<'_>, partial: Partial) {
+        self.failed += 1;
+        match partial.into_remains() {
+            Some(packet) if self.outputs > 1 => cx.emit_packet(1, packet),
+            Some(packet) => cx.drop(packet, MISSING),
+            None => {}
+        }
+    }
+
+    /// Has a datagram wait for the worker that sees its next fragment. Of two halves that two workers had, one is given up.
+    fn park(&mut self, cx: &mut Cx<'_>, partial: Partial) {
+        if let Some(other) = self.parked.with(|parked| parked.insert(partial.key, partial)) {
+            self.lose(cx, other);
+        }
+    }
+
+    /// Gives up a datagram during a swap, when nothing can be emitted.
+    fn lose(&mut self, cx: &mut Cx<'_>, partial: Partial) {
+        self.failed += 1;
+        partial.into_remains().into_iter().for_each(|packet| cx.drop(packet, MISSING));
     }
 
     fn dump(&self) -> String {
@@ -238,11 +284,19 @@ impl IpReassembler {
         for partial in self.buckets.iter().flatten() {
             let _ = writeln!(text, " {partial}");
         }
+        if !self.parked.is_empty() {
+            self.parked.with(|parked| parked.values().for_each(|partial| _ = writeln!(text, " {partial}")));
+        }
         text
     }
 }
 
 impl Element for IpReassembler {
+    fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
+        self.feeds = Feeds::of(cx.info(), cx.index());
+        Ok(())
+    }
+
     fn push(&mut self, cx: &mut Cx<'_>, _port: usize, mut batch: Batch) {
         if batch.iter().any(is_special) {
             batch.filter_map(|packet| self.take(cx, packet));
@@ -263,22 +317,48 @@ impl Element for IpReassembler {
         self.buckets.iter().map(Vec::len).sum()
     }
 
+    fn held_together(&self) -> usize {
+        self.parked.len()
+    }
+
     fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {
         Some(Box::new(Handover {
             buckets: std::mem::take(&mut self.buckets),
             used: self.used,
             next_reap_s: self.next_reap_s,
             counts: [self.seen, self.good, self.failed, self.bad],
+            worker: self.worker,
+            feeds: std::mem::take(&mut self.feeds),
+            parked: self.parked.take_all(),
         }))
     }
 
-    fn take_state(&mut self, _cx: &mut Cx<'_>, state: Box<dyn Any + Send>) {
-        if let Ok(state) = state.downcast::<Handover>() {
+    /// Datagrams stay with their worker as long as fragments come to the same ones; otherwise they wait.
+    fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) {
+        let Ok(state) = state.downcast::<Handover>() else { return };
+        self.next_reap_s = self.next_reap_s.max(state.next_reap_s);
+        let counts = [&mut self.seen, &mut self.good, &mut self.failed, &mut self.bad];
+        counts.into_iter().zip(state.counts).for_each(|(count, old)| *count += old);
+        state.parked.into_values().for_each(|partial| self.park(cx, partial));
+        if state.worker == self.worker && state.feeds == self.feeds {
             self.buckets.iter_mut().zip(state.buckets).for_each(|(bucket, old)| bucket.extend(old));
             self.used += state.used;
-            self.next_reap_s = self.next_reap_s.max(state.next_reap_s);
-            let counts = [&mut self.seen, &mut self.good, &mut self.failed, &mut self.bad];
-            counts.into_iter().zip(state.counts).for_each(|(count, old)| *count += old);
+        } else {
+            state.buckets.into_iter().flatten().for_each(|partial| self.park(cx, partial));
+        }
+    }
+
+    /// Gives up those that have waited longest beyond the memory that there is.
+    fn taken_over(&mut self, cx: &mut Cx<'_>) {
+        if self.parked.is_empty() {
+            return;
+        }
+        let mut all: Vec<Partial> = self.parked.take_all().into_values().collect();
+        all.sort_by_key(|partial| -partial.seen_s);
+        let mut used = 0;
+        for partial in all {
+            used += partial.cost();
+            if used > self.parked_most { self.lose(cx, partial) } else { self.park(cx, partial) }
         }
     }
 

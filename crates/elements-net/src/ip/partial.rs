@@ -14,7 +14,7 @@ const OVERHEAD: usize = 384;
 const LONGEST: usize = 0xffff;
 
 /// What the fragments of a datagram have in common.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Key {
     pub(super) src: Ipv4Addr,
     pub(super) dst: Ipv4Addr,

@@ -42,11 +42,14 @@
 
 use super::header::NO_HEADER;
 use elements_shared::ecn::{self, FragmentMarks};
+use elements_shared::feeds::Feeds;
+use elements_shared::parked::Parked;
 use packet::{Anno, Batch, DEFAULT_HEADROOM, Packet};
 use router::{Class, Config, ConfigError, Cx, Element, Handlers, Merge};
 use std::any::Any;
 use std::collections::{BTreeMap, HashMap};
 use std::net::Ipv6Addr;
+use std::sync::Arc;
 use std::time::Duration;
 use wire::ip_proto::{DESTINATION_OPTIONS, FRAGMENT, HOP_BY_HOP, ROUTING};
 use wire::ipv6::{self, FRAGMENT_HEADER_LEN, HEADER_LEN, Header, MAX_EXTENSION_HEADERS};
@@ -71,9 +74,14 @@ const COST: usize = 2_112;
 const OVERHEAD: usize = 384;
 /// Timer: the oldest packet is due.
 const DUE: u32 = 0;
+/// Timer: the oldest one that waits for a worker is.
+const PARKED_DUE: u32 = 1;
+/// Why fragments are dropped.
+const MISSING: &str = "fragments missing";
+const TOO_MANY: &str = "too many fragments wait";
 
 /// What the fragments of a packet have in common.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 struct Key {
     src: Ipv6Addr,
     dst: Ipv6Addr,
@@ -137,12 +145,23 @@ struct Handover {
     partials: HashMap<Key, Partial>,
     by_age: BTreeMap<u64, Key>,
     counts: Counts,
+    worker: usize,
+    feeds: Feeds,
+    parked: BTreeMap<Key, Partial>,
 }
 
 struct Ip6Reassembler {
     partials: HashMap<Key, Partial>,
     /// The same by age.
     by_age: BTreeMap<u64, Key>,
+    /// Packets that wait for the worker that sees their next fragment, since a hot swap.
+    parked: Arc<Parked<Key, Partial>>,
+    /// What they may take together.
+    parked_most: usize,
+    feeds: Feeds,
+    worker: usize,
+    /// Whether this is the first worker's instance, which looks after them.
+    is_first: bool,
     next_number: u64,
     used: usize,
     high: usize,
@@ -160,6 +179,11 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     Ok(Box::new(Ip6Reassembler {
         partials: HashMap::new(),
         by_age: BTreeMap::new(),
+        parked: config.shared(|| Ok(Parked::default()))?,
+        parked_most: (high as usize).saturating_mul(config.workers().len()),
+        feeds: Feeds::default(),
+        worker: config.worker(),
+        is_first: config.workers().first() == Some(&config.worker()),
         next_number: 0,
         used: 0,
         high: high as usize,
@@ -331,7 +355,7 @@ impl Ip6Reassembler {
             // No part of what others with its number are parts of.
             return self.alone(cx, part);
         }
-        if !self.partials.contains_key(&key) {
+        if !self.partials.contains_key(&key) && !self.resume(cx, key) {
             self.begin(cx, key);
         }
         let partial = self.partials.get_mut(&key)?;
@@ -385,6 +409,44 @@ impl Ip6Reassembler {
         self.partials.insert(key, Partial { number, since_ns, parts, have: 0, end: None, spoilt: false });
     }
 
+    /// Goes on with a packet that waits for a worker: whether there is one.
+    fn resume(&mut self, cx: &mut Cx<'_>, key: Key) -> bool {
+        let Some(partial) = self.parked.take(&key) else { return false };
+        if self.due_ns(&partial) <= cx.now_ns() {
+            self.expire(cx, partial);
+            return false;
+        }
+        self.merge(cx, vec![(key, partial)]);
+        self.timer(cx, DUE);
+        true
+    }
+
+    /// When a packet's time is over.
+    fn due_ns(&self, partial: &Partial) -> i64 {
+        partial.since_ns + self.timeout.as_nanos() as i64
+    }
+
+    /// Gives up those that wait for a worker and are due, and comes back when others are.
+    fn expire_parked(&mut self, cx: &mut Cx<'_>) {
+        let (now_ns, timeout_ns) = (cx.now_ns(), self.timeout.as_nanos() as i64);
+        let (due, next) = self.parked.with(|parked| {
+            let is_due = |_: &Key, partial: &mut Partial| partial.since_ns + timeout_ns <= now_ns;
+            let due: BTreeMap<Key, Partial> = parked.extract_if(.., is_due).collect();
+            (due, parked.values().map(|partial| partial.since_ns + timeout_ns).min())
+        });
+        due.into_values().for_each(|partial| self.expire(cx, partial));
+        if let Some(next_ns) = next {
+            cx.timers().after(PARKED_DUE, Duration::from_nanos((next_ns - now_ns) as u64));
+        }
+    }
+
+    /// Has a packet wait for the worker that sees its next fragment. Of two halves that two workers had, one is given up.
+    fn park(&mut self, cx: &mut Cx<'_>, key: Key, partial: Partial) {
+        if let Some(other) = self.parked.with(|parked| parked.insert(key, partial)) {
+            other.parts.into_iter().for_each(|part| cx.drop(part.packet, MISSING));
+        }
+    }
+
     fn remove(&mut self, key: &Key) -> Option<Partial> {
         let partial = self.partials.remove(key)?;
         self.by_age.remove(&partial.number);
@@ -422,7 +484,7 @@ impl Ip6Reassembler {
             && let Some(partial) = self.remove(&key)
         {
             self.counts.memory += u64::from(!partial.spoilt);
-            partial.parts.into_iter().for_each(|part| cx.drop(part.packet, "too many fragments wait"));
+            partial.parts.into_iter().for_each(|part| cx.drop(part.packet, TOO_MANY));
         }
     }
 
@@ -433,7 +495,7 @@ impl Ip6Reassembler {
             if part.info.start == 0 && self.outputs > 1 {
                 cx.emit_packet(1, part.packet);
             } else {
-                cx.drop(part.packet, "fragments missing");
+                cx.drop(part.packet, MISSING);
             }
         }
     }
@@ -448,7 +510,7 @@ impl Ip6Reassembler {
         self.used = 0;
         for (key, partial) in all {
             if self.partials.contains_key(&key) {
-                partial.parts.into_iter().for_each(|part| cx.drop(part.packet, "fragments missing"));
+                partial.parts.into_iter().for_each(|part| cx.drop(part.packet, MISSING));
                 continue;
             }
             let number = self.next_number;
@@ -461,7 +523,10 @@ impl Ip6Reassembler {
 
     fn stats(&self) -> String {
         let Counts { fragments, whole, overlap, late, memory, bad } = self.counts;
-        let waiting = self.partials.values().filter(|partial| !partial.spoilt).count();
+        let mut waiting = self.partials.values().filter(|partial| !partial.spoilt).count();
+        if self.is_first {
+            waiting += self.parked.len();
+        }
         format!(
             "{fragments}\tfragments\n{whole}\twhole\n{waiting}\twaiting\n{overlap}\toverlap\n{late}\tlate\n{memory}\tmemory\n{bad}\tbad\n"
         )
@@ -469,6 +534,11 @@ impl Ip6Reassembler {
 }
 
 impl Element for Ip6Reassembler {
+    fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
+        self.feeds = Feeds::of(cx.info(), cx.index());
+        Ok(())
+    }
+
     fn push(&mut self, cx: &mut Cx<'_>, _port: usize, mut batch: Batch) {
         if batch.iter().any(is_fragment) {
             batch.filter_map(|packet| self.take(cx, packet));
@@ -477,11 +547,13 @@ impl Element for Ip6Reassembler {
     }
 
     /// The oldest packets are due.
-    fn timer(&mut self, cx: &mut Cx<'_>, _key: u32) {
-        let timeout_ns = self.timeout.as_nanos() as i64;
+    fn timer(&mut self, cx: &mut Cx<'_>, timer: u32) {
+        if timer == PARKED_DUE {
+            return self.expire_parked(cx);
+        }
         while let Some((_, key)) = self.by_age.first_key_value() {
             let (key, now_ns) = (*key, cx.now_ns());
-            let due_ns = self.partials.get(&key).map_or(now_ns, |partial| partial.since_ns + timeout_ns);
+            let due_ns = self.partials.get(&key).map_or(now_ns, |partial| self.due_ns(partial));
             if due_ns > now_ns {
                 return cx.timers().after(DUE, Duration::from_nanos((due_ns - now_ns) as u64));
             }
@@ -492,7 +564,7 @@ impl Element for Ip6Reassembler {
 
     fn finish(&mut self, cx: &mut Cx<'_>) {
         self.by_age.clear();
-        for (_, partial) in self.partials.drain() {
+        for (_, partial) in self.partials.drain().chain(self.parked.take_all()) {
             partial.parts.into_iter().for_each(|part| cx.drop(part.packet, "left over at the end"));
         }
     }
@@ -501,22 +573,58 @@ impl Element for Ip6Reassembler {
         self.partials.values().map(|partial| partial.parts.len()).sum()
     }
 
+    fn held_together(&self) -> usize {
+        if self.parked.is_empty() {
+            return 0;
+        }
+        self.parked.with(|parked| parked.values().map(|partial| partial.parts.len()).sum())
+    }
+
     fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {
         Some(Box::new(Handover {
             partials: std::mem::take(&mut self.partials),
             by_age: std::mem::take(&mut self.by_age),
             counts: self.counts,
+            worker: self.worker,
+            feeds: std::mem::take(&mut self.feeds),
+            parked: self.parked.take_all(),
         }))
     }
 
+    /// Packets stay with their worker as long as fragments come to the same ones; otherwise they wait.
     fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) {
-        if let Ok(state) = state.downcast::<Handover>() {
-            let Handover { mut partials, by_age, counts } = *state;
-            self.counts.add(counts);
-            let olds = by_age.into_values().filter_map(|key| Some((key, partials.remove(&key)?))).collect();
+        let Ok(state) = state.downcast::<Handover>() else { return };
+        let Handover { mut partials, by_age, counts, worker, feeds, parked } = *state;
+        self.counts.add(counts);
+        parked.into_iter().for_each(|(key, partial)| self.park(cx, key, partial));
+        let olds = by_age.into_values().filter_map(|key| Some((key, partials.remove(&key)?)));
+        let olds: Vec<_> = olds.collect();
+        if worker == self.worker && feeds == self.feeds {
             self.merge(cx, olds);
             self.timer(cx, DUE);
+        } else {
+            olds.into_iter().for_each(|(key, partial)| self.park(cx, key, partial));
         }
+    }
+
+    /// Gives up the oldest of those that wait beyond the memory that there is, and looks when the others are due.
+    fn taken_over(&mut self, cx: &mut Cx<'_>) {
+        if !self.is_first || self.parked.is_empty() {
+            return;
+        }
+        let mut all: Vec<_> = self.parked.take_all().into_iter().collect();
+        all.sort_by_key(|(_, partial)| -partial.since_ns);
+        let mut used = 0;
+        for (key, partial) in all {
+            used += partial.cost();
+            if used <= self.parked_most {
+                self.park(cx, key, partial);
+                continue;
+            }
+            self.counts.memory += u64::from(!partial.spoilt);
+            partial.parts.into_iter().for_each(|part| cx.drop(part.packet, TOO_MANY));
+        }
+        cx.timers().after(PARKED_DUE, Duration::ZERO);
     }
 
     fn handlers(&self, h: &mut Handlers) {

@@ -34,8 +34,7 @@
 
 use super::payload::content;
 use elements_shared::crc32::CRC;
-use elements_shared::flow_space::NO_FLOW;
-use elements_shared::flow_space::Space;
+use elements_shared::flow_space::{Given, NO_FLOW, Space};
 use packet::Packet;
 use router::{Class, Config, ConfigError, Cx, Element, Handlers, PerPacket, Simple, Verdict};
 use std::any::Any;
@@ -73,7 +72,7 @@ impl Simple for CtxCrc {
     }
 
     fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) {
-        if let Ok(state) = state.downcast::<Space<u32>>() {
+        if let Ok(state) = state.downcast::<Given<u32>>() {
             self.flows.adopt(cx, *state, Some);
         }
     }

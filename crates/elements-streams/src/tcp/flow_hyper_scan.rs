@@ -41,13 +41,13 @@
 
 use super::payload::payload;
 use super::scanner::{ScanState, Scanner};
-use elements_shared::flow_space::NO_FLOW;
-use elements_shared::flow_space::Space;
+use elements_shared::flow_space::{Given, NO_FLOW, Space};
 use packet::Packet;
 use regex_automata::util::syntax;
 use router::{
     Args, Class, Config, ConfigError, Cx, Element, FileName, Handlers, Merge, PerPacket, Simple, Verdict,
 };
+use std::any::Any;
 
 /// The class.
 pub(crate) const CLASS: Class =
@@ -60,8 +60,23 @@ struct State {
     is_found: bool,
 }
 
+/// What is searched for: patterns, and letters that say how they are to be read.
+#[derive(Clone, PartialEq, Eq)]
+struct Wanted {
+    patterns: Vec<String>,
+    flags: String,
+}
+
+/// What goes to a new configuration.
+struct Handover {
+    flows: Given<State>,
+    wanted: Wanted,
+    matches: u64,
+}
+
 struct FlowHyperScan {
     flows: Space<State>,
+    wanted: Wanted,
     scanner: Scanner,
     payload_only: bool,
     kills: bool,
@@ -88,8 +103,17 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     }
     patterns.retain(|pattern| !pattern.is_empty());
     let scanner = Scanner::new(&patterns, syntax_of(&flags)?)?;
-    let flows = Space::default();
-    Ok(Box::new(PerPacket(FlowHyperScan { flows, scanner, payload_only, kills, is_verbose, matches: 0 })))
+    let (flows, wanted) = (Space::default(), Wanted { patterns, flags });
+    let matches = 0;
+    Ok(Box::new(PerPacket(FlowHyperScan {
+        flows,
+        wanted,
+        scanner,
+        payload_only,
+        kills,
+        is_verbose,
+        matches,
+    })))
 }
 
 /// What letters say of the form of patterns.
@@ -124,6 +148,20 @@ impl Simple for FlowHyperScan {
             }
         }
         if self.kills && state.is_found { Verdict::Drop("a pattern matches") } else { Verdict::Pass }
+    }
+
+    fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {
+        let (wanted, matches) = (self.wanted.clone(), self.matches);
+        Some(Box::new(Handover { flows: self.flows.give(), wanted, matches }))
+    }
+
+    /// Goes on in the middle of flows, unless something else is searched for now.
+    fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) {
+        if let Ok(state) = state.downcast::<Handover>() {
+            let Handover { flows, wanted, matches } = *state;
+            self.matches += matches;
+            self.flows.adopt(cx, flows, |state| Some(state).filter(|_| wanted == self.wanted));
+        }
     }
 
     fn handlers(&self, h: &mut Handlers) {

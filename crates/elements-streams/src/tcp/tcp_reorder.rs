@@ -29,7 +29,8 @@
 //! - `MERGESORT`, `VERBOSE` (booleans), `FLOWDIRECTION` (integer): FastClick's; accepted.
 //!
 //! # Handlers
-//! - `waiting` (read): packets waiting. FastClick has no such handler.
+//! - `waiting` (read): packets waiting. `parked` (read): those of flows that wait for a worker themselves, since the
+//!   configuration was replaced. FastClick has no such handlers.
 //!
 //! # Example
 //! ```click
@@ -47,8 +48,7 @@
 
 use super::segment::{NO_TCP, Segment};
 use super::waiting::{List, Refusal, Span, Waiting, before};
-use elements_shared::flow_space::NO_FLOW;
-use elements_shared::flow_space::Space;
+use elements_shared::flow_space::{Given, NO_FLOW, Space};
 use packet::{Batch, Packet};
 use router::{Class, Config, ConfigError, Cx, Element, Handlers, Merge, TableSize, Verdict};
 use std::any::Any;
@@ -60,6 +60,7 @@ pub(crate) const CLASS: Class = Class::new("TCPReorder", create)
     .ports("1/1-2")
     .processing("h/h")
     .holds("packets that came too early")
+    .keeps("packets that wait", "CAPACITY", 4096, 2200)
     .doc(router::manual!("tcp_reorder.rs"));
 /// FastClick's name for one with fewer arguments.
 pub(crate) const SIMPLE: Class = Class { name: "SimpleTCPReorder", create: create_simple, ..CLASS };
@@ -77,12 +78,14 @@ const PATIENCE_NS: i64 = 2_000_000_000;
 const INTERVAL: Duration = Duration::from_secs(1);
 
 /// What is known of a flow.
-#[derive(Clone, Default)]
+#[derive(Default)]
 struct Flow {
     has_begun: bool,
     /// The sequence number that comes next.
     next: u32,
     waiting: List,
+    /// Packets that wait, of a flow that itself waits for a worker since a hot swap.
+    parked: Option<Box<Vec<(Span, Packet)>>>,
     /// When the last packet came.
     seen_ns: i64,
 }
@@ -138,13 +141,16 @@ impl TcpReorder {
     fn judge(&mut self, cx: &mut Cx<'_>, packet: &Packet) -> Decision {
         let Some(segment) = Segment::of(packet) else { return Decision::Settled(Verdict::Drop(NO_TCP)) };
         let waiting = &mut self.waiting;
-        let known = self.flows.of(packet.flow(), |mut old| drop_all(cx, waiting, &mut old.waiting, ENDED));
+        let known = self.flows.of(packet.flow(), |mut old| drop_all(cx, waiting, &mut old, ENDED));
         let Some((flow, _)) = known else { return Decision::Settled(Verdict::Drop(NO_FLOW)) };
         flow.seen_ns = cx.now_ns();
+        if flow.parked.is_some() {
+            resume(cx, waiting, flow);
+        }
         let Span { start, end } = segment.span();
         let was_there = flow.has_begun && before(start, flow.next);
         if segment.has(flag::SYN) && !was_there {
-            drop_all(cx, waiting, &mut flow.waiting, ENDED);
+            drop_all(cx, waiting, flow, ENDED);
             (flow.has_begun, flow.next) = (true, start);
         }
         if !flow.has_begun {
@@ -159,7 +165,7 @@ impl TcpReorder {
             return Decision::Settled(Verdict::Pass);
         }
         if segment.has(flag::RST) {
-            drop_all(cx, waiting, &mut flow.waiting, ENDED);
+            drop_all(cx, waiting, flow, ENDED);
             flow.has_begun = false;
             return Decision::Settled(Verdict::Pass);
         }
@@ -199,9 +205,25 @@ impl TcpReorder {
 }
 
 /// Drops what waits of a flow.
-fn drop_all(cx: &mut Cx<'_>, waiting: &mut Waiting, list: &mut List, reason: &'static str) {
-    while let Some((_, packet)) = waiting.take(list) {
+fn drop_all(cx: &mut Cx<'_>, waiting: &mut Waiting, flow: &mut Flow, reason: &'static str) {
+    while let Some((_, packet)) = waiting.take(&mut flow.waiting) {
         cx.drop(packet, reason);
+    }
+    let parked = flow.parked.take().map(|parked| *parked).unwrap_or_default();
+    parked.into_iter().for_each(|(_, packet)| cx.drop(packet, reason));
+}
+
+/// This worker has a flow from now on: what waits of it waits here.
+#[cold]
+fn resume(cx: &mut Cx<'_>, waiting: &mut Waiting, flow: &mut Flow) {
+    let parked = flow.parked.take().map(|parked| *parked).unwrap_or_default();
+    for (span, packet) in parked {
+        if let Err((packet, _)) = waiting.insert(&mut flow.waiting, span, packet) {
+            cx.drop(packet, FULL);
+        }
+    }
+    if waiting.len() > 0 && !cx.timers().is_set(0) {
+        cx.timers().after(0, INTERVAL);
     }
 }
 
@@ -246,15 +268,15 @@ impl Element for TcpReorder {
     /// Drops what has waited too long, and what flows have left that are over.
     fn timer(&mut self, cx: &mut Cx<'_>, _key: u32) {
         let (waiting, now_ns) = (&mut self.waiting, cx.now_ns());
-        self.flows.sweep(|mut old| drop_all(cx, waiting, &mut old.waiting, ENDED));
+        self.flows.sweep(|mut old| drop_all(cx, waiting, &mut old, ENDED));
         if self.has_timeout {
             self.flows.each(|flow| {
                 if now_ns - flow.seen_ns >= PATIENCE_NS {
-                    drop_all(cx, waiting, &mut flow.waiting, LATE);
+                    drop_all(cx, waiting, flow, LATE);
                 }
             });
         }
-        if self.waiting.len() > 0 {
+        if self.waiting.len() + self.held_together() > 0 {
             cx.timers().after(0, INTERVAL);
         }
     }
@@ -263,32 +285,40 @@ impl Element for TcpReorder {
         self.waiting.len()
     }
 
+    fn held_together(&self) -> usize {
+        let mut held = 0;
+        self.flows.each_parked(|flow| held += flow.parked.as_ref().map_or(0, |parked| parked.len()));
+        held
+    }
+
     fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {
         let waiting = std::mem::replace(&mut self.waiting, Waiting::new(0));
         Some(Box::new((self.flows.give(), waiting)))
     }
 
     fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) {
-        if let Ok(state) = state.downcast::<(Space<Flow>, Waiting)>() {
+        if let Ok(state) = state.downcast::<(Given<Flow>, Waiting)>() {
             let (flows, mut old) = *state;
-            let mut lost = 0;
             self.flows.adopt(cx, flows, |mut flow| {
-                let mut list = List::default();
-                while let Some((span, packet)) = old.take(&mut flow.waiting) {
-                    lost += u64::from(self.waiting.insert(&mut list, span, packet).is_err());
-                }
-                Some(Flow { waiting: list, ..flow })
+                let mut list = std::mem::take(&mut flow.waiting);
+                let parked: Vec<_> = std::iter::from_fn(|| old.take(&mut list)).collect();
+                let parked = if parked.is_empty() { flow.parked.take() } else { Some(Box::new(parked)) };
+                Some(Flow { parked, ..flow })
             });
             cx.count_drops(ENDED, old.len() as u64);
-            cx.count_drops(FULL, lost);
-            if self.waiting.len() > 0 {
-                cx.timers().after(0, INTERVAL);
-            }
+            self.flows.each_own(|flow| resume(cx, &mut self.waiting, flow));
+        }
+    }
+
+    fn taken_over(&mut self, cx: &mut Cx<'_>) {
+        if self.held_together() > 0 {
+            cx.timers().after(0, INTERVAL);
         }
     }
 
     fn handlers(&self, h: &mut Handlers) {
         h.read("waiting", |e: &mut TcpReorder, _| e.waiting.len()).merged(Merge::Sum);
+        h.read("parked", |e: &mut TcpReorder, _| e.held_together());
     }
 
     fn target(&mut self) -> Option<&mut dyn Any> {

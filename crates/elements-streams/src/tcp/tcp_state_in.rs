@@ -41,12 +41,12 @@
 use super::segment::{NO_TCP, Segment};
 use elements_shared::flow_id::FlowId;
 use elements_shared::flow_key::key;
-use elements_shared::flow_space::NO_FLOW;
-use elements_shared::flow_space::Space;
+use elements_shared::flow_space::{Given, NO_FLOW, Space};
 use packet::Packet;
 use router::{
     Class, Config, ConfigError, Cx, Element, ElementName, Handlers, PerPacket, Residency, Simple, Verdict,
 };
+use std::any::Any;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -58,6 +58,7 @@ pub(crate) const CLASS: Class = Class::new("TCPStateIN", create)
     .ports("1/1-2")
     .processing("h/h")
     .residency(Residency::Exclusive)
+    .keeps("connections, as many as the flow manager has room for", "", 65_536, 256)
     .doc(router::manual!("tcp_state_in.rs"));
 
 /// Why packets are dropped.
@@ -101,6 +102,14 @@ impl Shared {
 struct Flow {
     connection: Option<(FlowId, Arc<Connection>)>,
     has_ended: bool,
+}
+
+/// What goes to a new configuration.
+struct Handover {
+    flows: Given<Flow>,
+    /// Connections that one direction only has seen.
+    waiting: HashMap<FlowId, Arc<Connection>>,
+    established: Arc<AtomicU64>,
 }
 
 struct TcpStateIn {
@@ -238,6 +247,25 @@ impl Simple for TcpStateIn {
         self.looks = count > 0;
         if self.looks {
             cx.timers().after(0, INTERVAL);
+        }
+    }
+
+    fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {
+        let waiting = std::mem::take(&mut *self.own.table());
+        Some(Box::new(Handover { flows: self.flows.give(), waiting, established: self.established.clone() }))
+    }
+
+    fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) {
+        if let Ok(state) = state.downcast::<Handover>() {
+            let Handover { flows, waiting, established } = *state;
+            self.flows.adopt(cx, flows, Some);
+            self.own.table().extend(waiting);
+            // Connections count there.
+            self.established = established;
+            self.looks = !self.flows.is_empty();
+            if self.looks {
+                cx.timers().after(0, INTERVAL);
+            }
         }
     }
 

@@ -1,8 +1,7 @@
 //! An element that sends all packets of a flow to one server: what FlowIPLoadBalancer, FlowL2LoadBalancer and FlowSwitch are.
 
 use crate::balance::servers::{Servers, Target};
-use elements_shared::flow_space::NO_FLOW;
-use elements_shared::flow_space::Space;
+use elements_shared::flow_space::{Given, NO_FLOW, Space};
 use packet::{Batch, Packet};
 use router::{ConfigError, Cx, Handlers, Simple, Verdict};
 use std::any::Any;
@@ -46,7 +45,7 @@ impl<A: Target> Simple for FlowBalancer<A> {
 
     /// Flows keep their servers, as far as these are there; others choose again.
     fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) {
-        if let Ok(state) = state.downcast::<(Space<usize>, Servers<A>)>() {
+        if let Ok(state) = state.downcast::<(Given<usize>, Servers<A>)>() {
             let (flows, servers) = *state;
             let now = self.servers.adopt(&servers);
             self.flows.adopt(cx, flows, |server| now.get(server).copied().flatten());

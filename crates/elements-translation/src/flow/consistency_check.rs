@@ -34,14 +34,17 @@
 //! # See also
 //! StoreFlowID, FlowIPManager, CheckNumberPacket
 
+use elements_shared::feeds::Feeds;
 use elements_shared::flow_id::FlowId;
 use elements_shared::flow_key::key;
+use elements_shared::parked::Parked;
 use elements_shared::sprintf::general;
 use packet::Packet;
 use router::{
     Class, Config, ConfigError, Cx, Element, Handlers, PerPacket, Residency, Simple, TableSize, Verdict,
 };
-use std::collections::HashMap;
+use std::any::Any;
+use std::collections::{BTreeMap, HashMap};
 use std::hash::RandomState;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -49,6 +52,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 /// The class.
 pub(crate) const CLASS: Class = Class::new("ConsistencyCheck", create)
     .residency(Residency::Shared)
+    .keeps("flows", "CAPACITY", 65_536, 80)
     .doc(router::manual!("consistency_check.rs"));
 
 /// Bytes of a number.
@@ -83,6 +87,15 @@ impl WorkerCounts {
     }
 }
 
+/// What goes to a new configuration.
+struct Handover {
+    flows: HashMap<(u32, FlowId), Flow>,
+    parked: BTreeMap<(u32, FlowId), Flow>,
+    counts: [u64; 5],
+    worker: usize,
+    feeds: Feeds,
+}
+
 /// What is known of a flow.
 struct Flow {
     number: u64,
@@ -92,6 +105,10 @@ struct Flow {
 struct ConsistencyCheck {
     /// By protocol, addresses and ports. The hasher has a secret, so that no sender can choose flows that collide.
     flows: HashMap<(u32, FlowId), Flow>,
+    /// Flows that wait for the worker that sees their next packet, since a hot swap.
+    parked: Arc<Parked<(u32, FlowId), Flow>>,
+    feeds: Feeds,
+    worker: usize,
     capacity: usize,
     offset: usize,
     verbose: bool,
@@ -115,6 +132,9 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     Ok(Box::new(PerPacket(ConsistencyCheck {
         // With its room from the beginning, the table never grows while packets come.
         flows: HashMap::with_capacity_and_hasher(capacity, RandomState::new()),
+        parked: config.shared(|| Ok(Parked::default()))?,
+        feeds: Feeds::default(),
+        worker: config.worker(),
         capacity,
         offset: offset as usize,
         verbose: verbose != 0,
@@ -137,7 +157,7 @@ impl ConsistencyCheck {
             return self.count(Count::TooShort);
         };
         let known = (key.map(), key.id());
-        let Some(flow) = self.flows.get_mut(&known) else {
+        let Some(flow) = self.known(known) else {
             if self.flows.len() < self.capacity {
                 self.flows.insert(known, Flow { number, broken: false });
                 self.count(Count::Flows);
@@ -153,6 +173,18 @@ impl ConsistencyCheck {
         }
     }
 
+    /// A flow that is known, if only to a worker of the configuration before.
+    #[inline]
+    fn known(&mut self, known: (u32, FlowId)) -> Option<&mut Flow> {
+        if !self.parked.is_empty()
+            && self.flows.len() < self.capacity
+            && let Some(flow) = self.parked.take(&known)
+        {
+            self.flows.insert(known, flow);
+        }
+        self.flows.get_mut(&known)
+    }
+
     #[cold]
     fn tell_broken(&self, cx: &Cx<'_>, old: u64, number: u64, first: bool) {
         self.count(Count::BrokenPackets);
@@ -166,6 +198,49 @@ impl ConsistencyCheck {
 }
 
 impl Simple for ConsistencyCheck {
+    fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
+        self.feeds = Feeds::of(cx.info(), cx.index());
+        Ok(())
+    }
+
+    fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {
+        let counts = &self.total.by_worker[self.place];
+        Some(Box::new(Handover {
+            flows: std::mem::take(&mut self.flows),
+            parked: self.parked.take_all(),
+            counts: std::array::from_fn(|at| counts[at].load(Relaxed)),
+            worker: self.worker,
+            feeds: std::mem::take(&mut self.feeds),
+        }))
+    }
+
+    fn take_state(&mut self, _cx: &mut Cx<'_>, state: Box<dyn Any + Send>) {
+        let Ok(state) = state.downcast::<Handover>() else { return };
+        for (count, old) in self.total.by_worker[self.place].iter().zip(state.counts) {
+            count.store(count.load(Relaxed) + old, Relaxed);
+        }
+        let stays = state.worker == self.worker && state.feeds == self.feeds;
+        let mut flows = state.flows.into_iter();
+        if stays {
+            self.flows.extend(flows.by_ref().take(self.capacity));
+        }
+        flows.chain(state.parked).for_each(|(name, flow)| self.parked.park(name, flow));
+    }
+
+    /// Forgets flows beyond what there is room for.
+    fn taken_over(&mut self, cx: &mut Cx<'_>) {
+        let most = self.capacity.saturating_mul(self.total.by_worker.len());
+        let beyond = |parked: &mut BTreeMap<_, _>| {
+            let lost = parked.len().saturating_sub(most);
+            (0..lost).for_each(|_| drop(parked.pop_last()));
+            lost
+        };
+        let lost = if self.parked.is_empty() { 0 } else { self.parked.with(beyond) };
+        if lost > 0 {
+            cx.log(&format!("{}: {lost} flows lost (there is room for {most} now)", cx.name()));
+        }
+    }
+
     #[inline]
     fn process(&mut self, cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
         self.check(cx, packet);

@@ -23,7 +23,7 @@
 //! - `DEVICE` (element, first argument, only with the DPDK names): accepted.
 //!
 //! # Handlers
-//! - `count`, `capacity`, `total_capacity` (read): as for FlowIPManager.
+//! - `count`, `parked`, `parked_expired`, `capacity`, `total_capacity` (read): as for FlowIPManager.
 //!
 //! # Example
 //! ```click

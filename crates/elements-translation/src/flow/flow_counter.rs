@@ -25,8 +25,7 @@
 //! # See also
 //! FlowIPManager, CTXManager, AggregateIPFlows
 
-use elements_shared::flow_space::NO_FLOW;
-use elements_shared::flow_space::Space;
+use elements_shared::flow_space::{Given, NO_FLOW, Space};
 use packet::{Batch, Packet};
 use router::{Class, Config, ConfigError, Cx, Element, Handlers, Merge, PerPacket, Simple, Verdict, metric};
 use std::any::Any;
@@ -38,7 +37,6 @@ pub(crate) const CLASS: Class =
 struct FlowCounter {
     flows: Space<()>,
     count: u64,
-    open: u64,
 }
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
@@ -53,11 +51,9 @@ impl Simple for FlowCounter {
 
     #[inline]
     fn process(&mut self, _cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
-        let open = &mut self.open;
-        match self.flows.of(packet.flow(), |()| *open -= 1) {
+        match self.flows.of(packet.flow(), drop) {
             Some((_, new)) => {
                 self.count += u64::from(new);
-                self.open += u64::from(new);
                 Verdict::Pass
             }
             None => Verdict::Drop(NO_FLOW),
@@ -74,21 +70,18 @@ impl Simple for FlowCounter {
     }
 
     fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) {
-        if let Ok(state) = state.downcast::<(Space<()>, u64)>() {
+        if let Ok(state) = state.downcast::<(Given<()>, u64)>() {
             let (flows, count) = *state;
             self.count += count;
-            self.flows.adopt(cx, flows, |()| {
-                self.open += 1;
-                Some(())
-            });
+            self.flows.adopt(cx, flows, Some);
         }
     }
 
     fn handlers(&self, h: &mut Handlers) {
         h.read("count", |e: &mut FlowCounter, _| e.count).merged(Merge::Sum);
         h.read("open", |e: &mut FlowCounter, _| {
-            e.flows.sweep(|()| e.open -= 1);
-            e.open
+            e.flows.sweep(drop);
+            e.flows.len()
         })
         .merged(Merge::Sum)
         .measures(&metric::FLOWS);

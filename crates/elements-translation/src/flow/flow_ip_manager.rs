@@ -17,9 +17,11 @@
 //! manager gives them another one.
 //!
 //! When the configuration is replaced while the router runs, an element of the same name and class takes over the
-//! flows, and elements downstream of it take over their state. Messages report how many flows are lost because
-//! CAPACITY or the number of workers is smaller, or because an output or a server no longer exists. Packets waiting
-//! in queues keep their flow if this element's CAPACITY and workers, and the managers before it in the configuration,
+//! flows, and elements downstream of it take over their state. If other workers process the packets from then on,
+//! flows wait until a worker sees their next packet, which takes them over with everything that is kept of them.
+//! Flows that wait expire like others; at most CAPACITY flows wait. Messages report how many flows are lost because
+//! CAPACITY is smaller, or because an output or a server no longer exists. Packets waiting in queues keep their flow
+//! if this element's CAPACITY, its workers and those of its sources, and the managers before it in the configuration,
 //! stay the same.
 //!
 //! FlowIPManagerMP, FlowIPManagerIMP, FlowIPManagerSpinlock, FlowIPManagerH, FlowIPManagerHMP, FlowIPManagerHIMP,
@@ -42,7 +44,9 @@
 //!   FlowIPManager and FlowIPManager_DPDK have in other versions of FastClick.
 //!
 //! # Handlers
-//! - `count` (read): current flows.
+//! - `count` (read): current flows, including those that wait.
+//! - `parked` (read): flows that wait for a packet since the configuration was replaced.
+//! - `parked_expired` (read): those that expired while waiting.
 //! - `capacity` (read): the maximum number of flows per worker.
 //! - `total_capacity` (read): the maximum number of flows of all workers.
 //!
@@ -62,6 +66,7 @@ use super::table::Table;
 use elements_shared::flow_id::Key;
 use elements_shared::flow_key::{key, key_of_frame};
 use elements_shared::flow_numbers::{Flows, Numbers};
+use elements_shared::flow_parking::Leftover;
 use elements_shared::ip_header::NO_HEADER;
 use packet::{BATCH_MAX, Batch, FlowTag, Packet};
 use router::{
@@ -112,7 +117,8 @@ pub(super) struct Manager {
     start: usize,
     /// The number of this worker's first flow.
     number: u32,
-    worker: usize,
+    /// Whether this is the first worker's, which looks after flows that wait.
+    is_first: bool,
     /// Whether packets pass that have no flow, and may be Ethernet frames.
     lenient: bool,
 }
@@ -120,8 +126,10 @@ pub(super) struct Manager {
 /// What goes to a new configuration.
 struct Handover {
     numbers: Numbers,
-    worker: usize,
+    /// The number of the worker's first flow.
+    number: u32,
     table: Table,
+    parked: Leftover,
 }
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
@@ -176,7 +184,7 @@ impl Manager {
             start: flows.start_of(config.worker()),
             numbers: None,
             number: 0,
-            worker: config.worker(),
+            is_first: flows.is_first(config.worker()),
             flows,
             lenient,
         })
@@ -196,14 +204,28 @@ impl Manager {
         let Some((at, generation, new)) = self.table.enter_hashed(key, hash, cx.now_ns()) else {
             return self.without(packet, FULL);
         };
+        let tag = FlowTag { number: self.number + at, generation };
         if new {
             self.flows.set_generation(self.start + at as usize, generation);
+            if !self.flows.parking().is_empty() {
+                self.flows.parking().claim((key.map(), key.id()), tag);
+            }
             if self.table.ages() && !cx.timers().is_set(0) {
                 cx.timers().after(0, self.interval);
             }
         }
-        packet.set_flow(FlowTag { number: self.number + at, generation });
+        packet.set_flow(tag);
         Verdict::Pass
+    }
+
+    /// Has the flows of a former instance wait for the workers that see their next packets.
+    fn park(&mut self, old: &Handover, numbers: &Numbers) {
+        let parking = self.flows.parking();
+        for (at, key, generation, seen_ns) in old.table.flows() {
+            let tag = FlowTag { number: old.number + at, generation };
+            parking.park((key.map(), key.id()), old.numbers.parking(), tag, seen_ns);
+        }
+        self.table.begin_behind(&old.table, numbers.shift(&old.numbers), numbers.base());
     }
 
     /// What becomes of a packet without a flow.
@@ -249,35 +271,37 @@ impl Simple for Manager {
 
     /// Ends flows.
     fn timer(&mut self, cx: &mut Cx<'_>, _key: u32) {
-        let (flows, start) = (&self.flows, self.start);
-        let ended = |at: u32, generation| flows.set_generation(start + at as usize, generation);
-        if self.table.expire(cx.now_ns(), AT_ONCE, ended) {
+        let (flows, start, number) = (&self.flows, self.start, self.number);
+        let ended = |at: u32, generation: u32| {
+            flows.set_generation(start + at as usize, generation);
+            flows.parking().end(FlowTag { number: number + at, generation: generation.wrapping_sub(1) });
+        };
+        let mut is_behind = self.table.expire(cx.now_ns(), AT_ONCE, ended);
+        if self.is_first && self.table.ages() {
+            is_behind |= flows.parking().expire(cx.now_ns() - self.table.timeout_ns(), AT_ONCE);
+        }
+        if is_behind {
             cx.timers().after(0, BREATH);
-        } else if self.table.len() > 0 {
+        } else if self.table.len() > 0 || self.is_first && !flows.parking().is_empty() {
             cx.timers().after(0, self.interval);
         }
     }
 
     fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {
-        Some(Box::new(Handover {
-            numbers: self.numbers.clone()?,
-            worker: self.worker,
-            table: self.table.give(),
-        }))
+        let numbers = self.numbers.clone()?;
+        let parked = numbers.parking().give();
+        Some(Box::new(Handover { numbers, number: self.number, table: self.table.give(), parked }))
     }
 
     fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) {
-        let (Ok(state), Some(numbers)) = (state.downcast::<Handover>(), &self.numbers) else {
+        let (Ok(mut state), Some(numbers)) = (state.downcast::<Handover>(), self.numbers.clone()) else {
             return;
         };
-        let Handover { numbers: old, worker, table } = *state;
-        if worker != self.worker {
-            // What elements behind keep of them is by the numbers of a worker that there is not any more.
-            if table.len() > 0 {
-                cx.log(&format!("{}: {} flows lost (worker {worker} has none now)", cx.name(), table.len()));
-            }
-            return;
+        self.flows.parking().adopt(std::mem::take(&mut state.parked));
+        if !numbers.keeps(&state.numbers) {
+            return self.park(&state, &numbers);
         }
+        let Handover { numbers: old, table, .. } = *state;
         let lost = self.table.adopt(table, numbers.shift(&old), cx.now_ns());
         if lost > 0 {
             let room = self.flows.per_worker();
@@ -291,9 +315,25 @@ impl Simple for Manager {
         }
     }
 
+    fn taken_over(&mut self, cx: &mut Cx<'_>) {
+        let Some(numbers) = self.numbers.as_ref().filter(|_| self.is_first) else { return };
+        let room = self.flows.total();
+        let lost = self.flows.parking().settle(room, |flow| numbers.is_live(flow));
+        if lost > 0 {
+            cx.log(&format!("{}: {lost} flows lost (there is room for {room} now)", cx.name()));
+        }
+        if self.table.ages() && !self.flows.parking().is_empty() {
+            cx.timers().after(0, self.interval);
+        }
+    }
+
     fn handlers(&self, h: &mut Handlers) {
         type M = Manager;
-        h.read("count", |e: &mut M, _| e.table.len()).merged(Merge::Sum).measures(&metric::FLOWS);
+        h.read("count", |e: &mut M, _| e.table.len() + if e.is_first { e.flows.parking().len() } else { 0 })
+            .merged(Merge::Sum)
+            .measures(&metric::FLOWS);
+        h.read("parked", |e: &mut M, _| e.flows.parking().len());
+        h.read("parked_expired", |e: &mut M, _| e.flows.parking().expired());
         h.read("capacity", |e: &mut M, _| e.flows.per_worker());
         h.read("total_capacity", |e: &mut M, _| e.flows.total()).measures(&metric::FLOW_CAPACITY);
     }

@@ -99,12 +99,16 @@ impl Simple for FlowIpNat {
         Some(Box::new((self.address, self.translator.give())))
     }
 
-    /// Flows keep their ports, unless the address or the worker's ports are others now.
+    /// Flows keep their ports, unless the address is another one now.
     fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) {
         if let Ok(state) = state.downcast::<(Ipv4Addr, Handover)>() {
             let (address, kept) = *state;
             self.translator.adopt(cx, kept, address == self.address);
         }
+    }
+
+    fn taken_over(&mut self, _cx: &mut Cx<'_>) {
+        self.translator.settle();
     }
 
     fn handlers(&self, h: &mut Handlers) {

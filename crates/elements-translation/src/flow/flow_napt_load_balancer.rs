@@ -137,13 +137,17 @@ impl Simple for FlowNaptLoadBalancer {
         Some(Box::new((self.front.servers.clone(), self.sources.clone(), self.translator.give())))
     }
 
-    /// Flows keep their ports and servers, unless servers, addresses or the worker's ports are others now.
+    /// Flows keep their ports and servers, unless servers or addresses are others now.
     fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) {
         if let Ok(state) = state.downcast::<(Vec<Ipv4Addr>, Vec<Ipv4Addr>, Handover)>() {
             let (servers, sources, kept) = *state;
             let same = servers == self.front.servers && sources == self.sources;
             self.translator.adopt(cx, kept, same);
         }
+    }
+
+    fn taken_over(&mut self, _cx: &mut Cx<'_>) {
+        self.translator.settle();
     }
 
     fn handlers(&self, h: &mut Handlers) {

@@ -29,8 +29,7 @@
 //! # See also
 //! FlowIPManager, StoreFlowID, FlowCounter, IPPrint
 
-use elements_shared::flow_space::NO_FLOW;
-use elements_shared::flow_space::Space;
+use elements_shared::flow_space::{Given, NO_FLOW, Space};
 use packet::Batch;
 use router::{Class, Config, ConfigError, Cx, Element};
 use std::any::Any;
@@ -98,7 +97,7 @@ impl Element for FlowPrint {
     }
 
     fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) {
-        if let Ok(flows) = state.downcast() {
+        if let Ok(flows) = state.downcast::<Given<u64>>() {
             self.flows.adopt(cx, *flows, Some);
         }
     }

@@ -26,8 +26,7 @@
 //! # See also
 //! FlowIPManager, RatedSplitter, Meter
 
-use elements_shared::flow_space::NO_FLOW;
-use elements_shared::flow_space::Space;
+use elements_shared::flow_space::{Given, NO_FLOW, Space};
 use elements_shared::rate::TokenBucket;
 use elements_shared::rate_limit::RateLimit;
 use packet::{Batch, Packet};
@@ -82,7 +81,7 @@ impl Simple for FlowRateLimiter {
     }
 
     fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) {
-        if let Ok(state) = state.downcast::<(Space<TokenBucket>, u64)>() {
+        if let Ok(state) = state.downcast::<(Given<TokenBucket>, u64)>() {
             let (flows, dropped) = *state;
             self.dropped += dropped;
             self.flows.adopt(cx, flows, |old| {

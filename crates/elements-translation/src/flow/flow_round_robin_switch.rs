@@ -26,8 +26,7 @@
 //! # See also
 //! FlowIPManager, FlowSwitch, IPRRSwitch, RoundRobinSwitch
 
-use elements_shared::flow_space::NO_FLOW;
-use elements_shared::flow_space::Space;
+use elements_shared::flow_space::{Given, NO_FLOW, Space};
 use packet::{Batch, Packet};
 use router::{Class, Config, ConfigError, Cx, Element, PerPacket, Simple, Verdict};
 use std::any::Any;
@@ -76,7 +75,7 @@ impl Simple for FlowRoundRobinSwitch {
     }
 
     fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) {
-        if let Ok(state) = state.downcast::<(Space<usize>, usize)>() {
+        if let Ok(state) = state.downcast::<(Given<usize>, usize)>() {
             let ((flows, next), outputs) = (*state, self.outputs);
             self.next = next % outputs;
             self.flows.adopt(cx, flows, |output| Some(output).filter(|output| *output < outputs));

@@ -1,7 +1,9 @@
 //! Who stands behind each port of a translator's address: what translators and their reverse elements share.
 
+use std::collections::BTreeSet;
 use std::net::Ipv4Addr;
 use std::sync::atomic::{AtomicU64, Ordering, Ordering::Relaxed, fence};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use wire::tcp::flag::{FIN, RST};
 
 /// What a translator replaced in the packets of a flow.
@@ -31,7 +33,7 @@ const OVER: u64 = 1 << 35;
 const ENDING: u64 = CLIENT_FIN | SERVER_FIN | OVER;
 const NEXT: u64 = 1 << 36;
 
-/// One port's. The owner of the port writes all of it; a worker that sees packets notes how a connection ends.
+/// One port's. The owner of the port, the worker of its flow, writes all of it; a worker that sees packets notes how a connection ends.
 #[derive(Default)]
 struct Entry {
     word: AtomicU64,
@@ -42,6 +44,8 @@ struct Entry {
 /// A mapping for each port.
 pub(super) struct Mappings {
     entries: Box<[Entry]>,
+    /// Ports of flows that came from the configuration before. Only a swap looks here.
+    taken_over: Mutex<BTreeSet<u16>>,
 }
 
 /// A mapping that was read, to note things of it and no other one.
@@ -57,7 +61,8 @@ impl Token {
 
 impl Mappings {
     pub(super) fn new() -> Mappings {
-        Mappings { entries: (0..=u16::MAX).map(|_| Entry::default()).collect() }
+        let entries = (0..=u16::MAX).map(|_| Entry::default()).collect();
+        Mappings { entries, taken_over: Mutex::default() }
     }
 
     /// Says who stands behind a port. For its owner.
@@ -71,6 +76,20 @@ impl Mappings {
         entry.addresses.store(u64::from(client.to_bits()) << 32 | u64::from(dst.to_bits()), Relaxed);
         let word = number | USED | u64::from(server) << 16 | u64::from(client_port);
         entry.word.store(word, Ordering::Release);
+    }
+
+    fn taken_over(&self) -> MutexGuard<'_, BTreeSet<u16>> {
+        self.taken_over.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A flow of the configuration before goes on with its port: whether no other one does.
+    pub(super) fn take_over(&self, port: u16) -> bool {
+        self.taken_over().insert(port)
+    }
+
+    /// Whether a flow of the configuration before goes on with a port.
+    pub(super) fn is_taken_over(&self, port: u16) -> bool {
+        self.taken_over().contains(&port)
     }
 
     /// Says the same of a port as others do. For its owner.

@@ -27,8 +27,7 @@
 //! # See also
 //! FlowIPManager, StoreAnno, AggregateIPFlows
 
-use elements_shared::flow_space::NO_FLOW;
-use elements_shared::flow_space::Space;
+use elements_shared::flow_space::{Given, NO_FLOW, Space};
 use packet::{Batch, Packet};
 use router::{Class, Config, ConfigError, Cx, Element, PerPacket, Simple, Verdict};
 use std::any::Any;
@@ -84,7 +83,7 @@ impl Simple for StoreFlowId {
     }
 
     fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) {
-        if let Ok(state) = state.downcast::<(Space<u64>, u64)>() {
+        if let Ok(state) = state.downcast::<(Given<u64>, u64)>() {
             let (flows, last) = *state;
             self.last = self.last.max(last);
             self.flows.adopt(cx, flows, Some);

@@ -103,6 +103,27 @@ impl Table {
         flows - self.len()
     }
 
+    /// Begins generations beyond those of another table's places, whose flows wait elsewhere, so that no packet's tag fits by chance. They
+    /// are counted from `base`, with `shift` added to the other's. For the beginning; several tables may be named one after the other.
+    pub(super) fn begin_behind(&mut self, old: &Table, shift: u32, base: u32) {
+        let counted = |slot: &Slot| slot.generation.wrapping_add(shift).wrapping_sub(base);
+        let last = old.slots.iter().map(counted).max().unwrap_or(0);
+        // Even, as of flows that there are not.
+        let next = (last & !1).wrapping_add(4);
+        self.base = base.wrapping_add(next.max(self.base.wrapping_sub(base)));
+    }
+
+    /// Flows that there are: place, key, generation, and when the last packet came.
+    pub(super) fn flows(&self) -> impl Iterator<Item = (u32, Key, u32, i64)> {
+        let live = (0..).zip(&self.slots).filter(|(_, slot)| slot.generation % 2 == 1);
+        live.map(|(at, slot)| (at, slot.key, slot.generation, slot.seen_ns))
+    }
+
+    /// Nanoseconds after which a flow without packets is over; 0 for never.
+    pub(super) fn timeout_ns(&self) -> i64 {
+        self.timeout_ns
+    }
+
     /// The generations of all places that were in use so far.
     pub(super) fn generations(&self) -> impl Iterator<Item = u32> {
         self.slots.iter().map(|slot| slot.generation)
@@ -300,6 +321,29 @@ mod tests {
             assert_eq!(table.generations().filter(|generation| generation % 2 == 1).count(), 4);
             assert_eq!(ended(&mut table, 24), [2]);
             assert_eq!(ended(&mut table, 40).len(), 3);
+        }
+    }
+
+    /// Where flows of several tables wait elsewhere, no flow begins with a generation that one of them had.
+    #[test]
+    fn begins_behind_others() {
+        let old = |flows: u16| {
+            let mut table = Table::new(8, 1, 7);
+            table.set_base(40);
+            for second in 0..i64::from(flows) {
+                table.meet(key(1), second * 10 * NS_PER_S);
+                ended(&mut table, second * 10 + 5);
+            }
+            table
+        };
+        for flows in [[3, 1], [1, 3], [0, 3], [0, 0]] {
+            let mut table = Table::new(8, 0, 7);
+            table.set_base(100);
+            flows.iter().for_each(|&flows| table.begin_behind(&old(flows), 60, 100));
+            let (_, generation, _) = table.meet(key(1), 0).unwrap();
+            assert!(
+                generation % 2 == 1 && generation > 100 + 2 * 3.min(u32::from(flows[0].max(flows[1]))) + 1
+            );
         }
     }
 

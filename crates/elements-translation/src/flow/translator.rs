@@ -5,8 +5,7 @@
 
 use super::mappings::{From, Mapping, Mappings};
 use crate::balance::loads::tcp_flags;
-use elements_shared::flow_space::NO_FLOW;
-use elements_shared::flow_space::Space;
+use elements_shared::flow_space::{Given, NO_FLOW, Space};
 use elements_shared::ip_header::header;
 use packet::Packet;
 use router::{Config, ConfigError, Cx};
@@ -43,6 +42,8 @@ pub(super) struct Translator {
     /// The ports that this worker may use, and those of them that are free; the ones that have been so for longest are in front.
     range: Range<usize>,
     free: VecDeque<u16>,
+    /// Those that were free in the configuration before, while that is taken over.
+    were_free: Vec<u16>,
     /// Whether TCP flows may begin with any packet.
     accept_nonsyn: bool,
     /// Whether the ends of TCP connections free their ports.
@@ -53,7 +54,7 @@ pub(super) struct Translator {
 /// What goes to a new configuration.
 pub(super) struct Handover {
     mappings: Arc<Mappings>,
-    flows: Space<Held>,
+    flows: Given<Held>,
     free: VecDeque<u16>,
 }
 
@@ -96,6 +97,7 @@ impl Translator {
             flows: Space::default(),
             range,
             free,
+            were_free: Vec::new(),
             accept_nonsyn,
             state,
             swept_ns: i64::MIN,
@@ -108,26 +110,29 @@ impl Translator {
         Handover { mappings, flows: self.flows.give(), free }
     }
 
-    /// Goes on with flows whose ports this worker may use, if what stands for them is the same.
+    /// Goes on with flows, if what stands for them is the same. Ports that were another worker's stay with their flows as long as these last.
     pub(super) fn adopt(&mut self, cx: &Cx<'_>, old: Handover, same: bool) {
-        let (range, mappings) = (&self.range, &self.mappings);
+        let mappings = &self.mappings;
         self.flows.adopt(cx, old.flows, |held| {
-            let usable = held.port == 0 || same && range.contains(&held.port.into());
-            if usable && held.port != 0 {
-                mappings.copy(held.port, &old.mappings);
+            if held.port == 0 {
+                return Some(held);
             }
-            usable.then_some(held)
-        });
-        // Those of another worker's flows, too, which may have come before.
-        let mut used = HashSet::new();
-        self.flows.each(|held| {
-            if held.port != 0 && !held.freed {
-                used.insert(held.port);
+            if !same || !held.freed && !mappings.take_over(held.port) {
+                return None;
             }
+            mappings.copy(held.port, &old.mappings);
+            Some(held)
         });
-        let ports = old.free.into_iter().chain(range.clone().map(|port| port as u16));
+        self.were_free.extend(old.free);
+    }
+
+    /// All flows have come: which of the worker's ports are free, those first that were so for longest.
+    pub(super) fn settle(&mut self) {
+        let (range, mappings, mut known) = (&self.range, &self.mappings, HashSet::new());
+        let ports = self.were_free.drain(..).chain(range.clone().map(|port| port as u16));
+        let is_free = |port: &u16| range.contains(&usize::from(*port)) && !mappings.is_taken_over(*port);
         self.free.clear();
-        self.free.extend(ports.filter(|&port| range.contains(&port.into()) && used.insert(port)));
+        self.free.extend(ports.filter(|port| is_free(port) && known.insert(*port)));
     }
 
     /// For `initialize`.

@@ -88,7 +88,6 @@ impl Family for Balancer {
             way: way(knobs),
             set: set(knobs),
             flows: BTreeMap::new(),
-            moved: BTreeSet::new(),
             clients: BTreeMap::new(),
             loads: [0; 4],
             begun: [0; 4],
@@ -127,11 +126,6 @@ impl Family for Balancer {
 
 fn way(knobs: &Knobs) -> Way {
     WAYS[knobs.get("way") as usize]
-}
-
-/// Whether all packets pass one worker, because an element is there that all share it for.
-fn is_shared(knobs: &Knobs) -> bool {
-    knobs.get("tap") == 2
 }
 
 fn set(knobs: &Knobs) -> &'static [usize] {
@@ -205,8 +199,6 @@ struct Service {
     set: &'static [usize],
     /// The servers of flows that were seen.
     flows: BTreeMap<Flow, usize>,
-    /// Those of them that another worker may have now, since elements were placed elsewhere.
-    moved: BTreeSet<Flow>,
     /// The servers that a client's web connections may have, where they are chosen by client.
     clients: BTreeMap<IpAddr, BTreeSet<usize>>,
     /// What the balancer was told of the servers' loads, by their places.
@@ -246,7 +238,6 @@ impl Service {
             return Fate::Refused(None);
         }
         let known = self.flows.get(&flow(sent)).map(|&server| vec![server]);
-        let known = known.filter(|_| !self.moved.contains(&flow(sent)));
         let mut servers = known.unwrap_or_else(|| self.choices(sent));
         servers.sort_unstable();
         servers.dedup();
@@ -319,9 +310,6 @@ impl Model for Service {
         if set(old) != set(new) {
             self.change(set(new));
         }
-        if matches!(self.way, Way::Flows(_)) && is_shared(old) != is_shared(new) {
-            self.moved = self.flows.keys().copied().collect();
-        }
         self.uneven += QUEUES as u32;
         Verdict::Succeeds
     }
@@ -358,11 +346,9 @@ impl Model for Service {
         if self.is_by_client(sent) {
             self.clients.insert(look.src, [server].into());
         }
-        let moved = self.moved.remove(&flow(sent));
         match self.flows.insert(flow(sent), server) {
             Some(before) if before != server => {
-                let why = if moved { ": its worker is another one" } else { "" };
-                return Err(format!("the flow goes to server {server}, and went to server {before}{why}"));
+                return Err(format!("the flow goes to server {server}, and went to server {before}"));
             }
             Some(_) => {}
             None if self.is_by_client(sent) => {}
@@ -401,9 +387,7 @@ impl Model for Service {
         let path: &[&str] = match way(old) {
             Way::Mappers if set(old) == set(new) => &["rw.table_size"],
             Way::Mappers => &[],
-            // What it has to say about flows of workers that have none now is in the log.
-            Way::Flows(_) if is_shared(old) == is_shared(new) => &["flows.count"],
-            Way::Flows(_) => &[],
+            Way::Flows(_) => &["flows.count"],
         };
         path.iter().map(|&path| path.to_owned()).collect()
     }
