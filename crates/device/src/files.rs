@@ -48,6 +48,42 @@ pub fn create(path: impl AsRef<Path>) -> io::Result<Patient> {
     open_with(File::options().write(true).create(true).truncate(true), path)
 }
 
+/// Opens a file that is to be written from its beginning, and creates it if it is not there. What is in it stays until something is written:
+/// for elements of a router that may never run.
+///
+/// # Errors
+/// As [`create`].
+pub fn reserve(path: impl AsRef<Path>) -> io::Result<Reserved> {
+    let file = open_with(File::options().write(true).create(true).truncate(false), path)?;
+    Ok(Reserved { file, is_begun: false })
+}
+
+/// A file that is emptied at the first write, or when it is flushed without one.
+#[derive(Debug)]
+pub struct Reserved {
+    file: Patient,
+    is_begun: bool,
+}
+
+impl Reserved {
+    fn begin(&mut self) -> io::Result<&mut Patient> {
+        if !std::mem::replace(&mut self.is_begun, true) && self.file.file.metadata()?.is_file() {
+            self.file.file.set_len(0)?;
+        }
+        Ok(&mut self.file)
+    }
+}
+
+impl Write for Reserved {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.begin()?.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.begin()?.flush()
+    }
+}
+
 /// Opens a file as these options say.
 ///
 /// # Errors
@@ -223,6 +259,24 @@ impl Write for Patient {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// What is in a reserved file stays until something is written, or nothing is and that is all.
+    #[test]
+    fn a_reserved_file_stays_as_it_is() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        let text = || std::fs::read_to_string(&path).unwrap();
+        std::fs::write(&path, "precious").unwrap();
+        drop(reserve(&path).unwrap());
+        assert_eq!(text(), "precious");
+        let mut file = reserve(&path).unwrap();
+        file.write_all(b"new").unwrap();
+        file.write_all(b"er").unwrap();
+        assert_eq!(text(), "newer");
+        reserve(&path).unwrap().flush().unwrap();
+        assert_eq!(text(), "");
+        reserve("/dev/null").unwrap().write_all(b"gone").unwrap();
+    }
 
     /// A folder with a named pipe in it, if the machine makes one.
     fn pipe() -> Option<(tempfile::TempDir, std::path::PathBuf)> {

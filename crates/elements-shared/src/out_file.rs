@@ -1,13 +1,13 @@
 //! The arguments `OUTFILE` and `CHANNEL` of elements that print: a file that all instances write to, or a channel of messages, instead of
 //! standard error.
 
-use device::files::{self, Patient};
+use device::files::{self, Reserved};
 use router::{Config, ConfigError, Cx};
 use std::io::{BufWriter, Write};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 /// The file of all instances, once it is open.
-type Shared = Mutex<Option<BufWriter<Patient>>>;
+type Shared = Mutex<Option<BufWriter<Reserved>>>;
 
 /// Where lines go: to a file, or to a channel, of which the default one is standard error.
 #[derive(Default)]
@@ -16,7 +16,13 @@ pub struct OutFile {
     channel: String,
 }
 
-fn lock(shared: &Shared) -> MutexGuard<'_, Option<BufWriter<Patient>>> {
+/// What goes to a new configuration.
+pub struct Given {
+    path: String,
+    file: BufWriter<Reserved>,
+}
+
+fn lock(shared: &Shared) -> MutexGuard<'_, Option<BufWriter<Reserved>>> {
     shared.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
@@ -34,7 +40,7 @@ impl OutFile {
         Ok(OutFile { file: path.map(shared).transpose()?, channel })
     }
 
-    /// Opens the file, unless another instance has.
+    /// Opens the file, unless another instance has. What is in it stays until a line is written, or until the element has run and ends.
     ///
     /// # Errors
     /// The file cannot be written.
@@ -42,7 +48,8 @@ impl OutFile {
         let Some((path, shared)) = &self.file else { return Ok(()) };
         let mut file = lock(shared);
         if file.is_none() {
-            let opened = files::create(path).map_err(|error| format!("{path}: {}", device::plain(&error)))?;
+            let opened =
+                files::reserve(path).map_err(|error| format!("{path}: {}", device::plain(&error)))?;
             *file = Some(BufWriter::new(opened));
         }
         Ok(())
@@ -58,8 +65,29 @@ impl OutFile {
         }
     }
 
+    /// The open file, for the element's namesake in a configuration that replaces this one.
+    pub fn give(&self) -> Option<Given> {
+        let (path, shared) = self.file.as_ref()?;
+        Some(Given { path: path.clone(), file: lock(shared).take()? })
+    }
+
+    /// Goes on with the file of a namesake, if it is this one's.
+    pub fn adopt(&self, cx: &Cx<'_>, mut given: Given) {
+        match self.file.as_ref().filter(|(path, _)| *path == given.path) {
+            Some((_, shared)) => *lock(shared) = Some(given.file),
+            None => {
+                if let Err(error) = given.file.flush() {
+                    complain(cx, &given.path, &error);
+                }
+            }
+        }
+    }
+
     /// Writes what is kept back.
     pub fn finish(&self, cx: &Cx<'_>) {
+        if !cx.has_run() {
+            return;
+        }
         if let Some((path, shared)) = &self.file
             && let Some(file) = &mut *lock(shared)
             && let Err(error) = file.flush()

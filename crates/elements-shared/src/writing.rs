@@ -22,6 +22,17 @@ impl Output {
         })
     }
 
+    /// A file that keeps what is in it until something is written, for routers that may never run; `-` is standard output.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn reserve(name: &str) -> io::Result<Output> {
+        Ok(match name {
+            "-" => Output::new(Box::new(io::stdout()), true),
+            name => Output::new(Box::new(files::reserve(name)?), false),
+        })
+    }
+
     fn new(to: Box<dyn Write + Send>, live: bool) -> Output {
         Output { to: BufWriter::new(to), live }
     }

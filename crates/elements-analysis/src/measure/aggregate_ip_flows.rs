@@ -104,6 +104,7 @@ struct AggregateIpFlows {
 
 /// The summary of flows.
 struct Trace {
+    name: String,
     file: Box<dyn Write + Send>,
     /// Whether its head is written.
     headed: bool,
@@ -118,6 +119,16 @@ impl Trace {
         let source = if source.is_empty() { String::new() } else { format!(" file='{source}'") };
         writeln!(self.file, "<?xml version='1.0' standalone='yes'?>\n<trace{source}>")
     }
+
+    /// Writes the end.
+    fn end(&mut self, cx: &Cx<'_>) {
+        let _ = self.head("");
+        let end: &[u8] = if self.name == "-" { b"" } else { b"</trace>\n" };
+        // What could not be written before is tried again here.
+        if let Err(error) = self.file.write_all(end).and_then(|()| self.file.flush()) {
+            cx.log(&format!("{} :: AggregateIPFlows: {}: {}", cx.name(), self.name, device::plain(&error)));
+        }
+    }
 }
 
 /// What goes to a new configuration.
@@ -127,6 +138,7 @@ struct Handover {
     waiting_count: usize,
     now_s: i64,
     next_reap_s: Option<i64>,
+    trace: Option<Trace>,
 }
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
@@ -351,21 +363,18 @@ impl Element for AggregateIpFlows {
         }
         let opened: io::Result<Box<dyn Write + Send>> = match self.trace_name.as_str() {
             "-" => Ok(Box::new(io::stdout())),
-            name => device::files::create(name).map(|file| Box::new(BufWriter::new(file)) as _),
+            name => device::files::reserve(name).map(|file| Box::new(BufWriter::new(file)) as _),
         };
         let failed = |error: io::Error| format!("{}: {}", self.trace_name, device::plain(&error));
-        let mut trace = Trace { file: opened.map_err(failed)?, headed: false };
-        match &self.source_name {
-            Some(name) => {
-                if let Ok(source) = cx.shared_of::<Encap>(name, "FromDump") {
-                    source.watch();
-                    self.source = Some(source);
-                }
-                cx.handlers().start(Box::new(())); // what the file is called
+        let file = opened.map_err(failed)?;
+        if let Some(name) = &self.source_name {
+            if let Ok(source) = cx.shared_of::<Encap>(name, "FromDump") {
+                source.watch();
+                self.source = Some(source);
             }
-            None => trace.head("").map_err(failed)?,
+            cx.handlers().start(Box::new(())); // what the file is called
         }
-        self.trace = Some(trace);
+        self.trace = Some(Trace { name: self.trace_name.clone(), file, headed: false });
         Ok(())
     }
 
@@ -421,14 +430,8 @@ impl Element for AggregateIpFlows {
 
     fn finish(&mut self, cx: &mut Cx<'_>) {
         self.end_flows();
-        if let Some(trace) = &mut self.trace {
-            let _ = trace.head("");
-            let end: &[u8] = if self.trace_name == "-" { b"" } else { b"</trace>\n" };
-            // What could not be written before is tried again here.
-            if let Err(error) = trace.file.write_all(end).and_then(|()| trace.file.flush()) {
-                let error = device::plain(&error);
-                cx.log(&format!("{} :: AggregateIPFlows: {}: {error}", cx.name(), self.trace_name));
-            }
+        if let Some(trace) = self.trace.as_mut().filter(|_| cx.has_run()) {
+            trace.end(cx);
         }
     }
 
@@ -443,16 +446,21 @@ impl Element for AggregateIpFlows {
             waiting_count: std::mem::take(&mut self.waiting_count),
             now_s: self.now_s,
             next_reap_s: self.next_reap_s,
+            trace: self.trace.take(),
         }))
     }
 
-    /// Flows keep their numbers.
-    fn take_state(&mut self, _cx: &mut Cx<'_>, state: Box<dyn Any + Send>) {
+    /// Flows keep their numbers, and the summary goes on in the same file.
+    fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) {
         if let Ok(state) = state.downcast::<Handover>() {
-            let Handover { flows, waiting, waiting_count, now_s, next_reap_s } = *state;
+            let Handover { flows, waiting, waiting_count, now_s, next_reap_s, trace } = *state;
             self.flows.adopt(flows);
             (self.waiting, self.waiting_count) = (waiting, waiting_count);
             (self.now_s, self.next_reap_s) = (now_s, next_reap_s);
+            match trace {
+                Some(trace) if trace.name == self.trace_name => self.trace = Some(trace),
+                other => other.into_iter().for_each(|mut trace| trace.end(cx)),
+            }
         }
     }
 

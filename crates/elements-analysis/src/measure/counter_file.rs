@@ -65,6 +65,8 @@ struct CounterFile {
     mine: usize,
     /// Of the worker that writes it.
     file: Option<File>,
+    /// Whether the file has room for both counts.
+    is_whole: bool,
     written: Counts,
 }
 
@@ -77,7 +79,7 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         Ok(Common { counted, offset: Default::default() })
     })?;
     let mine = config.workers().iter().position(|&worker| worker == config.worker()).unwrap_or(0);
-    Ok(Box::new(CounterFile { name: name.0, common, mine, file: None, written: [0; 2] }))
+    Ok(Box::new(CounterFile { name: name.0, common, mine, file: None, is_whole: false, written: [0; 2] }))
 }
 
 /// Opens a file of counts; they are 0 where it ends before.
@@ -91,12 +93,23 @@ fn open(name: &str) -> std::io::Result<(File, Counts)> {
         if metadata.len() > bytes.len() as u64 {
             return Err(std::io::Error::other("longer than two counts"));
         }
-        file.set_len(bytes.len() as u64)?; // for those who map it
-        file.read_exact_at(&mut bytes, 0)?;
+        read_up_to(&file, &mut bytes)?;
     }
     let (packets, octets) = bytes.split_at(size_of::<u64>());
     let number = |bytes: &[u8]| bytes.first_chunk().map_or(0, |bytes| u64::from_ne_bytes(*bytes));
     Ok((file, [number(packets), number(octets)]))
+}
+
+/// Reads what a file begins with.
+fn read_up_to(file: &File, bytes: &mut [u8]) -> std::io::Result<()> {
+    let mut at = 0;
+    while at < bytes.len() {
+        match file.read_at(&mut bytes[at..], at as u64)? {
+            0 => break,
+            count => at += count,
+        }
+    }
+    Ok(())
 }
 
 impl CounterFile {
@@ -148,11 +161,19 @@ impl Element for CounterFile {
         let (file, counts) = open(&self.name).map_err(failed)?;
         self.set(counts);
         (self.file, self.written) = (Some(file), counts);
-        cx.timers().after(0, INTERVAL);
+        cx.timers().after(0, Duration::ZERO); // once the router runs
         Ok(())
     }
 
     fn timer(&mut self, cx: &mut Cx<'_>, key: u32) {
+        if let Some(file) = self.file.as_ref().filter(|_| !std::mem::replace(&mut self.is_whole, true)) {
+            // For those who map it. What a full disk refuses is written later.
+            let is_short =
+                |data: &std::fs::Metadata| data.is_file() && data.len() < size_of::<Counts>() as u64;
+            if file.metadata().as_ref().is_ok_and(is_short) {
+                let _ = file.set_len(size_of::<Counts>() as u64);
+            }
+        }
         self.write();
         cx.timers().after(key, INTERVAL);
     }

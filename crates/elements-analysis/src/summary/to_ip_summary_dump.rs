@@ -65,8 +65,10 @@ use elements_shared::pulling::Intake;
 use elements_shared::writing::Output;
 use packet::{Anno, Batch, Packet};
 use router::{
-    Activity, Class, Config, ConfigError, Cx, Element, FileName, Handlers, Pull, Raw, Residency, metric,
+    Activity, Answer, Class, Config, ConfigError, Cx, Element, FileName, Handlers, Pull, Raw, Residency,
+    Step, metric,
 };
+use std::any::Any;
 use std::fs::File;
 use std::io::{self, Write};
 
@@ -94,6 +96,8 @@ struct ToIpSummaryDump {
     intake: Intake,
     /// Missing before the first packet and after a fault.
     output: Option<Output>,
+    /// A pipe, opened for good, until something is written.
+    pipe: Option<Output>,
     failed: bool,
     text: String,
     record: Vec<u8>,
@@ -137,6 +141,7 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         binary,
         intake: Intake::of(config),
         output: None,
+        pipe: None,
         failed: false,
         text: String::new(),
         record: Vec::new(),
@@ -175,10 +180,13 @@ impl ToIpSummaryDump {
     }
 
     /// Creates the file, and writes what stands at its head.
-    fn begin(&self, cx: &Cx<'_>) -> io::Result<Output> {
+    fn begin(&mut self, cx: &Cx<'_>) -> io::Result<Output> {
         let path = if self.filename == "<stdout>" { "-" } else { &self.filename };
         let head = if self.header { self.head(cx.now_ns()) } else { String::new() };
-        let mut output = Output::create(path)?;
+        let mut output = match self.pipe.take() {
+            Some(pipe) => pipe,
+            None => Output::create(path)?,
+        };
         output.write_all(head.as_bytes())?;
         Ok(output)
     }
@@ -319,13 +327,13 @@ impl Element for ToIpSummaryDump {
     fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
         if files::is_pipe(&self.filename) {
             // Opened once, since its reader ends when it is closed.
-            match self.begin(cx) {
-                Ok(output) => self.output = Some(output),
+            match Output::create(&self.filename) {
+                Ok(pipe) => self.pipe = Some(pipe),
                 Err(error) => return Err(format!("{}: {}", self.filename, device::plain(&error)).into()),
             }
+            cx.handlers().start(Box::new(())); // its head is not to wait for packets
         } else if self.filename == "<stdout>" {
-            self.open(cx); // nothing is there that could be lost
-            self.end_batch(cx);
+            cx.handlers().start(Box::new(()));
         } else if let Err(error) =
             files::open_with(File::options().write(true).create(true).truncate(false), &self.filename)
         {
@@ -333,6 +341,13 @@ impl Element for ToIpSummaryDump {
         }
         self.intake.begin(cx);
         Ok(())
+    }
+
+    /// The router runs.
+    fn resume(&mut self, cx: &mut Cx<'_>, _state: &mut Box<dyn Any + Send>, _answer: Answer) -> Step {
+        self.open(cx);
+        self.end_batch(cx);
+        Step::Done(Ok(String::new()))
     }
 
     fn push(&mut self, cx: &mut Cx<'_>, _port: usize, batch: Batch) {

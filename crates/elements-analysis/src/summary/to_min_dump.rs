@@ -30,6 +30,7 @@ use elements_shared::pulling::Intake;
 use elements_shared::writing::Output;
 use packet::Batch;
 use router::{Activity, Class, Config, ConfigError, Cx, Element, FileName, Handlers, Pull, Residency};
+use std::any::Any;
 use std::io::{self, Write};
 
 /// The class.
@@ -44,17 +45,26 @@ pub(crate) const CLASS: Class = Class::new("ToMinDump", create)
 /// Packets asked for at a time.
 const BURST: usize = 32;
 
+/// What goes to a new configuration.
+struct Handover {
+    filename: String,
+    file: Output,
+    is_begun: bool,
+}
+
 struct ToMinDump {
     filename: String,
     /// Missing before it was opened and after an error.
     file: Option<Output>,
+    /// Whether its head is written.
+    is_begun: bool,
     intake: Intake,
 }
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     let (mut filename, mut verbose) = (FileName::default(), false);
     config.args().required("FILENAME", &mut filename).keyword("VERBOSE", &mut verbose).finish()?;
-    Ok(Box::new(ToMinDump { filename: filename.0, file: None, intake: Intake::of(config) }))
+    Ok(Box::new(ToMinDump { filename: filename.0, file: None, is_begun: false, intake: Intake::of(config) }))
 }
 
 /// What is written of a packet.
@@ -69,10 +79,22 @@ fn record(packet: &[u8]) -> Option<[u8; RECORD_LEN]> {
 
 impl ToMinDump {
     fn write_batch(&mut self, cx: &Cx<'_>, batch: &Batch) {
+        self.begin(cx);
         let Some(file) = &mut self.file else { return };
         let mut records = batch.iter().filter_map(|packet| record(packet.data()));
         let written = records.try_for_each(|record| file.write_all(&record)).and_then(|()| file.end_batch());
         if let Err(error) = written {
+            self.fail(cx, &error);
+        }
+    }
+
+    /// Writes what stands at the head, unless it is there.
+    fn begin(&mut self, cx: &Cx<'_>) {
+        if std::mem::replace(&mut self.is_begun, true) {
+            return;
+        }
+        let Some(file) = &mut self.file else { return };
+        if let Err(error) = file.write_all(HEAD).and_then(|()| file.end_batch()) {
             self.fail(cx, &error);
         }
     }
@@ -91,12 +113,8 @@ impl ToMinDump {
 
 impl Element for ToMinDump {
     fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
-        let begun = Output::create(&self.filename).and_then(|mut file| {
-            file.write_all(HEAD)?;
-            file.end_batch()?;
-            Ok(file)
-        });
-        self.file = Some(begun.map_err(|error| format!("{}: {}", self.filename, device::plain(&error)))?);
+        let opened = Output::reserve(&self.filename);
+        self.file = Some(opened.map_err(|error| format!("{}: {}", self.filename, device::plain(&error)))?);
         self.intake.begin(cx);
         Ok(())
     }
@@ -120,7 +138,26 @@ impl Element for ToMinDump {
     }
 
     fn finish(&mut self, cx: &mut Cx<'_>) {
-        self.flush(cx);
+        if cx.has_run() {
+            self.begin(cx); // without packets it is still a dump
+            self.flush(cx);
+        }
+    }
+
+    fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {
+        let file = self.file.take()?;
+        Some(Box::new(Handover { filename: self.filename.clone(), file, is_begun: self.is_begun }))
+    }
+
+    /// The file goes on.
+    fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) {
+        let Ok(state) = state.downcast::<Handover>() else { return };
+        let Handover { filename, mut file, is_begun } = *state;
+        if filename == self.filename {
+            (self.file, self.is_begun) = (Some(file), is_begun);
+        } else if let Err(error) = file.flush() {
+            cx.log(&format!("{} :: ToMinDump: {filename}: {}", cx.name(), device::plain(&error)));
+        }
     }
 
     fn handlers(&self, h: &mut Handlers) {

@@ -531,7 +531,8 @@ impl Element for Socket {
     }
 
     fn finish(&mut self, _cx: &mut Cx<'_>) {
-        if let (Some(file), false) = (&self.settings.ends.file, self.settings.client) {
+        // What this element has not opened may be that of a router that goes on.
+        if let (Some(file), false, Some(_)) = (&self.settings.ends.file, self.settings.client, &self.fd) {
             let _ = std::fs::remove_file(file); // another process may have been faster
         }
     }

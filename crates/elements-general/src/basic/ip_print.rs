@@ -40,9 +40,10 @@
 use super::ip_text;
 use super::print::Contents;
 use elements_shared::label::write_label;
-use elements_shared::out_file::OutFile;
+use elements_shared::out_file::{Given, OutFile};
 use packet::{Anno, Packet};
 use router::{Class, Config, ConfigError, Cx, Element, Flags, Handlers, PerPacket, Simple, Verdict};
+use std::any::Any;
 use std::fmt::Write as _;
 use wire::ethernet::{HEADER_LEN, Header};
 use wire::ipv4;
@@ -223,6 +224,17 @@ impl Simple for IpPrint {
 
     fn finish(&mut self, cx: &mut Cx<'_>) {
         self.output.finish(cx);
+    }
+
+    fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {
+        Some(Box::new(self.output.give()?))
+    }
+
+    /// The file goes on.
+    fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) {
+        if let Ok(given) = state.downcast::<Given>() {
+            self.output.adopt(cx, *given);
+        }
     }
 
     fn handlers(&self, h: &mut Handlers) {

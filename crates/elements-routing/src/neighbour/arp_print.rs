@@ -28,9 +28,10 @@
 //! CheckARPHeader, Print, IPPrint
 
 use elements_shared::label::write_label;
-use elements_shared::out_file::OutFile;
+use elements_shared::out_file::{Given, OutFile};
 use packet::Packet;
 use router::{Class, Config, ConfigError, Cx, Element, Flags, Handlers, PerPacket, Simple, Verdict};
+use std::any::Any;
 use std::fmt::Write as _;
 use std::net::Ipv4Addr;
 use wire::MacAddr;
@@ -148,6 +149,17 @@ impl Simple for ArpPrint {
 
     fn finish(&mut self, cx: &mut Cx<'_>) {
         self.output.finish(cx);
+    }
+
+    fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {
+        Some(Box::new(self.output.give()?))
+    }
+
+    /// The file goes on.
+    fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) {
+        if let Ok(given) = state.downcast::<Given>() {
+            self.output.adopt(cx, *given);
+        }
     }
 
     fn handlers(&self, h: &mut Handlers) {
