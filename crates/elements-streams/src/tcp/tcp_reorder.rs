@@ -60,7 +60,7 @@ pub(crate) const CLASS: Class = Class::new("TCPReorder", create)
     .ports("1/1-2")
     .processing("h/h")
     .holds("packets that came too early")
-    .keeps("packets that wait", "CAPACITY", 4096, 2200)
+    .keeps("packets that wait", "CAPACITY", 4096, 2240)
     .doc(router::manual!("tcp_reorder.rs"));
 /// FastClick's name for one with fewer arguments.
 pub(crate) const SIMPLE: Class = Class { name: "SimpleTCPReorder", create: create_simple, ..CLASS };
@@ -85,7 +85,7 @@ struct Flow {
     next: u32,
     waiting: List,
     /// Packets that wait, of a flow that itself waits for a worker since a hot swap.
-    parked: Option<Box<Vec<(Span, Packet)>>>,
+    parked: Option<Box<[(Span, Packet)]>>,
     /// When the last packet came.
     seen_ns: i64,
 }
@@ -209,14 +209,14 @@ fn drop_all(cx: &mut Cx<'_>, waiting: &mut Waiting, flow: &mut Flow, reason: &'s
     while let Some((_, packet)) = waiting.take(&mut flow.waiting) {
         cx.drop(packet, reason);
     }
-    let parked = flow.parked.take().map(|parked| *parked).unwrap_or_default();
+    let parked = flow.parked.take().map(Vec::from).unwrap_or_default();
     parked.into_iter().for_each(|(_, packet)| cx.drop(packet, reason));
 }
 
 /// This worker has a flow from now on: what waits of it waits here.
 #[cold]
 fn resume(cx: &mut Cx<'_>, waiting: &mut Waiting, flow: &mut Flow) {
-    let parked = flow.parked.take().map(|parked| *parked).unwrap_or_default();
+    let parked = flow.parked.take().map(Vec::from).unwrap_or_default();
     for (span, packet) in parked {
         if let Err((packet, _)) = waiting.insert(&mut flow.waiting, span, packet) {
             cx.drop(packet, FULL);
@@ -302,7 +302,7 @@ impl Element for TcpReorder {
             self.flows.adopt(cx, flows, |mut flow| {
                 let mut list = std::mem::take(&mut flow.waiting);
                 let parked: Vec<_> = std::iter::from_fn(|| old.take(&mut list)).collect();
-                let parked = if parked.is_empty() { flow.parked.take() } else { Some(Box::new(parked)) };
+                let parked = if parked.is_empty() { flow.parked.take() } else { Some(parked.into()) };
                 Some(Flow { parked, ..flow })
             });
             cx.count_drops(ENDED, old.len() as u64);

@@ -232,7 +232,9 @@ impl Simple for ConsistencyCheck {
         let most = self.capacity.saturating_mul(self.total.by_worker.len());
         let beyond = |parked: &mut BTreeMap<_, _>| {
             let lost = parked.len().saturating_sub(most);
-            (0..lost).for_each(|_| drop(parked.pop_last()));
+            for _ in 0..lost {
+                parked.pop_last();
+            }
             lost
         };
         let lost = if self.parked.is_empty() { 0 } else { self.parked.with(beyond) };
