@@ -8,6 +8,7 @@ set -- # what is sourced would take it for a program that it needs
 bench=$(dirname "${BASH_SOURCE[0]}")
 source "$bench/../tests/netns/lib.sh"
 source "$bench/../tests/netns/cluster-lib.sh"
+workers=${WORKERS:-1} # of each node
 trap finish_cluster EXIT
 [[ $number =~ ^[1-9][0-9]*$ ]] || fail "'$number' is no number of $what"
 load=$(cut -d' ' -f1-3 /proc/loadavg)

@@ -5,7 +5,7 @@
 #
 #   CLIQUE=target/release/clique bench/cluster-roles.sh [--json] [ROUNDS] >bench/runs/DATE-cluster-roles.json
 #
-# RATE (default 100,000) packets a second for SECONDS_EACH (default 4), by Clique in the host. Workers sleep while there is nothing to do, and what
+# WORKERS (default 1) says on how many workers each node runs. RATE (default 100,000) packets a second for SECONDS_EACH (default 4), by Clique in the host. Workers sleep while there is nothing to do, and what
 # processes take while nothing is sent (hellos) is subtracted, so processor time is work: of the elements, of system calls, and of the kernel
 # behind them. On a virtual cable the sender's processor time has the receiver's share of the kernel in it, for the router that is alone just so.
 # The time is that of /proc/PID/task/*/schedstat, the packets those that the nodes counted; medians of ROUNDS (default 5).

@@ -18,7 +18,7 @@ elementclass Node { $node |
   routes[1] -> VLBEncap(1) -> vlb;
   routes[2] -> VLBEncap(2) -> vlb;
   routes[3] -> VLBEncap(3) -> vlb;
-  vlb -> VLBDecap -> CheckIPHeader -> [0]output;
+  vlb -> VLBDecap -> MarkIPHeader -> [0]output;
 
   input[1] -> [1]vlb[1] -> [1]output;
   input[2] -> [2]vlb[2] -> [2]output;

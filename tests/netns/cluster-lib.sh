@@ -45,6 +45,8 @@ add_host() {
   ip -n "$(host "$1")" link set port up
   ip -n "$(host "$1")" addr add "10.0.$1.2/24" dev port
   ip -n "$(host "$1")" route add default via "10.0.$1.1"
+  ip -n "$(host "$1")" addr add "2001:db8:$1::2/64" dev port nodad
+  ip -n "$(host "$1")" route add default via "2001:db8:$1::1"
 }
 add_cable() { # NODE NODE
   ip link add name "l$2" netns "$(node "$1")" type veth peer name "l$1" netns "$(node "$2")"
@@ -83,7 +85,7 @@ build_fly() {
 # run_fly_node NODE FILE: the configuration in FILE.
 run_fly_node() {
   rm -f "$work/socket$1"
-  ip netns exec "$(node "$1")" "$clique" run -u "$work/socket$1" "$2" >>"$work/log" 2>&1 &
+  ip netns exec "$(node "$1")" "$clique" run -j "${workers:-2}" -u "$work/socket$1" "$2" >>"$work/log" 2>&1 &
   pids[$1]=$!
 }
 await_fly() { # all take part, and all cables are whole
@@ -99,7 +101,7 @@ run_node() {
   shift 2
   for j in 0 1 2 3; do [ $j = "$i" ] || others+=(IF$((${#others[@]} + 1))=l$j); done
   rm -f "$work/socket$i"
-  ip netns exec "$(node "$i")" "$clique" run -u "$work/socket$i" "$configuration" NODE="$i" EXT=ext "${others[@]}" \
+  ip netns exec "$(node "$i")" "$clique" run -j "${workers:-2}" -u "$work/socket$i" "$configuration" NODE="$i" EXT=ext "${others[@]}" \
     KEYFILE="$work/key" LINE_RATE=1Gbps "$@" >>"$work/log" 2>&1 &
   pids[i]=$!
 }

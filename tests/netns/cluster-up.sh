@@ -18,8 +18,9 @@ gone() { [ ! -e "/run/clique-cluster-$name" ] && ! ip netns list | grep -q "^$na
 
 up --trial
 wait_for "all hosts have tried it" grep -q receiver "$work/log"
-says "every host reaches the next" "^4$" grep -c " 0% packet loss" "$work/log"
+says "every host reaches the next, in IPv4 and IPv6" "^8$" grep -c " 0% packet loss" "$work/log"
 says "one router: one hop" "hop 2 +10.0.3.2" cat "$work/log"
+says "in IPv6, too" "hop 2 +2001:db8:3::2" cat "$work/log"
 wait_for "four nodes take part" rows 'n[0-3]/vlb +active +3/3' 4
 says "a second one of the name is refused" "is there already" "$clique" cluster up --local 2 --name "$name"
 says "a node that is not there" "no node 'n7/vlb'" "$clique" cluster drain --name "$name" n7/vlb

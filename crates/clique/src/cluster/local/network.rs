@@ -14,6 +14,14 @@ pub(super) fn address(node: u16, last: u8) -> String {
     format!("10.0.{node}.{last}")
 }
 
+/// The same in IPv6; 0 stands for the network of 64 bits.
+pub(super) fn address6(node: u16, last: u8) -> String {
+    match last {
+        0 => format!("2001:db8:{node:x}::"),
+        last => format!("2001:db8:{node:x}::{last:x}"),
+    }
+}
+
 /// A node's interface to another node.
 pub(super) fn link(other: u16) -> String {
     format!("l{other}")
@@ -94,7 +102,11 @@ impl Network {
         ip(&["-n", &inside, "link", "set", EXTERNAL, "up"])?;
         ip(&["-n", &outside, "link", "set", "port", "up"])?;
         ip(&["-n", &outside, "addr", "add", &format!("{}/24", address(node, 2)), "dev", "port"])?;
-        ip(&["-n", &outside, "route", "add", "default", "via", &address(node, 1)])
+        ip(&["-n", &outside, "route", "add", "default", "via", &address(node, 1)])?;
+        // Without `nodad` the address could not be used for the first seconds.
+        let own = format!("{}/64", address6(node, 2));
+        ip(&["-n", &outside, "addr", "add", &own, "dev", "port", "nodad"])?;
+        ip(&["-n", &outside, "route", "add", "default", "via", &address6(node, 1)])
     }
 
     fn add_cable(&self, a: u16, b: u16) -> Result<(), String> {

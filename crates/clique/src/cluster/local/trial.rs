@@ -1,6 +1,6 @@
 //! Hosts that try a cluster.
 
-use super::network::{Network, address};
+use super::network::{Network, address, address6};
 use crate::console;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
@@ -18,7 +18,7 @@ pub(super) struct Trial {
 impl Trial {
     /// For people.
     pub(super) fn line(&self) -> String {
-        format!("host {} to host {}: {}\n", self.from, self.to, self.said.trim())
+        format!("host {} to host {}, {}: {}\n", self.from, self.to, self.what, self.said.trim())
     }
 }
 
@@ -30,8 +30,13 @@ pub(super) fn run(network: &Network, nodes: u16, note: impl Fn(&Trial)) -> Resul
         note(&trial);
         trials.push(trial);
     };
-    (0..nodes).for_each(|node| add(ping(network, node, (node + 1) % nodes)));
-    add(trace(network, 0, last));
+    for node in 0..nodes {
+        let to = (node + 1) % nodes;
+        add(ping(network, node, to, "ping", &address(to, 2)));
+        add(ping(network, node, to, "ping over IPv6", &address6(to, 2)));
+    }
+    add(trace(network, 0, last, "traceroute", &address(last, 2)));
+    add(trace(network, 0, last, "traceroute over IPv6", &address6(last, 2)));
     add(stream(network, 0, last)?);
     Ok(trials)
 }
@@ -49,28 +54,28 @@ fn is_missing(error: &str) -> bool {
     error.contains("No such file") || error.contains("exec of")
 }
 
-fn ping(network: &Network, from: u16, to: u16) -> Trial {
-    let target = address(to, 2);
-    let words = |count, wait| ["ping", "-q", "-c", count, "-i", "0.1", "-W", wait, target.as_str()];
+fn ping(network: &Network, from: u16, to: u16, what: &'static str, target: &str) -> Trial {
+    let words = |count, wait| ["ping", "-q", "-c", count, "-i", "0.1", "-W", wait, target];
     // The first packets wait until addresses are known.
     let _ = network.exec(&network.host(from), &words("2", "1"));
     let said = line_of(&network.exec(&network.host(from), &words("5", "2")), "packet loss");
     let is_well = said.contains(" 0% packet loss");
-    Trial { from, to, what: "ping", said, is_well }
+    Trial { from, to, what, said, is_well }
 }
 
 /// The cluster is one router: the host is the second hop.
-fn trace(network: &Network, from: u16, to: u16) -> Trial {
-    let result =
-        network.exec(&network.host(from), &["traceroute", "-n", "-w", "2", "-q", "1", &address(to, 2)]);
+fn trace(network: &Network, from: u16, to: u16, what: &'static str, target: &str) -> Trial {
+    let family = if target.contains(':') { "-6" } else { "-4" };
+    let words = ["traceroute", family, "-n", "-w", "2", "-q", "1", target];
+    let result = network.exec(&network.host(from), &words);
     let (said, is_well) = match &result {
         Err(error) if is_missing(error) => ("traceroute is not installed".to_owned(), true),
         result => {
-            let line = line_of(result, &address(to, 2));
+            let line = line_of(result, target);
             (format!("hop {}", line.trim()), line.trim_start().starts_with("2 "))
         }
     };
-    Trial { from, to, what: "traceroute", said, is_well }
+    Trial { from, to, what, said, is_well }
 }
 
 fn stream(network: &Network, from: u16, to: u16) -> Result<Trial, String> {
