@@ -33,7 +33,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("elements-testing", &["lang", "packet", "router", "wire"]),
     ("elements-analysis", ELEMENTS_USE),
     ("elements-classify", ELEMENTS_USE),
-    ("elements-cluster", &["cluster", "elements-shared", "packet", "router", "wire"]),
+    ("elements-cluster", &["cluster", "elements-shared", "packet", "rcu", "router", "wire"]),
     ("elements-devices", ELEMENTS_USE),
     ("elements-general", ELEMENTS_USE),
     ("elements-legacy", ELEMENTS_USE),

@@ -571,10 +571,11 @@ impl Element for Node {
             Ok(())
         })
         .as_button();
-        let counts: [(&str, Count); 8] = [
+        let counts: [(&str, Count); 9] = [
             ("direct", |e| e.count(|counts| counts.direct)),
             ("balanced", |e| e.count(|counts| counts.balanced)),
             ("spilled", |e| e.count(|counts| counts.spilled)),
+            ("moved", |e| e.count(|counts| counts.moved)),
             ("refused", |e| e.count(|counts| counts.refused)),
             ("passed", |e| e.passed),
             ("delivered", |e| e.delivered),

@@ -43,7 +43,7 @@
 //! - `links` (read): one line per cable: its port, `to`, `from` or `both`, the node at its other end, `up` or `down`.
 //! - `view` (read): one line for each other terminal: its number, `up` if this node can reach it, or `down`, and
 //!   `transit` if packets may be sent through it.
-//! - `node`, `phase`, `drain`, `direct`, `balanced`, `spilled`, `refused`, `passed`, `delivered`, `late`, `waiting`,
+//! - `node`, `phase`, `drain`, `direct`, `balanced`, `spilled`, `moved`, `refused`, `passed`, `delivered`, `late`, `waiting`,
 //!   `rejected`, `given_up`, `pauses`, `longest_pause`, `pause_log`, `alarm_log`, `roster`: as for VLBNode.
 //!
 //! # Example

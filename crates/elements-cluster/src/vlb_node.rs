@@ -36,7 +36,8 @@
 //!   (file name) reads the key from a file, all bytes of it.
 //! - `ORDER` (`NONE`, `PINNED`, `FLOWLET`, `STRICT`; default `FLOWLET`): how to keep packets of a flow in order.
 //!   `NONE`: not at all. `PINNED`: a flow always takes the same path. `FLOWLET`: a flow keeps its path as long as its
-//!   packets follow each other within FLOWLET and the link has room. `STRICT`: packets are numbered, and packets that
+//!   packets follow each other within FLOWLET and the link has room; if too much waits there it moves to another path, and if
+//!   all are full its packets are spread. `STRICT`: packets are numbered, and packets that
 //!   arrive too early wait at the egress for at most WAIT; packets that arrive too late for that are dropped. All
 //!   nodes need the same setting.
 //! - `SCHEME` (`DIRECT`, `VALIANT`; default `DIRECT`): `VALIANT` sends every packet through a random node.
@@ -57,7 +58,8 @@
 //!   end, `up` or `down`.
 //! - `drain` (write, button): starts draining.
 //! - `direct`, `balanced`, `spilled`, `refused` (read): packets that entered here and were sent directly, through
-//!   other nodes, of both these off the path of their flowlet, or not at all.
+//!   other nodes, of both these off the path of their flowlet, or not at all. `moved` (read): flows that moved to another
+//!   path because much waited for the link of theirs.
 //! - `passed`, `delivered` (read): packets that arrived over links and were forwarded, or left the cluster here.
 //! - `late`, `waiting` (read): packets dropped because they arrived too late, and packets waiting for others.
 //! - `rejected` (read): hellos rejected, by reason.

@@ -118,6 +118,13 @@ impl Flows {
         if rested { None } else { bucket.route }
     }
 
+    /// How long the flow had rested before the packet that just came.
+    #[inline]
+    pub(super) fn gap_ns(&mut self, flow: u64, egress: NodeId) -> u64 {
+        let bucket = self.bucket(flow, egress);
+        bucket.last_ns.saturating_sub(bucket.before_ns)
+    }
+
     /// The packet that just came was not sent.
     pub(super) fn undo(&mut self, flow: u64, egress: NodeId) {
         let bucket = self.bucket(flow, egress);

@@ -66,6 +66,8 @@ pub struct Counts {
     pub balanced: u64,
     /// Of both: not by the way of their flowlet, since that was full.
     pub spilled: u64,
+    /// Flows that were moved to another way, since much waited for the link of theirs.
+    pub moved: u64,
     /// Not sent.
     pub refused: u64,
 }
@@ -81,11 +83,21 @@ pub struct Chooser {
     queues: Queues,
     /// Links there are.
     links: usize,
+    /// When a flow last moved away from each link although something of it waited there.
+    moved_ns: Vec<u64>,
+    /// How long a link takes for a full frame.
+    frame_ns: u64,
     /// By way of whom the last packet to each egress went.
     cursors: Vec<NodeId>,
     flows: Flows,
     counts: Counts,
 }
+
+/// Two flows leave a link that far apart, in times that it takes for what may wait in comfort.
+const MOVES_APART: u64 = 2;
+
+/// Bits of a full frame.
+const FRAME_BITS: u64 = 1_518 * 8;
 
 /// Stopovers that are tried before a full link is put up with.
 const TRIES: usize = 8;
@@ -99,6 +111,8 @@ impl Chooser {
         let mut chooser = Chooser {
             queues: Queues::new(links + terminals),
             links,
+            moved_ns: vec![0; links],
+            frame_ns: 0,
             // Starting anywhere, so that nodes do not all take the same stopover first.
             cursors: (0..terminals).map(|_| rng.u16(..terminals.max(1) as u16)).collect(),
             flows: Flows::new(&settings, terminals),
@@ -116,6 +130,7 @@ impl Chooser {
     fn set_rates(&mut self) {
         let share = self.settings.line_rate / self.view.alive() as u64;
         let (links, queues) = (self.links, self.links + self.topology.terminals());
+        self.frame_ns = FRAME_BITS * 1_000_000_000 / self.settings.link_rate.max(1);
         (0..links).for_each(|link| self.queues.set_rate(link, self.settings.link_rate));
         (links..queues).for_each(|allowance| self.queues.set_rate(allowance, share));
     }
@@ -146,6 +161,7 @@ impl Chooser {
         self.counts.direct += counts.direct;
         self.counts.balanced += counts.balanced;
         self.counts.spilled += counts.spilled;
+        self.counts.moved += counts.moved;
         self.counts.refused += counts.refused;
     }
 
@@ -417,10 +433,21 @@ impl Chooser {
         }
     }
 
-    /// The way of the flowlet while its link can take it, else that of a single packet.
+    /// The way of the flowlet while its link has room. When something waits there, a flow moves as a whole to a link with far less if
+    /// nothing of it is in that queue, so that it does not overtake itself; when much waits, one that does move now and then, too,
+    /// and out of order this once; and when the link is full, and no other is better, single packets go other ways.
     fn flowlet(&mut self, now_ns: u64, flow: u64, egress: NodeId, bytes: u32) -> Result<Route, Refusal> {
         let fresh = self.flows.fresh(now_ns, flow, egress, self.settings.flowlet_gap_ns);
         if let Some(route) = fresh.filter(|&route| self.persists(egress, route)) {
+            let comfortable = self.settings.comfortable_bytes;
+            if self.fits(now_ns, bytes, route, (comfortable / 2).min(self.room_bytes())) {
+                return Ok(route);
+            }
+            if let Some(other) = self.escape(now_ns, flow, egress, route) {
+                self.flows.assign(flow, egress, other);
+                self.counts.moved += 1;
+                return Ok(other);
+            }
             if self.fits(now_ns, bytes, route, self.room_bytes()) {
                 return Ok(route);
             }
@@ -429,6 +456,45 @@ impl Chooser {
             return Ok(self.route(egress, path));
         }
         self.assign(now_ns, flow, egress, bytes)
+    }
+
+    /// Another way for a flow: one whose first link has less than half waiting of what waits for its own.
+    fn escape(&mut self, now_ns: u64, flow: u64, egress: NodeId, from: Route) -> Option<Route> {
+        let Topology::Mesh { nodes } = self.topology else { return None };
+        let link = usize::from(from.link);
+        let waiting_ns = self.queues.waiting_ns(link, now_ns);
+        let is_through = self.flows.gap_ns(flow, egress) > waiting_ns + self.frame_ns;
+        if !is_through {
+            // Each packet that comes may be the one that takes its flow away, so that is most likely a large one. A while must pass
+            // until it shows what became of that; but where the link is full, this packet would go another way in any case.
+            let comfortable = self.settings.comfortable_bytes;
+            let since_ns = now_ns.saturating_sub(*self.moved_ns.get(link)?);
+            let is_early =
+                since_ns < u64::from(comfortable) * 8 * MOVES_APART * 1_000_000_000 / self.settings.link_rate;
+            let bound = if is_early { self.settings.bound_bytes } else { comfortable };
+            if self.fits(now_ns, 0, from, bound) {
+                return None;
+            }
+        }
+        let start = self.rng.usize(..nodes);
+        let mut best = None;
+        for at in (0..nodes).map(|step| (start + step) % nodes).take(4 * TRIES) {
+            let node = at as NodeId;
+            let path = if node == self.view.me() { Path::Direct } else { Path::Via(node) };
+            if !self.exists(egress, path) {
+                continue;
+            }
+            let route = self.route(egress, path);
+            let waits_ns = self.queues.waiting_ns(usize::from(route.link), now_ns);
+            if 2 * waits_ns < waiting_ns && best.is_none_or(|(least, _)| waits_ns < least) {
+                best = Some((waits_ns, route));
+            }
+        }
+        let (_, route) = best?;
+        if !is_through {
+            self.moved_ns[link] = now_ns;
+        }
+        Some(route)
     }
 
     /// A new way for a flow.

@@ -18,8 +18,9 @@ pub enum OrderPolicy {
     None,
     /// A flow always takes the same way, whatever the load; no state.
     Pinned,
-    /// A flow keeps its way as long as its packets follow each other closely and the link has room; while it has none,
-    /// packet by packet other ways are taken. In a fly a link has room only while little waits for it.
+    /// A flow keeps its way as long as its packets follow each other closely and the link has room. In a mesh a flow whose link
+    /// has too much waiting moves as a whole; while no other link has less, packet by packet other ways are taken. In a fly they are
+    /// as soon as a little waits.
     Flowlet,
     /// A flow keeps its way while anything of it may still be under way, even if the link is full.
     Quiet,
@@ -42,7 +43,8 @@ pub struct Settings {
     pub comfortable_bytes: u32,
     /// Nothing is sent into a link where more than this would wait.
     pub bound_bytes: u32,
-    /// How far the straight share may be ahead of R/N.
+    /// How far the straight share may be ahead of R/N: usually by what a link carries in a tenth of a millisecond, so that a burst
+    /// of a flow that is far below its share stays on its way.
     pub direct_burst_bytes: u32,
     /// Packets of a flow that follow each other within this time belong to one flowlet.
     pub flowlet_gap_ns: u64,
@@ -64,7 +66,7 @@ impl Settings {
             link_rate,
             comfortable_bytes: 24 << 10,
             bound_bytes: 256 << 10,
-            direct_burst_bytes: 16 << 10,
+            direct_burst_bytes: (link_rate / 8 / 10_000).clamp(24 << 10, 128 << 10) as u32,
             flowlet_gap_ns: 100_000_000,
             transit_max_ns: 10_000_000,
             flow_bits: 16,

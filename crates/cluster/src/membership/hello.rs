@@ -269,6 +269,8 @@ mod tests {
         let key = Key::new(b"k");
         assert_eq!(hello.encode(&key).len(), Hello::most_bytes(super::super::MOST_NODES - 1, None));
         assert!(2 + hello.encode(&key).len() <= 1_500);
+        // A node of a fly names its own cables only, so that 128 is no limit there.
+        assert!(2 + Hello::most_bytes(2 * 35, Some(1_024)) <= 1_500);
         // A fly of a thousand terminals, with 32 links each way.
         (hello.heard, hello.horizon) = (hello.heard[..64].to_vec(), Some(Horizon::new(1_000)));
         hello.lives = (0..Hello::MOST_LIVES as u16).map(|node| (node, u64::MAX)).collect();

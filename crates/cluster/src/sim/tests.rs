@@ -93,6 +93,28 @@ fn order_is_kept() {
     }
 }
 
+/// Flowlets in a mesh hardly ever overtake themselves, and are nearly as fast as single packets, as long as the flows of a pair can be
+/// divided among its links: each moves as a whole, until none finds its link busy.
+#[test]
+fn flowlets_in_a_mesh() {
+    for (load, flows) in [(0.7, 16), (0.7, 64), (0.95, 256)] {
+        let one = |order| {
+            let mut config =
+                Config::new(Topology::Mesh { nodes: 4 }, 10_000_000_000).with(Scheme::Direct, order);
+            config.traffic = Traffic::Matrix { matrix: Matrix::Permutation, load, sizes: Sizes::Imix, flows };
+            (config.duration_ns, config.warmup_ns) = (24_000_000, 16_000_000);
+            done(&config)
+        };
+        let (single, flowlet) = (one(OrderPolicy::None), one(OrderPolicy::Flowlet));
+        assert!(
+            single.reordered_percent > 5.0 && flowlet.reordered_percent <= 0.5,
+            "{load} {flows}: {flowlet:?}"
+        );
+        assert!(flowlet.latency.p50_us <= 2.0 * single.latency.p50_us, "{load} {flows}: {flowlet:?}");
+        assert!(flowlet.of_theory > 0.98 && flowlet.drops.total() == 0, "{load} {flows}: {flowlet:?}");
+    }
+}
+
 /// A node that dies takes down with it what is on its way there until others know; then only what was for itself.
 #[test]
 fn a_dead_node_takes_less_down_once_others_know() {
