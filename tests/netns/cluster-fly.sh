@@ -32,7 +32,7 @@ says "four nodes and eight" "4 nodes and 8 between them" cat "$work/log"
 wait_for "nodes reach all hosts' nodes" rows 'n[0-3]/vlb +active +3/3 +4/4' 4
 wait_for "so do those between" rows 'n([4-9]|1[01])/vlb +active +4/4 +4/4' 8
 all_reach "every host reaches the next"
-says "one router: one hop" "^ *2 .*10.0.3.2" host 0 traceroute -n -w 2 -q 1 10.0.3.2
+says "one router: one hop" "^ *2 .*10.0.3.2" host 0 traceroute -n -w 2 -q 1 -N 1 10.0.3.2
 host 3 timeout 40 iperf3 -s -1 >/dev/null 2>&1 &
 sleep 0.5
 says "iperf3" "receiver" host 0 timeout 30 iperf3 -c 10.0.3.2 -t 1
