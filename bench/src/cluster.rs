@@ -42,6 +42,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), String> {
     let mut figures = roles(arguments);
     figures.extend(nodes::figures(arguments)?);
     figures.extend(orders(arguments)?);
+    figures.extend(flowlets(arguments)?);
     figures.extend(scale(arguments)?);
     if arguments.json {
         let report = json!({ "machine": Machine::here(), "figures": figures });
@@ -164,6 +165,39 @@ fn orders(arguments: &Arguments) -> Result<Vec<Value>, String> {
         }))
     };
     modes.into_iter().map(one).collect()
+}
+
+/// Flowlets against single packets, where the flows of a pair fill a good part of its links.
+fn flowlets(arguments: &Arguments) -> Result<Vec<Value>, String> {
+    let (all_nodes, flows, ms): (&[usize], &[u32], u64) =
+        if arguments.tiny { (&[4], &[16], 1) } else { (&[4, 8], &[4, 16, 64, 256], 30) };
+    let mut figures = Vec::new();
+    for &nodes in all_nodes {
+        for matrix in [Matrix::Uniform, Matrix::Permutation] {
+            for (load, &flows) in
+                [0.7, 0.95].into_iter().flat_map(|load| flows.iter().map(move |f| (load, f)))
+            {
+                for order in [OrderPolicy::None, OrderPolicy::Flowlet] {
+                    let mut config =
+                        Config::new(Topology::Mesh { nodes }, LINE_RATE).with(Scheme::Direct, order);
+                    config.traffic =
+                        Traffic::Matrix { matrix: matrix.clone(), load, sizes: Sizes::Imix, flows };
+                    (config.warmup_ns, config.duration_ns) = (20_000_000, (20 + ms) * 1_000_000);
+                    let report = simulate(&config)?;
+                    figures.push(json!({
+                        "name": format!("{nodes} nodes, {matrix:?}, load {load}, {flows} flows a pair, {order:?}"),
+                        "percent": report.reordered_percent,
+                        "p50_us": report.latency.p50_us,
+                        "p99_us": report.latency.p99_us,
+                        "spilled": report.spilled,
+                        "dropped": report.drops.total(),
+                        "of_theory": report.of_theory,
+                    }));
+                }
+            }
+        }
+    }
+    Ok(figures)
 }
 
 /// Simulated clusters of many ports, against theory.

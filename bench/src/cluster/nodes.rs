@@ -109,7 +109,12 @@ impl Role {
             text += &format!(
                 "n{node} :: VLBNode({node}, 4, KEY k, LINE_RATE 4000Gbps, HELLO 5ms, HOLD 40ms); Idle -> n{node};\n"
             );
-            text += &format!("n{node} -> VLBDecap -> {};\n", if node == 1 { "out" } else { "Discard" });
+            // As in `conf/cluster-node.click`, but for the neighbour's address.
+            let end = if node == 1 { "out" } else { "Discard" };
+            text += &format!(
+                "n{node} -> l{node} :: Classifier(12/0800, 12/86dd); l{node}[1] -> VLBDecap -> Discard;\n"
+            );
+            text += &format!("l{node} -> VLBDecap -> GetIPAddress(16) -> {end};\n");
         }
         let port = |me: usize, node: usize| node + usize::from(node < me);
         for (a, b) in (0..4).flat_map(|a| (0..4).map(move |b| (a, b))).filter(|(a, b)| a != b) {
@@ -182,8 +187,8 @@ pub(super) fn figures(arguments: &Arguments) -> Result<Vec<Value>, String> {
         costs.push(by_size[0]);
     }
     if let [alone, ingress, intermediate, egress] = costs[..] {
-        // A tiny run's differences may be nothing but noise.
-        let ns = |cost: f64| cost.max(20.0).round() as u32;
+        // A tiny run's differences may be nothing but noise, which no simulation could go by.
+        let ns = |cost: f64| if arguments.tiny { 20 } else { cost.max(1.0).round() as u32 };
         let service =
             Service { ingress_ns: ns(ingress), intermediate_ns: ns(intermediate), egress_ns: ns(egress) };
         for nodes in if arguments.tiny { &[4][..] } else { &[4, 8, 16, 32][..] } {
