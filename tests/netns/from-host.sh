@@ -45,6 +45,7 @@ take() {
 }
 
 take
+says "what is taken over is said" "eth0 .10.0.1.1/24.*taken over" cat "$work/log"
 [[ $(state) == "0 0 1 0 0 0 "*": off" ]] || fail "not taken over: $(state)"
 forwards "taken over"
 says "it is Clique that forwards" "^[1-9]" ctl read p1/to.count
@@ -103,4 +104,10 @@ forwards "taken over again"
 stop
 [[ $(state) == "$before" ]] || fail "not given back after that: $(state)"
 echo "ok: given back after a kill"
+# A signal may come at any moment of the start, of the run and of the end.
+for after in 0.02 0.05 0.1 0.2 0.3 0.5 1 2; do
+  in_r timeout "$after" "$clique" run --from-host >"$work/log" 2>&1 || true
+  [[ $(state) == "$before" ]] || fail "not given back after $after s: $(state)"
+done
+echo "ok: given back whenever a signal comes"
 says "one interface that is none" "eth7 is no Ethernet interface" in_r "$clique" run --from-host=eth7

@@ -81,7 +81,7 @@ pub(crate) fn run(arguments: impl IntoIterator<Item = OsString>, known: &Classes
 fn run_request(request: Request, known: &Classes) -> ExitCode {
     let time = request.time;
     let job = job(request);
-    match job.prepare(&mut Reporter::new(Style::Click, true), known) {
+    match job.prepare(None, &mut Reporter::new(Style::Click, true), known) {
         Ok(mut prepared) => finish(&job.run(&mut prepared, known), time),
         Err(stage) => {
             if stage == Stage::Router {

@@ -192,13 +192,19 @@ pub(crate) fn simulated_clock(start_s: f64) -> Clock {
 }
 
 impl Job {
-    /// Reads, parses and builds, and tells what is wrong.
+    /// Reads, parses and builds, and tells what is wrong. Signals that stop the router are caught once the text is read, unless they are
+    /// caught already.
     ///
     /// # Errors
     /// How far it came.
-    pub(crate) fn prepare(&self, reporter: &mut Reporter, known: &Classes) -> Result<Prepared, Stage> {
+    pub(crate) fn prepare(
+        &self,
+        caught: Option<Stops>,
+        reporter: &mut Reporter,
+        known: &Classes,
+    ) -> Result<Prepared, Stage> {
         let text = read(&self.input, reporter)?;
-        let stops = Stops::catch().map_err(|error| {
+        let stops = caught.map_or_else(Stops::catch, Ok).map_err(|error| {
             reporter.error(format!("signals cannot be caught: {}", reason(&error)));
             Stage::Router
         })?;

@@ -5,6 +5,7 @@ use crate::job::{Chance, Door, Job, MetricsEndpoint, Outcome, Setup, WORKERS_MAX
 use crate::reload::Keeper;
 use crate::report::{Reporter, Style};
 use crate::status::Status;
+use crate::stops::Stops;
 use crate::takeover::{self, Takeover};
 use crate::{console, report};
 use clap::ValueHint;
@@ -132,6 +133,17 @@ const LEAST_RCU_LIMIT: usize = 64 << 10;
 
 /// Runs `clique run`.
 pub(crate) fn run(args: Args, known: &Classes) -> ExitCode {
+    // What is taken over has to be given back, whenever a signal comes.
+    let stops = match args.from_host.as_ref().map(|_| Stops::catch()).transpose() {
+        Ok(stops) => stops,
+        Err(error) => {
+            console::complain(&format!(
+                "clique run: signals cannot be caught: {}\n",
+                console::reason(&error)
+            ));
+            return Status::Failure.into();
+        }
+    };
     let (input, params, takeover) = match meant(&args) {
         Ok(found) => found,
         Err(message) => {
@@ -139,6 +151,10 @@ pub(crate) fn run(args: Args, known: &Classes) -> ExitCode {
             return Status::Usage.into();
         }
     };
+    if let (Some(stops), Some(takeover)) = (&stops, &takeover) {
+        stops.before_death(takeover.give_back());
+        console::complain(&format!("clique run: {}\n", takeover.summary()));
+    }
     if args.json && args.output.as_deref() == Some("-") {
         console::complain("clique run: with --json the flat configuration has to go to a file\n");
         return Status::Usage.into();
@@ -176,13 +192,15 @@ pub(crate) fn run(args: Args, known: &Classes) -> ExitCode {
     };
     let style = if args.json { Style::Json } else { Style::Excerpts };
     let mut reporter = Reporter::new(style, !args.no_warnings);
-    let Ok(mut prepared) = job.prepare(&mut reporter, known) else {
+    let Ok(mut prepared) = job.prepare(stops, &mut reporter, known) else {
         if args.json {
             report::print_json(&json!({ "diagnostics": reporter.json() }));
         }
         return Status::Configuration.into();
     };
     let outcome = job.run(&mut prepared, known);
+    // While signals are still caught: the second of two that ask for one stop may come now.
+    drop(takeover);
     let printed = if args.json {
         report::print_json(&statistics(&prepared.router, &outcome, &reporter))
     } else {

@@ -35,6 +35,8 @@ struct Target {
     stopping: Option<Instant>,
     /// Whether its standard output may go unread.
     is_controlled: bool,
+    /// What is done before a signal ends the program at once.
+    before_death: Option<Box<dyn FnOnce() + Send>>,
 }
 
 impl Target {
@@ -45,8 +47,13 @@ impl Target {
         }
         match self.stopping {
             Some(first) if first.elapsed() <= SAME_STOP => return,
-            // Nothing to be done if even that fails.
-            Some(_) => drop(signal_hook::low_level::emulate_default_handler(signal)),
+            Some(_) => {
+                if let Some(last_act) = self.before_death.take() {
+                    last_act();
+                }
+                // Nothing to be done if even that fails.
+                drop(signal_hook::low_level::emulate_default_handler(signal));
+            }
             None => self.stopping = Some(Instant::now()),
         }
         // Not one stop but all that a script may wait for, as in Click: it sees each of them and comes to its end.
@@ -87,6 +94,11 @@ impl Stops {
             signals
         })?;
         Ok(Stops { target, over, handle, thread: Some(thread) })
+    }
+
+    /// Has this done before a further signal ends the program at once.
+    pub(crate) fn before_death(&self, act: impl FnOnce() + Send + 'static) {
+        lock(&self.target).before_death = Some(Box::new(act));
     }
 
     /// From now on a signal stops this router; so does one that has come before.

@@ -336,6 +336,26 @@ impl Takeover {
         &self.interfaces
     }
 
+    /// What gives the interfaces back, for a program that is to end at once.
+    pub(crate) fn give_back(&self) -> impl FnOnce() + Send + 'static + use<> {
+        let (settings, file) = (self.settings.clone(), self.file.clone());
+        move || put_back(&settings, &file)
+    }
+
+    /// The interfaces with their addresses, for people.
+    pub(crate) fn summary(&self) -> String {
+        let one = |interface: &Interface| {
+            let v4 = interface.v4.iter().map(|(address, len)| format!("{address}/{len}"));
+            let addresses: Vec<String> = v4.chain(interface.v6.iter().map(Ipv6Addr::to_string)).collect();
+            format!("{} ({})", interface.name, addresses.join(", "))
+        };
+        let all: Vec<String> = self.interfaces.iter().map(one).collect();
+        format!(
+            "{} taken over: the kernel does not forward there, nor merge received segments, until the end",
+            all.join(", ")
+        )
+    }
+
     /// Takes interfaces over; puts back first what a program that was killed has left behind, and says so through `say`.
     ///
     /// # Errors
@@ -380,9 +400,14 @@ impl Takeover {
 
 impl Drop for Takeover {
     fn drop(&mut self) {
-        self.settings.iter().for_each(Setting::put_back);
-        let _ = std::fs::remove_file(&self.file); // then there is nothing to clean up
+        put_back(&self.settings, &self.file);
     }
+}
+
+/// Puts settings back, and removes the note of them.
+fn put_back(settings: &[Setting], note: &Path) {
+    settings.iter().for_each(Setting::put_back);
+    let _ = std::fs::remove_file(note); // then there is nothing to clean up
 }
 
 /// A setting as it is; `None` if there is no such.
