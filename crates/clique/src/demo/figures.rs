@@ -5,6 +5,7 @@ use super::table::Table;
 use device::memory::{Interface, Stats};
 use router::Handle;
 use serde_json::json;
+use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,10 +23,6 @@ pub(super) struct Sample {
 }
 
 impl Sample {
-    /// The heading of the lines.
-    pub(super) const HEADING: &str = "  time      in     out     out  ns a packet   route changes  grace periods  waiting for\n\
-         \x20    s    Mpps    Mpps  Gbit/s    and worker        a second       a second   reclaim, B";
-
     /// Reads all counters; none of it stops a worker.
     pub(super) fn take(handle: &Handle, interfaces: &[Arc<Interface>], changes: u64, at: Duration) -> Sample {
         let _ = handle;
@@ -45,9 +42,83 @@ impl Sample {
     }
 }
 
+/// A column of the lines.
+struct Column {
+    title: &'static str,
+    unit: &'static str,
+    value: fn(&Sample, &Rates) -> String,
+}
+
+/// The columns, those first that a narrow terminal has as well.
+const COLUMNS: [Column; 8] = [
+    Column { title: "time", unit: "s", value: |sample, _| format!("{:.1}", sample.at_s) },
+    Column { title: "in", unit: "Mpps", value: |_, rates| format!("{:.2}", rates.received_mpps) },
+    Column { title: "out", unit: "Mpps", value: |_, rates| format!("{:.2}", rates.sent_mpps) },
+    Column { title: "a packet", unit: "ns", value: |_, rates| format!("{:.1}", rates.ns_per_packet) },
+    Column { title: "route changes", unit: "1/s", value: |_, rates| format!("{:.0}", rates.changes) },
+    Column { title: "out", unit: "Gbit/s", value: |_, rates| format!("{:.2}", rates.sent_gbps) },
+    Column { title: "grace periods", unit: "1/s", value: |_, rates| format!("{:.0}", rates.grace_periods) },
+    Column {
+        title: "waits for reclaim",
+        unit: "KiB",
+        value: |sample, _| format!("{:.1}", sample.reclaim_bytes as f64 / 1024.0),
+    },
+];
+/// Characters of a column, at least.
+const COLUMN_MIN: usize = 8;
+
+impl Column {
+    fn width(&self) -> usize {
+        self.title.len().max(COLUMN_MIN)
+    }
+}
+
+/// The columns that fit into so many characters, the first one at least.
+fn fitting(width: usize) -> &'static [Column] {
+    let mut used = 0;
+    let fits = |column: &&Column| {
+        used += column.width() + 2;
+        used <= width + 2
+    };
+    let number = COLUMNS.iter().take_while(fits).count().max(1);
+    &COLUMNS[..number]
+}
+
+/// A line of cells, aligned to the right.
+fn line<'c>(cells: impl Iterator<Item = (&'c Column, String)>) -> String {
+    let cells = cells.map(|(column, cell)| format!("{cell:>width$}", width = column.width()));
+    cells.collect::<Vec<_>>().join("  ")
+}
+
+/// How what is printed looks.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Look {
+    /// Characters of a line.
+    pub(super) width: usize,
+    pub(super) color: bool,
+}
+
+impl Look {
+    fn paint(self, code: &str, text: &str) -> String {
+        if self.color { format!("\u{1b}[{code}m{text}\u{1b}[0m") } else { text.to_owned() }
+    }
+}
+
+/// Codes of terminals.
+const BOLD: &str = "1";
+const GREEN: &str = "1;32";
+const RED: &str = "1;31";
+
+/// What packets are dropped for that were made to be dropped: words in the elements' reasons. The filter of the configuration is for
+/// forbidden sources.
+const ON_PURPOSE: [&str; 7] = ["ttl", "hop limit", "expired", "checksum", "source", "no route", "filtered"];
+
 /// The whole course.
 pub(super) struct Figures {
     workers: usize,
+    look: Look,
+    /// Whether the traffic was made here, some of it to be dropped.
+    is_made: bool,
     samples: Vec<Sample>,
     /// Drops by element and reason.
     pub(super) drops: Vec<(String, String, u64)>,
@@ -58,9 +129,11 @@ pub(super) struct Figures {
 }
 
 impl Figures {
-    pub(super) fn new(workers: usize) -> Figures {
+    pub(super) fn new(workers: usize, is_made: bool, look: Look) -> Figures {
         Figures {
             workers,
+            look,
+            is_made,
             samples: vec![Sample::default()],
             drops: Vec::new(),
             checked: 0,
@@ -74,17 +147,15 @@ impl Figures {
         let before = self.samples.last().copied().unwrap_or_default();
         self.samples.push(sample);
         let rates = Rates::between(before, sample, self.workers);
-        format!(
-            "{:6.1} {:7.2} {:7.2} {:7.2} {:13.1} {:15.0} {:14.0} {:12}",
-            sample.at_s,
-            rates.received_mpps,
-            rates.sent_mpps,
-            rates.sent_gbps,
-            rates.ns_per_packet,
-            rates.changes,
-            rates.grace_periods,
-            sample.reclaim_bytes
-        )
+        line(fitting(self.look.width).iter().map(|column| (column, (column.value)(&sample, &rates))))
+    }
+
+    /// The heading of the lines: what, and in which unit.
+    pub(super) fn heading(&self) -> String {
+        let columns = fitting(self.look.width);
+        let titles = line(columns.iter().map(|column| (column, column.title.to_owned())));
+        let units = line(columns.iter().map(|column| (column, column.unit.to_owned())));
+        format!("{}\n{units}", self.look.paint(BOLD, &titles))
     }
 
     /// Takes the outcome of the checks over.
@@ -99,31 +170,67 @@ impl Figures {
         (last, Rates::between(Sample::default(), last, self.workers))
     }
 
-    /// The final table.
+    /// The final table, a verdict, and what to try next.
     pub(super) fn text(&self) -> String {
         let (last, rates) = self.total();
         let mut text = String::new();
-        let _ = writeln!(text, "\n{:<40} {:>14}", "in all, in memory, no network card", "");
+        let title = format!("In {:.1} s, in memory: no network card is involved", last.at_s);
+        let _ = writeln!(text, "\n{}", self.look.paint(BOLD, &title));
         let mut row = |name: &str, value: String| {
-            let _ = writeln!(text, "{name:<40} {value:>14}");
+            let _ = writeln!(text, "  {name:<40} {value:>14}");
         };
         row("workers", self.workers.to_string());
         row("packets received", last.received.to_string());
         row("packets sent", last.sent.to_string());
-        row("million packets a second received", format!("{:.2}", rates.received_mpps));
-        row("ns a packet and worker", format!("{:.1}", rates.ns_per_packet));
+        row("received, million packets a second", format!("{:.2}", rates.received_mpps));
+        row("time of a worker for a packet, ns", format!("{:.1}", rates.ns_per_packet));
         row("route changes", last.changes.to_string());
         row("grace periods", last.grace_periods.to_string());
-        for (element, reason, count) in self.drops.iter().filter(|(.., count)| *count > 0) {
-            row(&format!("dropped by {element}: {reason}"), count.to_string());
-        }
-        row("packets checked against the naive table", self.checked.to_string());
+        row("packets checked against a naive table", self.checked.to_string());
         row("of these disagree", self.disagreeing.to_string());
+        self.write_drops(&mut text);
         for line in &self.disagreements {
             let _ = writeln!(text, "  {line}");
         }
-        text.pop();
+        let _ = write!(text, "\n{}\n\n{NEXT}", self.verdict());
         text
+    }
+
+    /// Drops by reason: first those of packets that were made for it.
+    fn write_drops(&self, text: &mut String) {
+        let mut by_reason: BTreeMap<(bool, &str), u64> = BTreeMap::new();
+        for (_, reason, count) in self.drops.iter().filter(|(.., count)| *count > 0) {
+            let small = reason.to_ascii_lowercase();
+            let meant = self.is_made && ON_PURPOSE.iter().any(|word| small.contains(word));
+            *by_reason.entry((!meant, reason)).or_default() += count;
+        }
+        for (other, title) in [
+            (false, "Dropped on purpose: the traffic has packets that no router may forward"),
+            (true, "Dropped"),
+        ] {
+            let mut reasons: Vec<_> =
+                by_reason.iter().filter(|((is_other, _), _)| *is_other == other).collect();
+            reasons.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
+            if !reasons.is_empty() {
+                let _ = writeln!(text, "\n{}", self.look.paint(BOLD, title));
+            }
+            for ((_, reason), count) in reasons {
+                let _ = writeln!(text, "  {reason:<40} {count:>14}");
+            }
+        }
+    }
+
+    /// What it shows, in a sentence.
+    fn verdict(&self) -> String {
+        let (last, _) = self.total();
+        match (self.disagreements.is_empty(), self.checked) {
+            (true, 0) => "Nothing was checked: the run was too short.".to_owned(),
+            (true, checked) => self.look.paint(
+                GREEN,
+                &format!("Right: all {checked} packets that were checked left where the table says, while {} routes changed.", last.changes),
+            ),
+            (false, _) => self.look.paint(RED, "Wrong: some packets left where no table says. Please report it."),
+        }
     }
 
     /// The same as JSON.
@@ -164,6 +271,12 @@ impl Figures {
     }
 }
 
+/// What to try next.
+const NEXT: &str = "Next: clique demo -j 1 --updates 0       one worker, a table that stands still\n\
+    \x20     clique elements RadixIPLookup       the manual of a route table\n\
+    \x20     clique doctor                       is this machine ready for a router?\n\
+    \x20     clique run --from-host              forward in the place of the kernel, as root";
+
 /// Rates between two samples.
 struct Rates {
     received_mpps: f64,
@@ -188,5 +301,49 @@ impl Rates {
             changes: rate(|s| s.changes),
             grace_periods: rate(|s| s.grace_periods),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn figures(width: usize) -> Figures {
+        Figures::new(2, true, Look { width, color: false })
+    }
+
+    /// No terminal has to wrap a line, and columns stand below their headings.
+    #[test]
+    fn lines_fit_and_are_aligned() {
+        for width in 20..120 {
+            let mut figures = figures(width);
+            let (heading, line) = (
+                figures.heading(),
+                figures.add(Sample { at_s: 1.0, received: 5_000_000, ..Sample::default() }),
+            );
+            let lengths: Vec<usize> = heading.lines().chain([line.as_str()]).map(str::len).collect();
+            assert!(
+                lengths.iter().all(|length| *length == lengths[0] && *length <= width),
+                "{width}: {lengths:?}"
+            );
+        }
+        assert_eq!(fitting(120).len(), COLUMNS.len());
+    }
+
+    /// Reasons are grouped: those of packets that were made to be dropped, and others.
+    #[test]
+    fn drops_are_told_apart() {
+        let mut figures = figures(80);
+        let drop = |element: &str, reason: &str, count| (element.to_owned(), reason.to_owned(), count);
+        figures.drops =
+            vec![drop("a", "TTL expired", 5), drop("b", "TTL expired", 7), drop("q", "queue full", 1)];
+        let text = figures.text();
+        let (before, after) = text.split_once("\nDropped\n").unwrap();
+        let words = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(before.contains("on purpose"), "{text}");
+        assert!(before.lines().any(|line| words(line) == "TTL expired 12"), "{text}");
+        assert!(after.contains("queue full"), "{text}");
+        figures.is_made = false;
+        assert!(!figures.text().contains("on purpose"), "a capture has what it has");
     }
 }

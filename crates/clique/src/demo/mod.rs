@@ -15,8 +15,10 @@ use crate::job::WORKERS_MAX;
 use changes::Changes;
 use check::Checker;
 use device::memory::{Config, Interface, Interfaces, TapConfig};
-use figures::{Figures, Sample};
+use figures::{Figures, Look, Sample};
 use router::{Call, Classes, Log, Options, Resources, Router};
+use signal_hook::consts::{SIGINT, SIGTERM};
+use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -114,10 +116,42 @@ fn demonstrate(args: &Args, known: &Classes) -> Result<bool, String> {
         ));
     }
     let checker = Checker::new(&table, &frames, args.pcap.is_none());
-    let figures = forward(args, &mut router, &table, &interfaces, checker, workers)?;
+    let interrupted = interrupts().map_err(|error| format!("signals: {}", console::reason(&error)))?;
+    let figures = forward(args, &mut router, &table, &interfaces, checker, workers, &interrupted)?;
     let good = figures.disagreements.is_empty();
     say(&if args.json { figures.json(&table, installed) } else { figures.text() });
     Ok(good)
+}
+
+/// What a signal sets that ends the demonstration, with its summary. A second one ends the program at once.
+fn interrupts() -> std::io::Result<Arc<AtomicBool>> {
+    let interrupted = Arc::new(AtomicBool::new(false));
+    for signal in [SIGINT, SIGTERM] {
+        // What is registered first acts first.
+        signal_hook::flag::register_conditional_default(signal, interrupted.clone())?;
+        signal_hook::flag::register(signal, interrupted.clone())?;
+    }
+    Ok(interrupted)
+}
+
+/// Waits until a moment, or until a signal comes.
+fn wait(until: Instant, interrupted: &AtomicBool) {
+    loop {
+        let left = until.saturating_duration_since(Instant::now());
+        if left.is_zero() || interrupted.load(Ordering::Relaxed) {
+            return;
+        }
+        std::thread::sleep(left.min(Duration::from_millis(20)));
+    }
+}
+
+/// How standard output wants it: as wide as the terminal, in colours if there is one.
+fn look() -> Look {
+    const WIDTH: usize = 100;
+    let is_terminal = std::io::stdout().is_terminal();
+    let size = ratatui::crossterm::terminal::size().ok().filter(|_| is_terminal);
+    let color = is_terminal && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+    Look { width: size.map_or(WIDTH, |(columns, _)| columns.into()), color }
 }
 
 /// Prints a line. The demonstration goes on when standard output has no reader any more.
@@ -156,10 +190,11 @@ fn forward(
     interfaces: &[Arc<Interface>],
     mut checker: Checker<'_>,
     workers: usize,
+    interrupted: &AtomicBool,
 ) -> Result<Figures, String> {
     let handle = router.handle();
     let over = AtomicBool::new(false);
-    let mut figures = Figures::new(workers);
+    let mut figures = Figures::new(workers, args.pcap.is_none(), look());
     let changes = Changes::new(table, handle.clone(), args.updates, args.seed);
     let start = Instant::now();
     std::thread::scope(|scope| {
@@ -175,18 +210,16 @@ fn forward(
             checker
         });
         if !args.json {
-            say(Sample::HEADING);
+            say(&figures.heading());
         }
         for second in 1..=args.seconds.max(1) {
-            std::thread::sleep(
-                (start + Duration::from_secs(second)).saturating_duration_since(Instant::now()),
-            );
+            wait(start + Duration::from_secs(second), interrupted);
             let sample = Sample::take(&handle, interfaces, changes.made(), start.elapsed());
             let line = figures.add(sample);
             if !args.json {
                 say(&line);
             }
-            if handle.info().halted() {
+            if handle.info().halted() || interrupted.load(Ordering::Relaxed) {
                 break;
             }
         }

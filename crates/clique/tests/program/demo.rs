@@ -1,6 +1,8 @@
 //! The demonstration, as small as it gets.
 
 use crate::program;
+use std::io::{BufRead, BufReader};
+use std::process::{Command, Stdio};
 
 /// A small table, a second, two workers: everything that is checked agrees, and the report says what it should.
 #[test]
@@ -42,4 +44,34 @@ fn a_small_demo_agrees_and_reports() {
 fn a_missing_table_is_an_error_not_a_crash() {
     let said = crate::clique(&["demo", "--table", "/nowhere/table"]);
     assert!(said.starts_with("exit status: 1\n--- messages\nclique demo: "), "{said}");
+}
+
+/// A signal ends the demonstration early, with its summary.
+#[test]
+fn an_interrupted_demo_sums_up() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let table = directory.path().join("table");
+    std::fs::write(&table, "10.0.0.0/8\n2001:db8::/32\n").expect("written");
+    let arguments = [
+        "demo",
+        "-j",
+        "1",
+        "--seconds",
+        "600",
+        "--frames",
+        "1024",
+        "--table",
+        table.to_str().expect("UTF-8"),
+    ];
+    let mut child = program(&arguments).stdout(Stdio::piped()).spawn().expect("the program can be started");
+    let mut lines = BufReader::new(child.stdout.take().expect("it was piped")).lines().map_while(Result::ok);
+    assert!(lines.any(|line| line.contains("Gbit/s")), "the heading");
+    assert!(lines.next().is_some(), "the first second");
+    let kill = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+    assert!(kill.is_ok_and(|status| status.success()));
+    let rest: Vec<String> = lines.collect();
+    assert_eq!(child.wait().expect("awaited").code(), Some(0));
+    for part in ["packets received", "Dropped on purpose", "Right: all ", "Next: "] {
+        assert!(rest.iter().any(|line| line.contains(part)), "{part}: {rest:#?}");
+    }
 }
