@@ -1,11 +1,12 @@
 //! `clique check`: what is wrong with a configuration, and which worker would run what. Initialises nothing, so
 //! that no interface is opened and no file written.
 
+use crate::advice::Advice;
 use crate::input::InputArgs;
 use crate::pinpoint::Arguments;
 use crate::report::{Reporter, Style};
 use crate::status::Status;
-use crate::{console, job, load, memory, report};
+use crate::{console, job, load, memory, offline, report};
 use click_tools::{Input, Parameter, Text};
 use lang::Diagnostic;
 use router::{Class, Classes, Clock, Layout, Options, Port, Queues, Residency};
@@ -27,6 +28,10 @@ pub(crate) struct Args {
     #[arg(short = 'w', long)]
     no_warnings: bool,
 
+    /// The configuration is for this machine: an interface that is not here is an error where its addresses are needed.
+    #[arg(long)]
+    here: bool,
+
     /// Print one JSON object.
     #[arg(long)]
     json: bool,
@@ -43,7 +48,11 @@ pub(crate) fn run(args: &Args, known: &Classes) -> Status {
             return Status::Usage;
         }
     };
-    let checked = check(args, &input, &params, &mut reporter, known);
+    let checked = if args.here {
+        check(args, &input, &params, &mut reporter, known)
+    } else {
+        check(args, &input, &params, &mut reporter, &known.clone().with_interfaces(offline::INTERFACES))
+    };
     let status = if checked.is_some() { Status::Fine } else { Status::Configuration };
     let printed = match &checked {
         _ if args.json => {
@@ -125,7 +134,7 @@ pub(crate) fn place(
     workers: usize,
     known: &Classes,
 ) -> (Option<Placement>, Vec<Diagnostic>) {
-    let arguments = Arguments::new(&graph, sources);
+    let (advice, arguments) = (Advice::new(&graph, known), Arguments::new(&graph, sources));
     let options = options(&graph, workers);
     let layout = match router::layout(graph.clone(), known, workers) {
         Ok(layout) => layout,
@@ -142,6 +151,7 @@ pub(crate) fn place(
         }
         Err(errors) => errors,
     };
+    advice.apply(&mut found);
     arguments.pinpoint(&mut found);
     let is_good = !found.iter().any(Diagnostic::is_error);
     (is_good.then_some(placement), found)

@@ -19,12 +19,14 @@
 #![forbid(unsafe_code)]
 
 mod address;
+mod advice;
 mod check;
 mod click;
 mod cluster;
 mod console;
 mod ctl;
 mod demo;
+mod doctor;
 mod drive;
 mod glob;
 mod input;
@@ -33,6 +35,7 @@ mod library;
 mod load;
 mod manual;
 mod memory;
+mod offline;
 #[cfg(feature = "pages")]
 mod pages;
 mod pinpoint;
@@ -117,9 +120,13 @@ enum Command {
     /// Say what is wrong with a configuration, and which worker would run what.
     ///
     /// All arguments of elements are checked, but no interface is opened and no file is written; 'clique run --quit' finds
-    /// mistakes that show only then. The table shows for each worker the elements that have an instance there, their inputs
+    /// mistakes that show only then. Interfaces need not be here, unless '--here' says so. The table shows for each worker the elements that have an instance there, their inputs
     /// and outputs ('h' push, 'l' pull), and how elements of their class live on several workers.
     Check(check::Args),
+    /// Say whether this machine and its interfaces are ready for a router, and what to do about it.
+    ///
+    /// Nothing is changed, and no interface is opened. Exit status 1 says that something is in the way (!!).
+    Doctor(doctor::Args),
     /// Print a configuration without compound elements and variables.
     Flatten(print::Args),
     /// Print a configuration, formatted.
@@ -174,10 +181,11 @@ pub fn main_with(package: &[&'static Class]) -> ExitCode {
         Command::Confirm(args) => reload::confirm(&args).into(),
         Command::Rollback(args) => reload::roll_back(&args).into(),
         Command::History(args) => reload::history(&args).into(),
-        Command::Ctl(args) => ctl::run(&args).into(),
+        Command::Ctl(args) => ctl::run(&args, &known).into(),
         Command::Top(args) => top::run(&args).into(),
         Command::Routes(args) => routes::run(&args).into(),
         Command::Check(args) => check::run(&args, &known).into(),
+        Command::Doctor(args) => doctor::run(&args).into(),
         Command::Flatten(args) => print::flatten(&args).into(),
         Command::Pretty(args) => print::pretty(&args).into(),
         Command::Graph(args) => print::graph(&args).into(),

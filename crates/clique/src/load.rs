@@ -1,5 +1,6 @@
 //! From a configuration's text to a graph, and on to a router.
 
+use crate::advice::Advice;
 use crate::library;
 use crate::pinpoint::Arguments;
 use crate::remedies;
@@ -73,9 +74,10 @@ pub(crate) fn add_errors(
     known: &Classes,
     options: Options,
 ) {
-    let arguments = Arguments::new(&graph, sources);
+    let (advice, arguments) = (Advice::new(&graph, known), Arguments::new(&graph, sources));
     let mut more = router::errors(graph, text.to_owned(), known, options);
     more.retain(|error| !found.contains(error));
+    advice.apply(&mut more);
     arguments.pinpoint(&mut more);
     found.extend(more);
 }
@@ -94,8 +96,11 @@ pub(crate) fn build(
     like_click: bool,
     tell: impl FnOnce(Vec<Diagnostic>),
 ) -> Result<Router, Vec<Diagnostic>> {
-    let arguments = Arguments::new(&graph, sources);
+    let (advice, arguments) = (Advice::new(&graph, known), Arguments::new(&graph, sources));
     let pinpoint = |mut found: Vec<Diagnostic>| {
+        if !like_click {
+            advice.apply(&mut found);
+        }
         arguments.pinpoint(&mut found);
         found
     };

@@ -77,6 +77,55 @@ fn json(class: &Class) -> Value {
     })
 }
 
+/// The lines of a section of the manual, without its heading.
+fn section(class: &Class, heading: &str) -> impl Iterator<Item = &'static str> {
+    let heading = format!("# {heading}");
+    lines(class).skip_while(move |line| *line != heading).skip(1).take_while(|line| !line.starts_with("# "))
+}
+
+/// The names of the arguments that the manual describes.
+pub(crate) fn arguments(class: &Class) -> impl Iterator<Item = &'static str> {
+    let quoted = section(class, "Arguments").flat_map(|line| line.split('`').skip(1).step_by(2));
+    quoted.filter(|word| word.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_'))
+}
+
+/// What the manual says of a handler; nothing of one that all elements have.
+pub(crate) fn handler(class: &Class, name: &str) -> Option<String> {
+    let mut items: Vec<String> = Vec::new();
+    for line in section(class, "Handlers").filter(|line| !line.is_empty()) {
+        match (line.strip_prefix("- "), items.last_mut()) {
+            (None, Some(item)) => item.extend([" ", line.trim()]),
+            (text, _) => items.push(text.unwrap_or(line).to_owned()),
+        }
+    }
+    let quoted = format!("`{name}`");
+    // Several handlers may share an item, each with a sentence that begins with names: "`a`, `b` (read): what. `c` (write): what".
+    let mut parts = items.iter().flat_map(|item| sentences(item));
+    let text = parts.find(|part| part.split(": ").next().is_some_and(|names| names.contains(&quoted)))?;
+    let (_, what) = text.split_once(": ").unwrap_or(("", text));
+    Some(what.trim().to_owned())
+}
+
+/// The parts of an item that begin with names of handlers.
+fn sentences(item: &str) -> Vec<&str> {
+    let begins = |at: &usize| {
+        let (names, rest) = item[*at..].split_once(" (").unwrap_or(("", ""));
+        let kinds = ["read", "write"];
+        names.starts_with('`')
+            && names.split(", ").all(|name| name.starts_with('`') && name.ends_with('`'))
+            && kinds.iter().any(|kind| rest.starts_with(kind))
+    };
+    let starts = item.match_indices(". `").map(|(at, _)| at + 2);
+    let mut starts: Vec<usize> = std::iter::once(0).chain(starts.filter(begins)).collect();
+    starts.push(item.len());
+    starts.windows(2).map(|pair| &item[pair[0]..pair[1]]).collect()
+}
+
+/// What a class is for, in one sentence.
+pub(crate) fn sentence(class: &Class) -> String {
+    summary(class)
+}
+
 /// What the manual of another name says first.
 fn real_name(class: &Class) -> String {
     let Some(name) = class.alias_of else { return String::new() };
@@ -247,6 +296,17 @@ fn family_page(family: &[&Class]) -> String {
 
 #[cfg(test)]
 mod tests {
+    #[test]
+    fn handlers_are_described() {
+        let known = crate::classes(&[]);
+        let said = |class: &str, name: &str| super::handler(known.get(class).unwrap(), name);
+        assert_eq!(said("RadixIPLookup", "table").as_deref(), Some("all routes."));
+        assert_eq!(said("RadixIPLookup", "length").as_deref(), Some("how many there are."));
+        assert_eq!(said("RadixIPLookup", "nothing"), None);
+        let all = known.iter().filter(|class| super::section(class, "Handlers").count() > 1).count();
+        assert!(all > 100, "{all}");
+    }
+
     #[test]
     fn families_have_titles() {
         let untitled =

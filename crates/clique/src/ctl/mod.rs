@@ -4,6 +4,8 @@
 mod editor;
 #[cfg(not(feature = "editor"))]
 mod prompt;
+mod rows;
+mod several;
 mod shell;
 
 use crate::address::Address;
@@ -16,6 +18,7 @@ use clap::{Subcommand, ValueHint};
 use control::{Client, Failure, Reply};
 #[cfg(feature = "editor")]
 use editor as prompt;
+use router::Classes;
 use serde_json::{Value, json};
 use std::io::Read;
 use std::ops::ControlFlow;
@@ -40,9 +43,9 @@ pub(crate) struct Args {
 enum Action {
     /// Print the value of a handler.
     Read {
-        /// ELEMENT.HANDLER, or HANDLER for a global one.
+        /// ELEMENT.HANDLER, or HANDLER for a global one. ELEMENT and HANDLER may be patterns ('*', '?', '[...]'), and ELEMENT a class.
         handler: String,
-        /// Its parameter.
+        /// Its parameter; or, if each of these words is a handler, too, further handlers.
         #[arg(allow_hyphen_values = true)]
         argument: Vec<String>,
     },
@@ -62,6 +65,11 @@ enum Action {
         /// An element, or a pattern ('*', '?', '[...]') of names: list handlers, 'r' readable, 'w' writable.
         element: Option<String>,
     },
+    /// Say what an element is for and what its handlers mean.
+    Describe {
+        /// An element, or ELEMENT.HANDLER.
+        name: String,
+    },
     /// Print the values of handlers again and again, or events as they happen.
     Watch {
         /// ELEMENT.HANDLER, or HANDLER for a global one; with --events the topics, all if there is none.
@@ -80,9 +88,9 @@ enum Action {
 }
 
 /// Runs `clique ctl`.
-pub(crate) fn run(args: &Args) -> Status {
+pub(crate) fn run(args: &Args, known: &Classes) -> Status {
     let mut session = match args.address.connect() {
-        Ok(client) => Session { client, json: args.json },
+        Ok(client) => Session { client, json: args.json, known: known.clone() },
         Err(message) => return complain(&message),
     };
     let done = match &args.action {
@@ -101,6 +109,8 @@ fn complain(message: &str) -> Status {
 struct Session {
     client: Client,
     json: bool,
+    /// The classes of this program, for their manuals.
+    known: Classes,
 }
 
 /// The response to a command that was carried out, or what it says instead.
@@ -131,9 +141,22 @@ fn print_json(object: &Value) -> Result<ControlFlow<()>, String> {
 impl Session {
     fn act(&mut self, action: &Action) -> Result<ControlFlow<()>, String> {
         match action {
+            Action::Read { handler, argument } if self.are_several(handler, argument)? => {
+                let names = std::iter::once(handler).chain(argument).filter(|name| !name.is_empty());
+                let mut all = Vec::new();
+                for name in names {
+                    all.extend(self.expand(name)?);
+                }
+                self.read_several(&all)
+            }
+            Action::Describe { name } => self.describe(name),
             Action::Read { handler, argument } => {
                 let value = data(self.client.read(handler, &argument.join(" ")))?;
-                self.show(&json!({ "name": handler, "value": value }), &ended(&value))
+                let mut object = json!({ "name": handler, "value": value });
+                if let Some(rows) = rows::of(handler, &value) {
+                    object["rows"] = rows;
+                }
+                self.show(&object, &ended(&value))
             }
             Action::Write { handler, value, file } => {
                 let value = match file {
@@ -193,7 +216,9 @@ impl Session {
         let path = element.map_or_else(|| "handlers".to_owned(), |element| format!("{element}.handlers"));
         let list = data(self.client.read(&path, ""))?;
         let pairs = list.lines().filter_map(|line| line.split_once('\t'));
-        Ok(pairs.map(|(name, flags)| (name.to_owned(), flags.to_owned())).collect())
+        let mut pairs: Vec<_> = pairs.map(|(name, flags)| (name.to_owned(), flags.to_owned())).collect();
+        pairs.sort_unstable();
+        Ok(pairs)
     }
 
     fn list_elements(&mut self) -> Result<ControlFlow<()>, String> {

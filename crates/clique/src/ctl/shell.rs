@@ -10,11 +10,12 @@ const PROMPT: &str = "clique> ";
 
 /// The names of commands.
 #[cfg(feature = "editor")]
-pub(super) const COMMANDS: &[&str] = &["help", "list", "quit", "read", "watch", "write"];
+pub(super) const COMMANDS: &[&str] = &["describe", "help", "list", "quit", "read", "watch", "write"];
 
 const HELP: &str = "\
 read HANDLER [ARGUMENT]    print the value of a handler
 write HANDLER [VALUE]      write a value to a handler
+describe ELEMENT[.HANDLER] what an element is for, and what its handlers mean
 list [ELEMENT]             list elements, or the handlers of one or of those that match a pattern
 watch HANDLER... [-i SECONDS] [-n TIMES]
                            print values again and again, ten times unless told otherwise
@@ -96,7 +97,7 @@ fn parse(line: &str) -> Result<Option<Action>, String> {
             let (handler, value) = pair();
             Action::Write { handler, value, file: None }
         }
-        "list" | "watch" => {
+        "describe" | "list" | "watch" => {
             let parsed = Line::try_parse_from(line.split_whitespace()).map_err(|error| error.to_string())?;
             match parsed.action {
                 Action::Watch { events: true, .. } => {

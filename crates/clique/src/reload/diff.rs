@@ -3,13 +3,20 @@
 use super::request::{Amount, Arguments, Difference, Lost, Named};
 use lang::{Graph, conf};
 use router::metric::Kind;
-use router::{Info, Survey};
+use router::{Call, Handle, Survey};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 /// What elements measure that says how much there is room for, or was, and not what there is.
 const NO_STATE: [&str; 3] =
     ["clique_flow_capacity", "clique_queue_capacity_packets", "clique_queue_highwater_packets"];
+
+/// State that elements do not measure but tell by a handler: class, handler, and what it is.
+const TOLD: [(&str, &str, &str); 1] = [(
+    "ESPEncap",
+    "sequence",
+    "The tunnel's sequence number, without which numbers are used twice with one key",
+)];
 
 /// How the names of elements begin that the command line asks for.
 const DOORS: [&str; 2] = ["click_driver@@", "clique@@"];
@@ -80,7 +87,8 @@ fn connections(graph: &Graph) -> BTreeSet<String> {
 impl Difference {
     /// Adds what elements of the running router have gathered that no namesake of the same class takes over. Of a router that did not
     /// answer nothing is known.
-    pub(super) fn add_lost(&mut self, info: &Info, survey: &Survey) {
+    pub(super) fn add_lost(&mut self, handle: &Handle, survey: &Survey) {
+        let info = handle.info();
         for gone in &self.elements_removed {
             let Some(element) = info.find(&gone.name, None) else { continue };
             let counts = survey.readings.iter().filter(|reading| {
@@ -93,7 +101,22 @@ impl Difference {
                 what: reading.metric.help.trim_end_matches('.').to_owned(),
                 value: reading.value.trim().to_owned(),
             };
-            let amounts: Vec<Amount> = counts.map(amount).collect();
+            let mut amounts: Vec<Amount> = counts.map(amount).collect();
+            let told = TOLD.iter().filter(|(class, ..)| *class == gone.class);
+            amounts.extend(told.filter_map(|(_, handler, what)| {
+                let value = handle.call(Call::read(format!("{}.{handler}", gone.name), "")).ok()?;
+                Some(Amount { what: (*what).to_owned(), value: value.trim().to_owned() })
+            }));
+            let class = info.nodes[element].class;
+            let is_measured = survey.readings.iter().any(|reading| {
+                let is_gauge = matches!(reading.metric.kind, Kind::Gauge);
+                reading.element == element && is_gauge && !NO_STATE.contains(&reading.metric.name)
+            });
+            if !is_measured && (!class.holds.is_empty() || class.keeps.is_some()) {
+                let kept = class.keeps.map(|keeps| keeps.what.to_owned());
+                let what = kept.unwrap_or_else(|| class.holds.to_owned());
+                amounts.push(Amount { what, value: "perhaps".to_owned() });
+            }
             if !amounts.is_empty() {
                 let why = self.why_lost(gone);
                 self.state_lost.push(Lost {

@@ -230,7 +230,7 @@ impl State {
         let handle = self.start.current.handle();
         let mut difference = diff::difference(&handle.info().graph, graph);
         if let Ok(survey) = Surveyor::new(handle.clone()).survey(PATIENCE) {
-            difference.add_lost(handle.info(), &survey);
+            difference.add_lost(&handle, &survey);
         }
         difference
     }

@@ -2,6 +2,7 @@
 
 use crate::{clique, program, without_reasons};
 use expect_test::expect;
+use std::path::Path;
 
 #[test]
 fn check_shows_the_worker_of_each_element() {
@@ -73,6 +74,30 @@ fn no_error_hides_another() {
     for error in ["undeclared element 'foo'", "'t :: Tee' input 0 unused", "Counter"] {
         assert!(said.contains(error), "{error}: {said}");
     }
+}
+
+/// Configurations with mistakes, and what is said of them: `tests/fixtures/check/NAME.click` and `NAME.txt`.
+#[test]
+fn mistakes_are_told_as_expected() {
+    let directory = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/check"));
+    let mut files: Vec<_> = std::fs::read_dir(directory).unwrap().map(|file| file.unwrap().path()).collect();
+    files.retain(|path| path.extension().is_some_and(|ending| ending == "click"));
+    assert!(files.len() > 3);
+    for path in files {
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap();
+        let said = crate::clique_in(directory, &["check", name]);
+        expect_test::expect_file![path.with_extension("txt")].assert_eq(&said);
+    }
+}
+
+/// Interfaces have to be here if that is asked for.
+#[test]
+fn interfaces_are_checked_where_the_router_is_to_run() {
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/check/another-machine.click");
+    let found = clique(&["check", "--here", file]);
+    assert!(found.starts_with("exit status: 1\n"), "{found}");
+    assert!(found.contains("there is no interface 'eth97' here"), "{found}");
+    assert_eq!(found.matches("Error: ").count(), 2, "one for each interface: {found}");
 }
 
 /// A name of any length is printed, and does not push the others away.

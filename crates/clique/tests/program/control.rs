@@ -443,6 +443,23 @@ fn each_command_of_ctl_answers_in_text_and_json() {
         fine(&"q.capacity: 7\nc.class: Counter\n".repeat(2))
     );
     assert_eq!(ctl(&["--json", "watch", "-n", "1", "q.capacity"]), fine("{\"q.capacity\":\"7\"}\n"));
+    // Several at once, by name, by pattern and by class.
+    assert_eq!(ctl(&["read", "q.capacity", "c.class"]), fine("q.capacity: 7\nc.class: Counter\n"));
+    assert_eq!(ctl(&["read", "?.class"]), fine("c.class: Counter\nq.class: Queue\n"));
+    assert_eq!(ctl(&["read", "Queue.cap*"]), fine("q.capacity: 7\n"));
+    assert_eq!(
+        ctl(&["--json", "read", "*.capacity", "c.class"]),
+        fine(
+            "{\"handlers\":[{\"name\":\"q.capacity\",\"value\":\"7\"},{\"name\":\"c.class\",\"value\":\"Counter\"}]}\n"
+        )
+    );
+    assert!(ctl(&["read", "x*.capacity"]).contains("no handler 'x*.capacity' that can be read"));
+    assert_eq!(
+        ctl(&["describe", "q.length"]),
+        fine("q :: Queue\nA FIFO queue.\n\n  length  r-  packets stored.\n")
+    );
+    let described = ctl(&["describe", "c"]);
+    assert!(described.contains("\n  count ") && described.contains("clique elements Counter"), "{described}");
     let list = ctl(&["list"]);
     assert!(list.contains("\nc                            Counter\n"), "{list}");
     assert!(ctl(&["list", "q"]).contains("\nq.capacity\trw"));

@@ -470,6 +470,21 @@ fn channels_stay_what_they_are() {
     router.finish();
 }
 
+/// Who may not replace the configuration may not send `RELOAD`, and what comes behind the data is the next command all the same.
+#[test]
+fn reloads_need_leave() {
+    let without = "530 Permission denied for reload: the router runs without '-R'\n";
+    with(TCP, Clock::real(), |port| {
+        let said = talk(port, "reload 2\n{}reload\nread s.name\n");
+        assert!(said.starts_with(&format!("{without}500 Wrong number of arguments\n200 ")), "{said}");
+    });
+    for arguments in ["READONLY true", "PROXY s"] {
+        with(&format!("cs :: ControlSocket(TCP, 0, {arguments}); s :: Sample"), Clock::real(), |port| {
+            assert_eq!(talk(port, "reload 2\n{}"), "530 Permission denied for reload\n", "{arguments}");
+        });
+    }
+}
+
 /// Sends a request whose lines end with a newline here, and gives the status and the body.
 fn request(port: u16, text: &str) -> (String, String) {
     let said = request_raw(port, text);

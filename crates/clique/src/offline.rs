@@ -1,0 +1,57 @@
+//! Interfaces that this machine does not have, for the check of a configuration that is to run on another one.
+//!
+//! What is called as Linux calls interfaces has addresses for documentation (RFC 5737), or a local one, so that a check can go on behind it.
+
+use router::InterfaceAddresses;
+use std::net::Ipv4Addr;
+use wire::MacAddr;
+
+/// Every interface has addresses, and those of this machine their own.
+pub(crate) const INTERFACES: InterfaceAddresses = InterfaceAddresses {
+    ipv4: |name| {
+        let other = || Some((Ipv4Addr::new(192, 0, 2, number(name)?), Ipv4Addr::new(255, 255, 255, 0)));
+        (elements::INTERFACES.ipv4)(name).or_else(other)
+    },
+    gateway: |name| {
+        let other = || number(name).map(|_| Ipv4Addr::new(192, 0, 2, 254));
+        (elements::INTERFACES.gateway)(name).or_else(other)
+    },
+    ether: |name| {
+        let other = || number(name).map(|number| MacAddr([2, 0, 0, 0, 0, number]));
+        (elements::INTERFACES.ether)(name).or_else(other)
+    },
+};
+
+/// How names of interfaces begin, as kernel, systemd and administrators give them.
+const BEGINNINGS: [&str; 26] = [
+    "bond", "br", "dummy", "en", "eth", "gre", "ib", "ifb", "ipvlan", "lan", "lo", "macvlan", "ppp", "sfp",
+    "swp", "tap", "team", "tun", "veth", "vlan", "vxlan", "wan", "wg", "wl", "ww", "dmz",
+];
+
+/// The longest name of an interface.
+const NAME_MAX: usize = 15;
+
+/// A number for what is called like an interface; nearly always another one for another name.
+fn number(name: &str) -> Option<u8> {
+    let begins = BEGINNINGS.iter().any(|beginning| name.starts_with(beginning));
+    let goes_on = name.bytes().all(|b| b.is_ascii_alphanumeric() || b"._-".contains(&b));
+    let has_number = name.bytes().any(|b| b.is_ascii_digit()) || name.contains('-');
+    let sum = name.bytes().fold(7u32, |sum, byte| sum.wrapping_mul(31).wrapping_add(byte.into()));
+    (begins && goes_on && has_number && name.len() <= NAME_MAX).then_some((1 + sum % 250) as u8)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_interfaces_are_known() {
+        for name in ["eth1", "enp3s0f0", "bond0.100", "br-lan", "wlan0", "veth12"] {
+            assert!(number(name).is_some(), "{name}");
+        }
+        for name in ["port1", "eth", "x", "", "eth0:eth", "ethernet-that-is-long0", "10.0.0.1", "eth 0"] {
+            assert!(number(name).is_none(), "{name}");
+        }
+        assert_ne!(number("eth0"), number("eth1"));
+    }
+}
