@@ -120,8 +120,9 @@ enum Command {
     /// Say what is wrong with a configuration, and which worker would run what.
     ///
     /// All arguments of elements are checked, but no interface is opened and no file is written; 'clique run --quit' finds
-    /// mistakes that show only then. Interfaces need not be here, unless '--here' says so. The table shows for each worker the elements that have an instance there, their inputs
-    /// and outputs ('h' push, 'l' pull), and how elements of their class live on several workers.
+    /// mistakes that show only then. Interfaces need not be here, unless '--here' says so. The table shows for each worker the
+    /// elements that have an instance there, their inputs and outputs ('h' push, 'l' pull), and how elements of their class
+    /// live on several workers.
     Check(check::Args),
     /// Say whether this machine and its interfaces are ready for a router, and what to do about it.
     ///

@@ -194,7 +194,10 @@ pub(super) fn interface(machine: &Machine, name: &str, workers: usize, findings:
     for (version, what) in [("ipv4", "forwarding"), ("ipv6", "forwarding")] {
         if machine.number(&format!("/proc/sys/net/{version}/conf/{name}/{what}")) == Some(1) {
             about.advice(
-                format!("the kernel forwards {version} from it as well: packets are forwarded twice, unless the router keeps them (--from-host, SNIFFER false, METHOD XDP)"),
+                format!(
+                    "the kernel forwards {version} from it as well: packets are forwarded twice, unless the router keeps \
+                     them (--from-host, SNIFFER false, METHOD XDP)"
+                ),
                 format!("sysctl -w net.{version}.conf.{}.forwarding=0", name.replace('.', "/")),
             );
         }
