@@ -48,6 +48,8 @@ pub(crate) struct Meta {
     flow: FlowTag,
     /// The link type that a capture says, plus one; 0 for none.
     captured_link: u32,
+    /// The number by which a trace knows the packet; 0 for none.
+    trace: u32,
     enclosed_ecn: u8,
 }
 
@@ -70,6 +72,7 @@ impl Meta {
             next: 0,
             flow: FlowTag::NONE,
             captured_link: 0,
+            trace: 0,
             enclosed_ecn: 0,
         }
     }
@@ -87,6 +90,7 @@ impl Meta {
         self.device = 0;
         self.flow = FlowTag::NONE;
         self.captured_link = 0;
+        self.trace = 0;
         self.enclosed_ecn = 0;
     }
 
@@ -99,6 +103,7 @@ impl Meta {
         self.device = other.device;
         self.flow = other.flow;
         self.captured_link = other.captured_link;
+        self.trace = other.trace;
         self.enclosed_ecn = other.enclosed_ecn;
     }
 
@@ -505,6 +510,18 @@ impl Packet {
     #[inline]
     pub fn set_captured_link(&mut self, linktype: u32) {
         self.meta_mut().captured_link = linktype.saturating_add(1);
+    }
+
+    /// The number by which a trace knows the packet and its copies; 0 for none.
+    #[inline]
+    pub fn trace(&self) -> u32 {
+        self.meta().trace
+    }
+
+    /// Sets that number. For what observes packets; elements have no use for it.
+    #[inline]
+    pub fn set_trace(&mut self, number: u32) {
+        self.meta_mut().trace = number;
     }
 
     /// The flow that the packet belongs to.

@@ -33,6 +33,7 @@ mod text {
 /// What is fixed once a configuration is laid out: classes, ports, which worker runs what.
 mod configuration {
     pub(crate) mod class;
+    pub(crate) mod filter;
     pub(crate) mod layout;
     pub(crate) mod node;
     pub(crate) mod placement;
@@ -53,12 +54,15 @@ mod shared {
     pub(crate) mod account;
     pub(crate) mod bell;
     pub(crate) mod clock;
+    pub(crate) mod decision;
     pub(crate) mod ending;
     pub(crate) mod events;
     pub(crate) mod info;
     pub(crate) mod ledger;
     pub(crate) mod log;
     pub(crate) mod mailbox;
+    pub(crate) mod observing;
+    pub(crate) mod orders;
     pub(crate) mod survey;
     pub(crate) mod swaps;
     pub(crate) mod writer;
@@ -87,12 +91,15 @@ mod context {
     pub(crate) mod core;
     pub(crate) mod counting;
     pub(crate) mod cx;
+    pub(crate) mod look;
     pub(crate) mod scatter;
+    pub(crate) mod sighting;
     pub(crate) mod signals;
     pub(crate) mod tasks;
     pub(crate) mod timers;
     pub(crate) mod values;
     pub(crate) mod verdict;
+    pub(crate) mod watch;
     pub(crate) mod work;
 }
 
@@ -103,7 +110,9 @@ mod element {
     pub(crate) mod config;
     pub(crate) mod counted;
     pub(crate) mod handlers;
+    pub(crate) mod observed;
     pub(crate) mod simple;
+    pub(crate) mod tap;
 }
 
 /// A worker: its turn, its part in calls, its sleep.
@@ -112,6 +121,7 @@ mod worker {
     pub(crate) mod ending;
     pub(crate) mod everyone;
     pub(crate) mod instances;
+    pub(crate) mod observe;
     pub(crate) mod survey;
     pub(crate) mod turn;
     pub(crate) mod wait;
@@ -124,6 +134,7 @@ mod running {
     pub(crate) mod drive;
     pub(crate) mod instances;
     pub(crate) mod listen;
+    pub(crate) mod observer;
     pub(crate) mod router;
     pub(crate) mod surveyor;
 }
@@ -138,6 +149,7 @@ pub use calls::computation::{Answer, Step};
 pub use calls::handle::Handle;
 pub use chance::secret::{Secret, Unguessable};
 pub use configuration::class::{Activity, Budget, Described, Pin, ReadPins, Residency};
+pub use configuration::filter::{CompileFilter, Filter};
 pub use configuration::layout::layout;
 pub use configuration::node::{Node, Port};
 pub use configuration::placement::Placement;
@@ -145,6 +157,7 @@ pub use configuration::plan::Plan;
 pub use configuration::ports::{flows, letter, sides};
 pub use context::calls::Calling;
 pub use context::cx::Cx;
+pub use context::look::Look;
 pub use context::signals::Signals;
 pub use context::tasks::Tasks;
 pub use context::timers::Timers;
@@ -163,15 +176,19 @@ pub use handlers::response::{HandlerResult, Merge, Response};
 pub use running::balance::{Balance, Entry, Fault, Imbalance};
 pub use running::build::{Checked, Configured, Options, build, check, configure, errors};
 pub use running::drive::Standing;
+pub use running::observer::{Capturing, Costs, Observer, Tracing, Way};
 pub use running::router::Router;
 pub use running::surveyor::{Reading, Survey, Surveyor};
 pub use schedule::awaited::Interest;
 pub use schedule::sched::{DEFAULT_TICKETS, MAX_TICKETS, TaskAccount};
 pub use shared::account::{Account, Sizes};
 pub use shared::clock::Clock;
+pub use shared::decision::{Decision, Then};
 pub use shared::events::Events;
 pub use shared::info::{Info, Reconfigure};
 pub use shared::log::{DEFAULT_CHANNEL, Listener, Log, listen};
+pub use shared::observing::{Capture, Cost, Edge, SIZES, Step as TraceStep, Trace, View, What};
+pub use shared::orders::{Dropped, Explained};
 pub use shared::survey::WorkerState;
 pub use shared::writer::Writer;
 pub use text::args::{Args, FromArg, Scope, parse_error};

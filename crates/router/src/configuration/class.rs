@@ -1,5 +1,6 @@
 //! Element classes: what is known about elements before any exists.
 
+use crate::configuration::filter::CompileFilter;
 use crate::error::ConfigError;
 use crate::text::names::InterfaceAddresses;
 use std::any::Any;
@@ -93,6 +94,8 @@ pub struct Class<C: ?Sized> {
     pub live: bool,
     /// Whether what is pushed into an element goes on as its own task's work, on its own worker: see [`Class::hands_over`].
     pub hands_over: bool,
+    /// Whether its elements only look at packets and change them: see [`Class::pure`].
+    pub pure: bool,
     /// Packets that its elements make: see [`Class::makes`].
     pub makes: &'static str,
     /// Packets that end in its elements: see [`Class::absorbs`].
@@ -130,6 +133,7 @@ impl<C: Copy> Class<C> {
             pins: None,
             live: false,
             hands_over: false,
+            pure: false,
             makes: "",
             absorbs: "",
             holds: "",
@@ -270,6 +274,13 @@ impl<C: Copy> Class<C> {
         self
     }
 
+    /// Says that what elements of the class do with a packet by [`crate::Element::push_one`] depends on the packet and their arguments
+    /// alone, and leaves nothing behind but the packet: neither counts nor other packets. An explanation tries such elements out.
+    pub const fn pure(mut self) -> Class<C> {
+        self.pure = true;
+        self
+    }
+
     /// Sets the documentation.
     pub const fn doc(mut self, doc: &'static str) -> Class<C> {
         self.doc = doc;
@@ -289,24 +300,32 @@ impl<C: ?Sized> Class<C> {
 pub struct Classes<C: 'static> {
     by_name: BTreeMap<&'static str, &'static Class<C>>,
     pub(crate) interfaces: Option<InterfaceAddresses>,
+    pub(crate) filters: Option<CompileFilter>,
 }
 
 impl<C> Default for Classes<C> {
     fn default() -> Self {
-        Classes { by_name: BTreeMap::new(), interfaces: None }
+        Classes { by_name: BTreeMap::new(), interfaces: None, filters: None }
     }
 }
 
 impl<C> Classes<C> {
     /// These classes.
     pub fn new(classes: impl IntoIterator<Item = &'static Class<C>>) -> Classes<C> {
-        Classes { by_name: classes.into_iter().map(|class| (class.name, class)).collect(), interfaces: None }
+        let by_name = classes.into_iter().map(|class| (class.name, class)).collect();
+        Classes { by_name, interfaces: None, filters: None }
     }
 
     /// Lets the names of the machine's interfaces stand for their addresses in arguments.
     #[must_use]
     pub fn with_interfaces(self, interfaces: InterfaceAddresses) -> Classes<C> {
         Classes { interfaces: Some(interfaces), ..self }
+    }
+
+    /// Lets traces and captures be asked for with expressions that this understands.
+    #[must_use]
+    pub fn with_filters(self, filters: CompileFilter) -> Classes<C> {
+        Classes { filters: Some(filters), ..self }
     }
 
     /// The class with a name.

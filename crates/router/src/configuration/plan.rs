@@ -2,6 +2,7 @@
 
 use crate::chance::secret::Secret;
 use crate::configuration::class::Classes;
+use crate::configuration::filter::CompileFilter;
 use crate::configuration::layout::Layout;
 use crate::configuration::node::Node;
 use crate::text::names::{ElementNames, InterfaceAddresses};
@@ -27,6 +28,8 @@ pub struct Plan {
     pub(crate) generation: u64,
     /// What says the addresses of the machine's interfaces.
     pub(crate) interfaces: Option<InterfaceAddresses>,
+    /// What makes filters of expressions.
+    pub(crate) filters: Option<CompileFilter>,
     /// The names of the elements.
     pub(crate) elements: ElementNames,
     /// Whether there is the handler `hotconfig`.
@@ -81,6 +84,7 @@ impl Plan {
             secret: options.secret,
             generation: options.generation,
             interfaces: known.interfaces,
+            filters: known.filters,
             reconfigurable: options.reconfigurable,
             counts: options.counts,
         }

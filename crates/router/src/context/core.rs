@@ -2,6 +2,7 @@
 
 use crate::chance::secret::Secret;
 use crate::configuration::node::Port;
+use crate::context::watch::Watch;
 use crate::context::work::Work;
 use crate::schedule::awaited::Awaited;
 use crate::schedule::carriers::Carries;
@@ -19,6 +20,8 @@ use std::sync::atomic::Ordering::Relaxed;
 
 /// Ways whose batches are found by table while packets part: of those to be dropped, then the first outputs.
 pub(crate) const LOTS: usize = 64;
+/// Places of a worker behind those of its elements, for what captures put into edges. Each has an input and an output.
+pub(crate) const TAPS: usize = 32;
 /// There is no batch for this way.
 pub(crate) const NO_LOT: u8 = u8::MAX;
 /// Where an output leads.
@@ -112,6 +115,7 @@ pub(crate) struct Core {
     /// How often it was asked in a row.
     pub(crate) asks: u32,
     pub(crate) account: Account,
+    pub(crate) watch: Watch,
     /// The element that has panicked.
     pub(crate) broken: Option<u32>,
 }
@@ -119,8 +123,14 @@ pub(crate) struct Core {
 impl Core {
     /// That of a worker at its beginning.
     pub(crate) fn new(info: &Arc<Info>, worker: usize) -> Core {
-        let (outputs, first_output) = links(info.nodes.iter().map(|node| &node.outputs), true);
-        let (inputs, first_input) = links(info.nodes.iter().map(|node| &node.inputs), false);
+        let (mut outputs, mut first_output) = links(info.nodes.iter().map(|node| &node.outputs), true);
+        let (mut inputs, mut first_input) = links(info.nodes.iter().map(|node| &node.inputs), false);
+        for (links, first) in [(&mut outputs, &mut first_output), (&mut inputs, &mut first_input)] {
+            for _ in 0..TAPS {
+                links.push(Link { element: NOWHERE, port: 0 });
+                first.push(links.len() as u32);
+            }
+        }
         let count = info.nodes.len();
         Core {
             info: info.clone(),
@@ -154,7 +164,7 @@ impl Core {
             provides: vec![None; count],
             carriers: Vec::new(),
             wanted: Vec::new(),
-            drops: vec![Vec::new(); count],
+            drops: vec![Vec::new(); count + TAPS],
             lots: Vec::new(),
             lot_of: [NO_LOT; LOTS],
             next_call: 0,
@@ -164,6 +174,7 @@ impl Core {
             asked: None,
             asks: 0,
             account: Account::default(),
+            watch: Watch::new(count, info.clock.is_simulated()),
             broken: None,
         }
     }

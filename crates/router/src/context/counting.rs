@@ -10,6 +10,7 @@ use std::sync::Arc;
 pub(crate) struct Before {
     existing: i64,
     dropped: u64,
+    emitted: u64,
 }
 
 impl Core {
@@ -20,13 +21,18 @@ impl Core {
 
     /// What is known before a call.
     pub(crate) fn before(&self) -> Before {
-        Before { existing: self.existing(), dropped: self.dropped() }
+        Before { existing: self.existing(), dropped: self.dropped(), emitted: self.emitted() }
     }
 
     /// Notes what came of a call to which so many packets were handed and that returned so many, beside those that it emitted.
     pub(crate) fn note(&self, ledger: &Ledger, before: &Before, arrived: u64, returned: u64) {
         let more = self.existing() - before.existing;
-        ledger.note(arrived, returned + self.emitted(), more, self.dropped() - before.dropped);
+        ledger.note(
+            arrived,
+            returned + self.emitted() - before.emitted,
+            more,
+            self.dropped() - before.dropped,
+        );
     }
 
     fn existing(&self) -> i64 {

@@ -85,6 +85,9 @@ impl<'t> Cx<'t> {
     /// Drops a packet and counts it under a reason.
     #[inline]
     pub fn drop(&mut self, packet: Packet, reason: &'static str) {
+        if self.looks_at_drops(reason) {
+            self.core.look_at_drop(&packet, reason);
+        }
         self.count_drops(reason, 1);
         self.core.pool.free(packet);
     }
@@ -93,9 +96,26 @@ impl<'t> Cx<'t> {
     #[inline]
     pub fn drop_batch(&mut self, batch: Batch, reason: &'static str) {
         if !batch.is_empty() {
+            if self.looks_at_drops(reason) {
+                batch.iter().for_each(|packet| self.core.look_at_drop(packet, reason));
+            }
             self.count_drops(reason, batch.len() as u64);
         }
         self.core.pool.recycle(batch);
+    }
+
+    /// Whether a packet that the running element drops for this reason is looked at: the first one, and others when an observer wants
+    /// it.
+    #[inline]
+    pub(crate) fn looks_at_drops(&self, reason: &'static str) -> bool {
+        let known = self.core.drops[self.core.here as usize].first();
+        self.core.watch.drops
+            || known.is_none_or(|(known, _)| !std::ptr::eq(*known, reason)) && self.is_new(reason)
+    }
+
+    #[inline(never)]
+    fn is_new(&self, reason: &'static str) -> bool {
+        !self.core.drops[self.core.here as usize].iter().any(|(known, _)| *known == reason)
     }
 
     /// Counts drops of packets that never were in a buffer.

@@ -15,14 +15,20 @@ const DROPPED: u16 = u16::MAX;
 struct Drops {
     reason: &'static str,
     packets: u64,
+    /// Whether the packets are looked at.
+    seen: bool,
 }
 
 impl Drops {
     /// Notes one more. Where the reason is another one, those before are counted.
     #[inline]
-    fn add(&mut self, cx: &mut Cx<'_>, reason: &'static str) -> u16 {
+    fn add(&mut self, cx: &mut Cx<'_>, packet: &Packet, reason: &'static str) -> u16 {
         if !std::ptr::eq(self.reason, reason) {
             self.change(cx, reason);
+        }
+        if self.seen {
+            cx.core.look_at_drop(packet, reason);
+            self.seen = cx.core.watch.drops;
         }
         self.packets += 1;
         DROPPED
@@ -31,7 +37,7 @@ impl Drops {
     #[inline(never)] // does not belong into the loop of each element
     fn change(&mut self, cx: &mut Cx<'_>, reason: &'static str) {
         cx.count_drops(self.reason, self.packets);
-        *self = Drops { reason, packets: 0 };
+        *self = Drops { reason, packets: 0, seen: cx.looks_at_drops(reason) };
     }
 }
 
@@ -63,7 +69,7 @@ impl Cx<'_> {
                 Verdict::Output(output) => way_to(output),
                 Verdict::Drop(reason) => {
                     cold_path();
-                    drops.add(self, reason)
+                    drops.add(self, packet, reason)
                 }
             };
             if way != 0 {

@@ -2,9 +2,11 @@
 
 use crate::calls::computation::{Answer, Step};
 use crate::context::cx::Cx;
+use crate::context::look::Look;
 use crate::context::verdict::Verdict;
 use crate::element::handlers::Handlers;
 use crate::error::ConfigError;
+use crate::shared::decision::Decision;
 use packet::{Batch, Packet};
 use std::any::Any;
 
@@ -112,6 +114,14 @@ pub trait Element: Any + Send {
     /// What is wrong with the new arguments; nothing has changed then.
     fn reconfigure(&mut self, cx: &mut Cx<'_>, config: &str) -> Option<Result<(), ConfigError>> {
         let _ = (cx, config);
+        None
+    }
+
+    /// Says what the element would do with a packet that arrived at input `port` now, and what decides that: the rule, the route, the
+    /// neighbour, the flow. Neither the element nor anything that it shares changes; the packet is a copy, which becomes what would leave.
+    /// `None`, the default, says nothing; of a [`crate::Class::pure`] class the worker then tries the copy out.
+    fn explain(&self, look: &Look<'_>, port: usize, packet: &mut Packet) -> Option<Decision> {
+        let _ = (look, port, packet);
         None
     }
 

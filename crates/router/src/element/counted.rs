@@ -7,10 +7,12 @@
 
 use crate::calls::computation::{Answer, Step};
 use crate::context::cx::Cx;
+use crate::context::look::Look;
 use crate::context::verdict::Verdict;
 use crate::element::behaviour::{Element, Pull, Queues, seen, target};
 use crate::element::handlers::Handlers;
 use crate::error::ConfigError;
+use crate::shared::decision::Decision;
 use crate::shared::ledger::Ledger;
 use packet::{Batch, Packet};
 use std::any::Any;
@@ -19,7 +21,7 @@ use std::sync::atomic::Ordering::Relaxed;
 
 /// An element whose packets are counted.
 pub(crate) struct Counted {
-    inner: Box<dyn Element>,
+    pub(crate) inner: Box<dyn Element>,
     ledger: Arc<Ledger>,
 }
 
@@ -143,6 +145,10 @@ impl Element for Counted {
 
     fn reconfigure(&mut self, cx: &mut Cx<'_>, config: &str) -> Option<Result<(), ConfigError>> {
         self.alone(cx, |inner, cx| inner.reconfigure(cx, config))
+    }
+
+    fn explain(&self, look: &Look<'_>, port: usize, packet: &mut Packet) -> Option<Decision> {
+        self.inner.explain(look, port, packet)
     }
 
     fn handlers(&self, handlers: &mut Handlers) {

@@ -1,10 +1,12 @@
 //! Elements that treat packets one at a time.
 
 use crate::context::cx::Cx;
+use crate::context::look::Look;
 use crate::context::verdict::Verdict;
 use crate::element::behaviour::{Element, Pull};
 use crate::element::handlers::Handlers;
 use crate::error::ConfigError;
+use crate::shared::decision::Decision;
 use packet::{Batch, Packet};
 use std::any::Any;
 
@@ -73,6 +75,12 @@ pub trait Simple: Any + Send {
         0
     }
 
+    /// See [`Element::explain`].
+    fn explain(&self, look: &Look<'_>, packet: &mut Packet) -> Option<Decision> {
+        let _ = (look, packet);
+        None
+    }
+
     /// See [`Element::handlers`].
     fn handlers(&self, handlers: &mut Handlers) {
         let _ = handlers;
@@ -130,6 +138,10 @@ impl<S: Simple> Element for PerPacket<S> {
 
     fn taken_over(&mut self, cx: &mut Cx<'_>) {
         self.0.taken_over(cx);
+    }
+
+    fn explain(&self, look: &Look<'_>, _port: usize, packet: &mut Packet) -> Option<Decision> {
+        self.0.explain(look, packet)
     }
 
     fn handlers(&self, handlers: &mut Handlers) {

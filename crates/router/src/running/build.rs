@@ -4,7 +4,7 @@ use crate::DEFAULT_VECTOR;
 use crate::chance::secret::Secret;
 use crate::configuration::layout::wrong_layout;
 use crate::configuration::plan::{Plan, RunOptions};
-use crate::context::core::Core;
+use crate::context::core::{Core, TAPS};
 use crate::element::behaviour::{Element, Queues};
 use crate::element::class::{Class, Classes, Layout};
 use crate::element::config::Resources;
@@ -88,7 +88,7 @@ pub fn build(
 
 /// A router whose elements are configured, but not initialised yet: what they say meanwhile comes after the warnings so far.
 pub struct Configured {
-    router: Router,
+    pub(crate) router: Router,
     order: Vec<usize>,
 }
 
@@ -218,7 +218,8 @@ fn worker(
         let instance = instance.map(|instance| counted(instance, info.ledger(worker, element)));
         Slot { instance, exits }
     };
-    let slots = instances.into_iter().zip(core.all_exits()).enumerate().map(slot).collect();
+    let all = instances.into_iter().chain((0..TAPS).map(|_| None));
+    let slots = all.zip(core.all_exits()).enumerate().map(slot).collect();
     let reader = rcu::Domain::global().register(&format!("worker {worker}"));
     Worker::new(core, slots, elements.clone(), reader)
 }

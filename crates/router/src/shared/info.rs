@@ -12,13 +12,14 @@ use crate::shared::swaps::Swaps;
 use crate::shared::writer::Writer;
 use crate::text::args::Scope;
 use crate::text::current::Current;
-use crate::text::names::Names;
+use crate::text::names::{Names, Value};
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
 use std::ops::Deref;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
+use wire::MacAddr;
 
 /// How long packets on their way are given to arrive when a source has come to its end: a loop in the graph never lets them.
 const LONGEST_END: Duration = Duration::from_secs(10);
@@ -64,6 +65,8 @@ pub struct Info {
     pub(crate) has_run: AtomicBool,
     /// Whether it halts only for as long as another configuration is put in its place.
     pub(crate) swapping: AtomicBool,
+    /// Whether a trace runs.
+    pub(crate) traced: AtomicBool,
     /// What takes new configurations, where that is allowed.
     pub(crate) reconfigure: OnceLock<Reconfigure>,
 }
@@ -111,6 +114,7 @@ impl Info {
             halted: AtomicBool::new(false),
             has_run: AtomicBool::new(false),
             swapping: AtomicBool::new(false),
+            traced: AtomicBool::new(false),
             reconfigure: OnceLock::new(),
         }
     }
@@ -125,6 +129,18 @@ impl Info {
         &self.made.names
     }
 
+    /// The Ethernet address that an argument of an element stands for, be it the name of an interface.
+    pub fn ether_of(&self, element: usize, argument: &str) -> Option<MacAddr> {
+        let name = argument.strip_suffix(":eth").unwrap_or(argument);
+        let pick = |value: &Value| match value {
+            Value::Ether(mac) => Some(*mac),
+            _ => None,
+        };
+        let defined = || self.made.names.lookup(&self.plan.nodes[element].name, name, pick);
+        let interface = || self.plan.interfaces.and_then(|interfaces| (interfaces.ether)(name));
+        argument.parse().ok().or_else(defined).or_else(interface)
+    }
+
     /// Where the arguments of an element are read.
     pub(crate) fn scope(&self, element: usize) -> Scope<'_> {
         Scope {
@@ -133,6 +149,12 @@ impl Info {
             elements: &self.plan.elements,
             interfaces: self.plan.interfaces,
         }
+    }
+
+    /// Where names are read that belong to no element.
+    pub(crate) fn outer_scope(&self) -> Scope<'_> {
+        let interfaces = self.plan.interfaces;
+        Scope { names: &self.made.names, element: "", elements: &self.plan.elements, interfaces }
     }
 
     /// The configuration string that an element has now.

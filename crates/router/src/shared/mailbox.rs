@@ -4,6 +4,7 @@ use crate::handlers::call::{Access, Call};
 use crate::handlers::declaration::Of;
 use crate::handlers::response::Response;
 use crate::shared::bell::Bell;
+use crate::shared::orders::Order;
 use crate::shared::survey;
 use crossbeam_queue::SegQueue;
 use std::sync::mpsc::Sender;
@@ -37,6 +38,8 @@ pub(crate) enum Message {
     Unpark { call: u64 },
     /// A request for this worker's state.
     Survey(survey::Request),
+    /// What an observer of packets wants.
+    Observe(Order),
     /// A signal of this worker became active.
     Signal(u32),
     /// An element's task is to be scheduled.

@@ -381,6 +381,7 @@ impl Running<'_> {
                 Message::Answer { call, from, response } => self.take_answer(call, from, response),
                 Message::Unpark { call } => self.unpark(call),
                 Message::Survey(request) => self.survey(&request),
+                Message::Observe(order) => self.observe(order),
                 Message::Signal(element) => {
                     if let Some(signal) = self.core.provides[element as usize] {
                         self.core.set_signal(signal, true);

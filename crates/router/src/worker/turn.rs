@@ -45,12 +45,20 @@ impl Worker {
     pub(crate) fn turn(&mut self) -> Turned {
         self.core.now_ns = self.core.clock.now_ns();
         self.core.account.pass(self.core.now_ns);
+        // Elements are watched for whole turns: what is not watched pays for one comparison a turn.
+        let is_watched = self.core.account.turns >= self.core.watch.next_turn;
+        if is_watched {
+            self.begin_watching();
+        }
         let mut budget = DISPATCHES_PER_TURN;
         let turned = match catch_unwind(AssertUnwindSafe(|| self.running().turn(&mut budget))) {
             Ok(turned) => turned,
             Err(panic) => self.fail(panic),
         };
         self.core.account.turned((DISPATCHES_PER_TURN - budget) as u64);
+        if is_watched {
+            self.end_watching();
+        }
         self.reader.quiescent();
         turned
     }
