@@ -37,7 +37,9 @@ use super::compiled::{Compiled, NOWHERE};
 use super::pattern::Pattern;
 use super::program::Program;
 use packet::{Batch, Packet};
-use router::{Class, Config, ConfigError, Cx, Element, Flags, Handlers, PerPacket, Simple, Verdict};
+use router::{
+    Class, Config, ConfigError, Cx, Decision, Element, Flags, Handlers, Look, PerPacket, Simple, Verdict,
+};
 
 /// The class.
 pub(crate) const CLASS: Class =
@@ -103,6 +105,15 @@ impl Simple for Classifier {
             Some(program) => cx.scatter(batch, |_, packet| verdict(program.run_on_packet(packet))),
             None => cx.scatter(batch, |_, packet| verdict(self.compiled.run(packet.data()))),
         }
+    }
+
+    fn explain(&self, _look: &Look<'_>, packet: &mut Packet) -> Option<Decision> {
+        let verdict = verdict(self.compiled.run_on_packet(packet));
+        let because = match verdict {
+            Verdict::Output(output) => lang::conf::split_args(&self.config).into_iter().nth(output),
+            _ => None,
+        };
+        Some(Decision::new(verdict, because.map_or(String::new(), |pattern| format!("matches '{pattern}'"))))
     }
 
     fn handlers(&self, h: &mut Handlers) {

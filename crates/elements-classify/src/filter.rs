@@ -15,7 +15,7 @@ use super::ways::Way;
 use elements_shared::arguments::replaced;
 use elements_shared::connection_state::ConnectionState;
 use packet::{Batch, Packet};
-use router::{Config, ConfigError, Cx, Element, Handlers, Merge, PerPacket, Scope, Simple, Verdict};
+use router::{Config, ConfigError, Cx, Decision, Element, Handlers, Look, Merge, PerPacket, Scope, Simple, Verdict};
 use std::sync::{Arc, OnceLock};
 
 /// Tests of a program up to which it is made in order to find outputs that get no packets.
@@ -353,6 +353,24 @@ impl<const V6: bool> Simple for IpFilter<V6> {
             }
             None => cx.scatter(batch, |_, packet| verdict(way.run(packet, Self::FAMILY))),
         }
+    }
+
+    fn explain(&self, _look: &Look<'_>, packet: &mut Packet) -> Option<Decision> {
+        let state = ConnectionState::of(packet);
+        let way = self.filter.way(packet);
+        let rule = way.with_parts(packet, Self::FAMILY, |parts| {
+            self.filter.rules.iter().position(|rule| rule.expr.in_state(state).matches(parts))
+        });
+        let output = rule.and_then(|rule| self.filter.rules[rule].output).unwrap_or(NOWHERE);
+        let because = rule.map_or("no rule matches".to_owned(), |rule| {
+            // Rules of a file have no text here.
+            let whole = self.filter.rules.len() == self.filter.arguments.len();
+            match self.filter.arguments.get(rule).filter(|_| whole) {
+                Some(text) => format!("rule {}, '{text}'", rule + 1),
+                None => format!("rule {}", rule + 1),
+            }
+        });
+        Some(Decision::new(Self::verdict(self.style.output_each, output), because))
     }
 
     fn handlers(&self, h: &mut Handlers) {

@@ -35,6 +35,7 @@ mod ip_tests;
 mod kinds;
 mod language;
 mod names;
+mod observed;
 mod optimise;
 mod pattern;
 mod primitive;
@@ -50,6 +51,8 @@ mod ways;
 
 #[cfg(test)]
 mod testing;
+
+pub use observed::filter;
 
 use router::Class;
 use std::sync::LazyLock;

@@ -91,16 +91,22 @@ impl Way {
 
     #[inline(never)] // it has most to do
     fn run_general(&self, packet: &Packet, family: Family) -> usize {
+        self.with_parts(packet, family, |parts| self.search(parts))
+    }
+
+    /// Does something with the parts of a packet.
+    #[inline(always)] // once for every packet
+    pub(super) fn with_parts<R>(&self, packet: &Packet, family: Family, look: impl FnOnce(&Parts<'_>) -> R) -> R {
         let network = packet.network().unwrap_or_default();
         let mut mac = [0; 16];
         let mac_len = if self.uses_mac { copy_mac(packet, &mut mac) } else { 0 };
         let mac = &mac[..mac_len];
         if family == Family::V4 {
-            return self.search(&Parts::new(mac, network, packet.transport().unwrap_or_default(), &[]));
+            return look(&Parts::new(mac, network, packet.transport().unwrap_or_default(), &[]));
         }
         match digest_v6(network) {
-            Some((digest, transport)) => self.search(&Parts::new(mac, network, transport, &digest)),
-            None => self.search(&Parts::new(mac, network, &[], &[])),
+            Some((digest, transport)) => look(&Parts::new(mac, network, transport, &digest)),
+            None => look(&Parts::new(mac, network, &[], &[])),
         }
     }
 
@@ -124,7 +130,7 @@ fn copy_mac(packet: &Packet, to: &mut [u8; 16]) -> usize {
 
 /// What IPv6 patterns want to know of a packet beside its fields: the transport protocol, and whether it is a fragment (bit
 /// 0) or even a later one (bit 1). Also the transport header.
-fn digest_v6(network: &[u8]) -> Option<([u8; 4], &[u8])> {
+pub(super) fn digest_v6(network: &[u8]) -> Option<([u8; 4], &[u8])> {
     let upper = wire::ipv6::upper_layer(network).ok()?;
     let flags = u8::from(upper.fragment.is_some()) | u8::from(!upper.first_fragment) << 1;
     Some(([upper.protocol, flags, 0, 0], network.get(upper.offset..).unwrap_or_default()))

@@ -47,8 +47,13 @@ fn parts() -> Vec<Part> {
 pub fn classes() -> Classes {
     let parts = parts();
     let classes = parts.iter().flat_map(|part| part.families.iter().copied().flatten().copied());
-    Classes::new(classes.chain(parts.iter().flat_map(|part| part.aliases))).with_interfaces(INTERFACES)
+    Classes::new(classes.chain(parts.iter().flat_map(|part| part.aliases)))
+        .with_interfaces(INTERFACES)
+        .with_filters(FILTERS)
 }
+
+/// What traces and captures are asked for: IPClassifier's patterns.
+pub const FILTERS: router::CompileFilter = elements_classify::filter;
 
 /// The names of the kernel's interfaces stand for their addresses.
 pub const INTERFACES: InterfaceAddresses = InterfaceAddresses {

@@ -28,7 +28,7 @@ use packet::Batch;
 use router::{Class, Config, ConfigError, Cx, Element, Pull};
 
 /// The class.
-pub(crate) const CLASS: Class = Class::new("Null", create).doc(router::manual!("null.rs"));
+pub(crate) const CLASS: Class = Class::new("Null", create).pure().doc(router::manual!("null.rs"));
 
 struct Null;
 

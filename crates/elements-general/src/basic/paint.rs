@@ -30,7 +30,7 @@ use router::{
 };
 
 /// The class.
-pub(crate) const CLASS: Class = Class::new("Paint", create).live().doc(router::manual!("paint.rs"));
+pub(crate) const CLASS: Class = Class::new("Paint", create).pure().live().doc(router::manual!("paint.rs"));
 
 /// The place of an annotation of one byte, as an argument: a name, an offset, or `OFFSET/SIZE`.
 #[derive(Clone, Copy, Debug)]

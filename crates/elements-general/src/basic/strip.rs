@@ -27,7 +27,7 @@ use packet::Packet;
 use router::{Class, Config, ConfigError, Cx, Element, PerPacket, Simple, Verdict};
 
 /// The class.
-pub(crate) const CLASS: Class = Class::new("Strip", create).live().doc(router::manual!("strip.rs"));
+pub(crate) const CLASS: Class = Class::new("Strip", create).pure().live().doc(router::manual!("strip.rs"));
 struct Strip {
     length: usize,
 }

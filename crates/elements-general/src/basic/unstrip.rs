@@ -29,7 +29,7 @@ use packet::Packet;
 use router::{Class, Config, ConfigError, Cx, Element, PerPacket, Simple, Verdict};
 
 /// The class.
-pub(crate) const CLASS: Class = Class::new("Unstrip", create).doc(router::manual!("unstrip.rs"));
+pub(crate) const CLASS: Class = Class::new("Unstrip", create).pure().doc(router::manual!("unstrip.rs"));
 struct Unstrip {
     length: usize,
 }

@@ -42,7 +42,10 @@
 use super::storage::{Common, Sleepers};
 use crossbeam_queue::ArrayQueue;
 use packet::{Batch, Packet};
-use router::{Class, Config, ConfigError, Cx, Element, Flags, Handlers, Metric, Pull, Residency, TableSize};
+use router::{
+    Class, Config, ConfigError, Cx, Decision, Element, Flags, Handlers, Look, Metric, Pull, Residency,
+    TableSize, Then,
+};
 use std::any::Any;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -514,6 +517,17 @@ impl Element for Queue {
             self.fail(cx);
         }
         Pull::Give(batch)
+    }
+
+    fn explain(&self, _look: &Look<'_>, _port: usize, packet: &mut Packet) -> Option<Decision> {
+        let _ = packet;
+        let (len, capacity) = (self.len(), self.common.capacity.load(Relaxed));
+        let because = format!("{len} of {capacity} packets wait");
+        if len < capacity || self.discipline != Discipline::DropNew {
+            return Some(Decision::new(Then::Output(0), because));
+        }
+        let then = if self.overflow_output { Then::Output(1) } else { Then::Drop("queue full") };
+        Some(Decision::new(then, because))
     }
 
     fn held(&self) -> usize {

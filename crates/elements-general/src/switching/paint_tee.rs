@@ -26,7 +26,7 @@
 
 use crate::basic::paint::AnnoByte;
 use packet::{Batch, Packet};
-use router::{Class, Config, ConfigError, Cx, Element, Handlers, Pull, Verdict};
+use router::{Class, Config, ConfigError, Cx, Decision, Element, Handlers, Look, Pull, Then, Verdict};
 
 /// The class.
 pub(crate) const CLASS: Class = Class::new("PaintTee", create)
@@ -68,6 +68,17 @@ impl Element for PaintTee {
     #[inline]
     fn push_one(&mut self, _cx: &mut Cx<'_>, _port: usize, packet: &mut Packet) -> Option<Verdict> {
         (self.anno.of(packet) != self.color).then_some(Verdict::Pass)
+    }
+
+    fn explain(&self, _look: &Look<'_>, _port: usize, packet: &mut Packet) -> Option<Decision> {
+        let color = self.anno.of(packet);
+        if color != self.color {
+            return Some(Decision::new(
+                Then::Output(0),
+                format!("its colour is {color}, not {}", self.color),
+            ));
+        }
+        Some(Decision::new(Then::Copies(vec![0, 1]), format!("its colour is {color}")))
     }
 
     fn push(&mut self, cx: &mut Cx<'_>, _port: usize, batch: Batch) {

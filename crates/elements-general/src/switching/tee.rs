@@ -26,8 +26,8 @@
 //! # See also
 //! PullTee, PaintTee
 
-use packet::Batch;
-use router::{Class, Config, ConfigError, Cx, Element};
+use packet::{Batch, Packet};
+use router::{Class, Config, ConfigError, Cx, Decision, Element, Look, Then};
 
 /// The class.
 pub(crate) const CLASS: Class =
@@ -77,6 +77,11 @@ pub(crate) fn copy(cx: &mut Cx<'_>, batch: &Batch) -> Batch {
 }
 
 impl Element for Tee {
+    fn explain(&self, _look: &Look<'_>, _port: usize, packet: &mut Packet) -> Option<Decision> {
+        let _ = packet;
+        Some(Decision::new(Then::Copies((0..self.outputs).collect()), ""))
+    }
+
     #[inline]
     fn push(&mut self, cx: &mut Cx<'_>, _port: usize, batch: Batch) {
         for output in 0..self.outputs - 1 {

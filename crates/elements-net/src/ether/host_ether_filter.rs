@@ -36,6 +36,7 @@ use wire::ethernet::Header;
 
 /// The class.
 pub(crate) const CLASS: Class = Class::new("HostEtherFilter", create)
+    .pure()
     .ports("1/1-2")
     .processing("a/ah")
     .live()

@@ -39,7 +39,9 @@
 use super::address_set::AddressSet;
 use super::arguments::{Addresses, Prefixes};
 use packet::Packet;
-use router::{Args, Class, Config, ConfigError, Cx, Handlers, Merge, PerPacket, Simple, Verdict};
+use router::{
+    Args, Class, Config, ConfigError, Cx, Decision, Handlers, Look, Merge, PerPacket, Simple, Verdict,
+};
 use std::net::Ipv4Addr;
 use wire::Error;
 use wire::ipv4::{self, Extent};
@@ -138,6 +140,17 @@ pub(super) fn rules(
     (AddressSet::new(bad), good)
 }
 
+/// The reason's place among all of them.
+fn reason_of(error: Error) -> usize {
+    match error {
+        Error::BadVersion => 1,
+        Error::BadHeaderLength => 2,
+        Error::BadLength => 3,
+        Error::BadChecksum => 4,
+        _ => 0,
+    }
+}
+
 impl CheckIpHeader {
     #[cold]
     fn bad(&mut self, cx: &mut Cx<'_>, reason: usize) -> Verdict {
@@ -150,14 +163,7 @@ impl CheckIpHeader {
 
     #[cold]
     fn malformed(&mut self, cx: &mut Cx<'_>, error: Error) -> Verdict {
-        let reason = match error {
-            Error::BadVersion => 1,
-            Error::BadHeaderLength => 2,
-            Error::BadLength => 3,
-            Error::BadChecksum => 4,
-            _ => 0,
-        };
-        self.bad(cx, reason)
+        self.bad(cx, reason_of(error))
     }
 
     /// A packet that has options, or a fault.
@@ -214,6 +220,27 @@ impl Simple for CheckIpHeader {
         }
         self.count += 1;
         Verdict::Pass
+    }
+
+    fn explain(&self, _look: &Look<'_>, packet: &mut Packet) -> Option<Decision> {
+        let fail = |reason: usize| {
+            let verdict = elements_shared::verdict::fail(self.outputs, REASONS[reason]);
+            Some(Decision::new(verdict, REASONS[reason]))
+        };
+        let Some(bytes) = packet.data().get(self.offset..) else { return fail(0) };
+        let extent = match ipv4::check(bytes, self.checksum) {
+            Ok(extent) => extent,
+            Err(error) => return fail(reason_of(error)),
+        };
+        let Ok(header) = ipv4::Header::new_checked(bytes) else { return fail(0) };
+        let (source, destination, len) = (header.src(), header.dst(), bytes.len());
+        if self.is_bad(source, destination) {
+            return fail(5);
+        }
+        packet.set_network(self.offset as isize, extent.header_len);
+        packet.set_dst_ip(destination);
+        let _ = packet.take(len - extent.total_len); // there is as much
+        Some(Decision::new(Verdict::Pass, ""))
     }
 
     fn handlers(&self, h: &mut Handlers) {

@@ -28,7 +28,10 @@
 
 use elements_shared::ip_header::{NO_HEADER, header_mut};
 use packet::Packet;
-use router::{Class, Config, ConfigError, Cx, Element, Flags, Handlers, Merge, PerPacket, Simple, Verdict};
+use router::{
+    Class, Config, ConfigError, Cx, Decision, Element, Flags, Handlers, Look, Merge, PerPacket, Simple,
+    Verdict,
+};
 
 /// The class.
 pub(crate) const CLASS: Class =
@@ -71,6 +74,21 @@ impl Simple for DecIpTtl {
         }
         header.decrement_ttl();
         Verdict::Pass
+    }
+
+    fn explain(&self, _look: &Look<'_>, packet: &mut Packet) -> Option<Decision> {
+        let Some(mut header) = header_mut(packet) else {
+            return Some(Decision::new(Verdict::Drop(NO_HEADER), ""));
+        };
+        if !self.active || !self.multicast && header.dst().is_multicast() {
+            return Some(Decision::new(Verdict::Pass, ""));
+        }
+        if header.ttl() <= 1 {
+            let verdict = elements_shared::verdict::fail(self.outputs, "time to live expired");
+            return Some(Decision::new(verdict, "time to live expired"));
+        }
+        header.decrement_ttl();
+        Some(Decision::new(Verdict::Pass, ""))
     }
 
     fn handlers(&self, h: &mut Handlers) {

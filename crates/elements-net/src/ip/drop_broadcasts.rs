@@ -22,7 +22,9 @@
 //! CheckIPHeader, ICMPError
 
 use packet::{Kind, Packet};
-use router::{Class, Config, ConfigError, Cx, Element, Handlers, Merge, PerPacket, Simple, Verdict};
+use router::{
+    Class, Config, ConfigError, Cx, Decision, Element, Handlers, Look, Merge, PerPacket, Simple, Verdict,
+};
 
 /// The class.
 pub(crate) const CLASS: Class = Class::new("DropBroadcasts", create)
@@ -64,6 +66,13 @@ impl Simple for DropBroadcasts {
     #[inline]
     fn process(&mut self, cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
         if is_broadcast(packet) { self.reject(cx) } else { Verdict::Pass }
+    }
+
+    fn explain(&self, _look: &Look<'_>, packet: &mut Packet) -> Option<Decision> {
+        if is_broadcast(packet) {
+            return Some(Decision::new(elements_shared::verdict::fail(self.outputs, REASON), REASON));
+        }
+        Some(Decision::new(Verdict::Pass, ""))
     }
 
     fn handlers(&self, h: &mut Handlers) {

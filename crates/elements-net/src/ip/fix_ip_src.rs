@@ -27,7 +27,7 @@ use std::net::Ipv4Addr;
 use wire::ipv4;
 
 /// The class.
-pub(crate) const CLASS: Class = Class::new("FixIPSrc", create).doc(router::manual!("fix_ip_src.rs"));
+pub(crate) const CLASS: Class = Class::new("FixIPSrc", create).pure().doc(router::manual!("fix_ip_src.rs"));
 
 /// The element; also a part of IPOutputCombo.
 pub(super) struct FixIpSrc(pub(super) Ipv4Addr);

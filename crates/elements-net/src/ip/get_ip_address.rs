@@ -28,7 +28,8 @@ use router::{Class, Config, ConfigError, Cx, Element, PerPacket, Simple, Verdict
 use std::net::Ipv4Addr;
 
 /// The class.
-pub(crate) const CLASS: Class = Class::new("GetIPAddress", create).doc(router::manual!("get_ip_address.rs"));
+pub(crate) const CLASS: Class =
+    Class::new("GetIPAddress", create).pure().doc(router::manual!("get_ip_address.rs"));
 
 /// Where the address is: from the start of the data, or of the network header.
 #[derive(Clone, Copy)]

@@ -57,7 +57,9 @@ use super::error_limit::{ErrorLimit, TOO_MANY};
 use elements_shared::ip_header::NO_HEADER;
 use elements_shared::ip_numbers::{IcmpType, icmp_code};
 use packet::{ANNO_BYTES, Anno, Kind, Packet};
-use router::{Class, Config, ConfigError, Cx, Element, Handlers, Node, PerPacket, Simple, Verdict};
+use router::{
+    Class, Config, ConfigError, Cx, Decision, Element, Handlers, Look, Node, PerPacket, Simple, Then, Verdict,
+};
 use std::net::Ipv4Addr;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU16;
@@ -354,6 +356,12 @@ impl Simple for IcmpError {
             self.ids = ids;
         }
         Ok(())
+    }
+
+    fn explain(&self, _look: &Look<'_>, packet: &mut Packet) -> Option<Decision> {
+        let _ = packet;
+        let because = format!("the sender is told by ICMP type {} code {}", self.kind, self.code);
+        Some(Decision::new(Then::Stays, because))
     }
 
     fn process(&mut self, cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {

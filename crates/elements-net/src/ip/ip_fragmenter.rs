@@ -35,7 +35,7 @@
 
 use elements_shared::ip_header::{NO_HEADER, header};
 use packet::{Batch, DEFAULT_HEADROOM, Packet};
-use router::{Class, Config, ConfigError, Cx, Element, Handlers, Merge, Verdict};
+use router::{Class, Config, ConfigError, Cx, Decision, Element, Handlers, Look, Merge, Then, Verdict};
 use wire::ipv4::{self, FLAG_DF, FLAG_MF, HEADER_LEN, Header, MAX_HEADER_LEN};
 
 /// The class.
@@ -275,6 +275,24 @@ impl Element for IpFragmenter {
         } else {
             self.fragment_some(cx, batch);
         }
+    }
+
+    fn explain(&self, _look: &Look<'_>, _port: usize, packet: &mut Packet) -> Option<Decision> {
+        if self.fits(packet) {
+            return Some(Decision::new(Then::Output(0), format!("not larger than the MTU, {}", self.mtu)));
+        }
+        let len = packet.network()?.len();
+        let may_not = packet.network()?.get(6).is_some_and(|flags| flags & 0x40 != 0) && self.honor_df;
+        if !may_not {
+            return Some(Decision::new(
+                Then::Output(0),
+                format!("{len} bytes, in fragments for MTU {}", self.mtu),
+            ));
+        }
+        let because =
+            format!("{len} bytes are more than the MTU, {}, and it may not be fragmented", self.mtu);
+        let then = if self.outputs > 1 { Then::Output(1) } else { Then::Drop("larger than the MTU") };
+        Some(Decision::new(then, because))
     }
 
     fn handlers(&self, h: &mut Handlers) {

@@ -29,7 +29,9 @@
 use super::arguments::Addresses;
 use elements_shared::ip_header::NO_HEADER;
 use packet::{Anno, Packet};
-use router::{Class, Config, ConfigError, Cx, Element, Handlers, Merge, PerPacket, Simple, Verdict};
+use router::{
+    Class, Config, ConfigError, Cx, Decision, Element, Handlers, Look, Merge, PerPacket, Simple, Verdict,
+};
 use std::net::Ipv4Addr;
 use wire::ipv4::{self, option};
 
@@ -168,6 +170,14 @@ impl Simple for IpGwOptions {
             Some(..=ipv4::HEADER_LEN) => Verdict::Pass,
             Some(len) => self.process_options(cx, packet, len),
             None => Verdict::Drop(NO_HEADER),
+        }
+    }
+
+    fn explain(&self, _look: &Look<'_>, packet: &mut Packet) -> Option<Decision> {
+        match packet.network_header_len() {
+            Some(..=ipv4::HEADER_LEN) => Some(Decision::new(Verdict::Pass, "no options")),
+            Some(_) => None, // what it fills in depends on the time
+            None => Some(Decision::new(Verdict::Drop(NO_HEADER), "")),
         }
     }
 

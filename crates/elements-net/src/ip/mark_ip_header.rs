@@ -24,7 +24,8 @@ use packet::Packet;
 use router::{Class, Config, ConfigError, Cx, Element, PerPacket, Simple, Verdict};
 
 /// The class.
-pub(crate) const CLASS: Class = Class::new("MarkIPHeader", create).doc(router::manual!("mark_ip_header.rs"));
+pub(crate) const CLASS: Class =
+    Class::new("MarkIPHeader", create).pure().doc(router::manual!("mark_ip_header.rs"));
 
 struct MarkIpHeader(usize);
 

@@ -26,7 +26,7 @@ use wire::ipv4;
 
 /// The class.
 pub(crate) const CLASS: Class =
-    Class::new("SetIPChecksum", create).doc(router::manual!("set_ip_checksum.rs"));
+    Class::new("SetIPChecksum", create).pure().doc(router::manual!("set_ip_checksum.rs"));
 
 struct SetIpChecksum(u64);
 

@@ -6,7 +6,7 @@ use super::state::{News, Query, Timing};
 use super::table::{Address, Advice, Limits, NeighbourLookup, Neighbours, Resolution, Waiter};
 use super::waiting::Waiting;
 use packet::{Batch, Packet};
-use router::{Config, ConfigError, Cx, Element, Handlers, Metric, Verdict};
+use router::{Config, ConfigError, Cx, Decision, Element, Handlers, Look, Metric, Then, Verdict};
 use std::any::Any;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -462,6 +462,53 @@ impl<L: Link, const HOP: bool> Querier<L, HOP> {
     }
 }
 
+impl<L: Link, const HOP: bool> Querier<L, HOP> {
+    /// What is known of a packet's neighbour, and what becomes of the packet by it.
+    fn explain_neighbour(&self, look: &Look<'_>, packet: &mut Packet) -> Decision {
+        let verdict = Self::age_packet(packet);
+        if verdict != Verdict::Pass {
+            return Decision::new(verdict, "time to live expired");
+        }
+        let ip = L::destination(packet);
+        let known = match self.table.lookup(look.turn(), ip, look.now_ns()) {
+            NeighbourLookup::Known(mac) => Some(mac),
+            _ => None,
+        };
+        let framed = |packet: &mut Packet, mac: MacAddr, because: String| {
+            let header = L::fit(packet, self.link.header(mac));
+            match elements_shared::ether_header::encapsulate(packet, &header) {
+                true => Decision::new(Then::Output(0), because),
+                false => Decision::new(Then::Drop(elements_shared::ether_header::NO_ROOM), because),
+            }
+        };
+        if let Some(mac) = known {
+            return framed(packet, mac, format!("neighbour {ip} is at {mac}"));
+        }
+        match self.link.special(ip) {
+            Some(Ok(mac)) => return framed(packet, mac, format!("{ip} is for a group, at {mac}")),
+            Some(Err(reason)) => {
+                return Decision::new(Then::Drop(reason), format!("{ip} is no neighbour's address"));
+            }
+            None => {}
+        }
+        match self.table.resolution(ip, look.now_ns()) {
+            Resolution::Known(mac) => framed(packet, mac, format!("neighbour {ip} is at {mac}")),
+            Resolution::Failed => {
+                let then = self.failed_output.map_or(Then::Drop(L::NO_ANSWER), Then::Output);
+                Decision::new(then, format!("neighbour {ip} does not answer"))
+            }
+            Resolution::Pending => Decision::new(
+                Then::Stays,
+                format!("neighbour {ip} has been asked and has not answered yet; the packet waits"),
+            ),
+            Resolution::Gone => Decision::new(
+                Then::Stays,
+                format!("neighbour {ip} is not known: it is asked, and the packet waits"),
+            ),
+        }
+    }
+}
+
 impl<L: Link, const HOP: bool> Element for Querier<L, HOP> {
     fn reconfigure(&mut self, cx: &mut Cx<'_>, config: &str) -> Option<Result<(), ConfigError>> {
         let read = self.link.read_again(cx, config)?;
@@ -582,6 +629,13 @@ impl<L: Link, const HOP: bool> Element for Querier<L, HOP> {
                 }
             }
         }
+    }
+
+    fn explain(&self, look: &Look<'_>, port: usize, packet: &mut Packet) -> Option<Decision> {
+        Some(match port {
+            0 => self.explain_neighbour(look, packet),
+            _ => Decision::new(Then::Stays, "learns from it where a neighbour is"),
+        })
     }
 
     fn handlers(&self, h: &mut Handlers) {

@@ -19,7 +19,10 @@ use elements_shared::membership::Membership;
 use forwarder::Forwarder;
 use lpm::{LongestMatch, Prefix};
 use packet::{BATCH_MAX, Batch, Packet};
-use router::{Config, ConfigError, Cx, Element, Flags, Handlers, Merge, Metric, TableSize, Verdict};
+use router::{
+    Config, ConfigError, Cx, Decision, Element, Flags, Handlers, Look, Merge, Metric, TableSize, Then,
+    Verdict,
+};
 use std::any::Any;
 use std::collections::HashSet;
 use std::net::Ipv4Addr;
@@ -245,6 +248,30 @@ impl<F: Family, T: LongestMatch<F::Key>> Lookup<F, T> {
     }
 }
 
+impl<F: Family, T: LongestMatch<F::Key>> Lookup<F, T> {
+    /// The route that decides about a packet, and what it decides. Of several next hops it is the one that the flow's hash says; one that is
+    /// remembered for the flow may differ.
+    fn explain_route(&self, look: &Look<'_>, packet: &mut Packet) -> Decision {
+        let address = F::destination(packet);
+        let id = self.table.lookup_one(address, look.turn());
+        let Some(forwarding) = self.table.forwarding(id, look.turn()) else {
+            let then =
+                self.forwarder.no_route.map_or(Then::Drop("no route"), |port| Then::Output(port as usize));
+            return Decision::new(then, format!("no route for {}", F::address(address)));
+        };
+        let route =
+            self.table.prefix_of(address).map_or("a route".to_owned(), |prefix| format!("route {}", prefix));
+        let several =
+            if matches!(forwarding, Forwarding::Many(_)) { ", one of several next hops" } else { "" };
+        let Some(hop) = forwarding.pick(|| F::flow(packet, &self.forwarder.flows)) else {
+            return Decision::new(Then::Drop("route leads nowhere"), route);
+        };
+        let gateway = if hop.gateway == F::DIRECT { String::new() } else { format!(" via {}", hop.gateway) };
+        F::lead(packet, hop.gateway);
+        Decision::new(Then::Output(hop.port as usize), format!("{route}{gateway}{several}"))
+    }
+}
+
 impl<F: Family, T: LongestMatch<F::Key>> Element for Lookup<F, T> {
     fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
         self.table.tell(cx.info(), cx.name());
@@ -290,6 +317,10 @@ impl<F: Family, T: LongestMatch<F::Key>> Element for Lookup<F, T> {
         let forwarder = &mut self.forwarder;
         // There is an entry for each packet of the batch.
         cx.scatter(batch, |cx, packet| forwarder.send(cx, packet, packets.next().flatten()));
+    }
+
+    fn explain(&self, look: &Look<'_>, _port: usize, packet: &mut Packet) -> Option<Decision> {
+        Some(self.explain_route(look, packet))
     }
 
     fn handlers(&self, h: &mut Handlers) {

@@ -211,6 +211,11 @@ impl<F: Family, T: LongestMatch<F::Key>> RouteTable<F, T> {
         self.prefixes.lookup(address, turn).unwrap_or(lpm::NONE)
     }
 
+    /// The prefix of the route that an address takes.
+    pub(super) fn prefix_of(&self, address: F::Key) -> Option<Prefix<F::Key>> {
+        self.prefixes.longest(address).map(|(prefix, _)| prefix)
+    }
+
     /// Where an id leads that was looked up in this turn.
     #[inline]
     pub(super) fn forwarding<'t>(&'t self, id: u32, turn: Turn<'t>) -> Option<&'t Forwarding<F>> {

@@ -8,7 +8,9 @@ use super::record::{Flow, REPLY, flag};
 use elements_shared::flow_id::{FlowId, Key};
 use packet::{BATCH_MAX, Batch, Packet};
 use rcu::Turn;
-use router::{Args, Config, ConfigError, Cx, Element, Handlers, Metric, Verdict, metric};
+use router::{
+    Args, Config, ConfigError, Cx, Decision, Element, Handlers, Look, Metric, Then, Verdict, metric,
+};
 use std::any::Any;
 use std::fmt::Write as _;
 use std::marker::PhantomData;
@@ -310,6 +312,29 @@ impl<P: Protocol> Element for Rewriter<P> {
                 ));
             }
         }
+    }
+
+    fn explain(&self, look: &Look<'_>, port: usize, packet: &mut Packet) -> Option<Decision> {
+        let (set, turn) = (self.set.as_deref()?, look.turn());
+        let passed = |because: &str| {
+            let then = self.nat.pass(turn, port).map_or(Then::Drop(NOT_REWRITABLE), Then::Output);
+            Some(Decision::new(then, because))
+        };
+        let Some((key, _)) = P::key(&self.nat, packet) else { return passed("no flow can have this packet") };
+        let found = set.find(turn, key).or_else(|| P::find(set, turn, key, set.hash(key), packet));
+        let Some(found) = found else {
+            if !P::may_begin(packet) {
+                return passed("it belongs to no flow and begins none");
+            }
+            let input = self.nat.inputs().get(port)?.read(turn).to_string();
+            return Some(Decision::new(Then::Stays, format!("it would begin a flow, by '{input}'")));
+        };
+        let to = found.rewritten();
+        let side = if found.direction == REPLY { "reply of a flow" } else { "flow" };
+        let ends = format!("{}:{} > {}:{}", to.source(), to.sport, to.destination(), to.dport);
+        P::apply(packet.network_mut()?, turn, found.flow, found.direction);
+        self.annotate(packet, &found);
+        Some(Decision::new(Then::Output(found.output()), format!("{side}, becomes {ends}")))
     }
 
     fn handlers(&self, h: &mut Handlers) {
