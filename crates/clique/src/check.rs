@@ -158,7 +158,7 @@ pub(crate) fn place(
 }
 
 /// How a graph is checked: with the interfaces in memory that it names.
-fn options(graph: &lang::Graph, workers: usize) -> Options {
+pub(crate) fn options(graph: &lang::Graph, workers: usize) -> Options {
     let mut options = Options { workers, clock: Clock::simulated(), ..Options::default() };
     options.resources.insert(memory::interfaces(graph, workers));
     options

@@ -35,6 +35,7 @@ mod library;
 mod load;
 mod manual;
 mod memory;
+mod observe;
 mod offline;
 #[cfg(feature = "pages")]
 mod pages;
@@ -112,6 +113,32 @@ enum Command {
     /// next. A router that goes away is waited for.
     #[command(after_help = EXIT_STATUS)]
     Top(top::Args),
+    /// Follow packets through a running router, element by element.
+    ///
+    /// Shows times, inputs, header fields that change, what decided in an element (a rule, a route, a neighbour, a flow), and why a packet
+    /// was dropped; then the different ways and how many packets took each. Copies of a packet, and what elements make because of it, are
+    /// followed, too. It ends after N packets, after some seconds, and with its reader; one trace runs at a time.
+    #[command(after_help = EXIT_STATUS)]
+    Trace(observe::trace::Args),
+    /// Show what a running router drops: where, why, how often, and a packet as an example.
+    #[command(after_help = EXIT_STATUS)]
+    Drops(observe::drops::Args),
+    /// Capture the packets of any edge of a running router.
+    ///
+    /// 'clique capture -u SOCKET q[0] -w - | tshark -r -' shows what leaves q. What the reader is too slow for is lost, and counted.
+    #[command(after_help = EXIT_STATUS)]
+    Capture(observe::capture::Args),
+    /// Say what would become of a packet, by the tables as they are, and send nothing.
+    ///
+    /// Every element on the way is named with what it would do and why. Elements that keep that to themselves are named as such, and the
+    /// explanation ends there.
+    #[command(after_help = EXIT_STATUS)]
+    Explain(observe::explain::Args),
+    /// Show where a running router's time goes, element by element.
+    ///
+    /// One turn in a thousand of each worker is measured; batches and their sizes are those of these turns.
+    #[command(after_help = EXIT_STATUS)]
+    Runtime(observe::runtime::Args),
     /// Convert, compare and inspect files of routes.
     ///
     /// Files can be lists, the output of 'ip -j route' or 'ip route', or MRT files, plain or compressed by gzip, bzip2, xz or zstd.
@@ -158,7 +185,7 @@ enum Command {
 fn classes(package: &[&'static Class]) -> Classes {
     let own = elements::classes();
     let all = own.iter().chain(control::CLASSES.iter().copied()).chain(package.iter().copied());
-    Classes::new(all).with_interfaces(elements::INTERFACES)
+    Classes::new(all).with_interfaces(elements::INTERFACES).with_filters(elements::FILTERS)
 }
 
 /// Runs the program with the process's arguments and with these classes beside its own; a class takes the place of one of the
@@ -184,6 +211,11 @@ pub fn main_with(package: &[&'static Class]) -> ExitCode {
         Command::History(args) => reload::history(&args).into(),
         Command::Ctl(args) => ctl::run(&args, &known).into(),
         Command::Top(args) => top::run(&args).into(),
+        Command::Trace(args) => observe::trace::run(&args).into(),
+        Command::Drops(args) => observe::drops::run(&args).into(),
+        Command::Capture(args) => observe::capture::run(&args).into(),
+        Command::Explain(args) => observe::explain::run(&args, &known).into(),
+        Command::Runtime(args) => observe::runtime::run(&args).into(),
         Command::Routes(args) => routes::run(&args).into(),
         Command::Check(args) => check::run(&args, &known).into(),
         Command::Doctor(args) => doctor::run(&args).into(),

@@ -147,6 +147,54 @@ impl Client {
         self.command(format!("WATCH {}", words.join(" ")).trim_end(), &[])
     }
 
+    /// Asks for drops, with an example of each: an object of JSON.
+    ///
+    /// # Errors
+    /// That there is no response.
+    pub fn drops(&mut self) -> Result<Reply, Failure> {
+        self.command("DROPS", &[])
+    }
+
+    /// Asks for the time that elements take: an object of JSON.
+    ///
+    /// # Errors
+    /// That there is no response.
+    pub fn runtime(&mut self) -> Result<Reply, Failure> {
+        self.command("RUNTIME", &[])
+    }
+
+    /// Asks what would become of a packet: an object of JSON.
+    ///
+    /// # Errors
+    /// That there is no response.
+    pub fn explain(&mut self, packet: &str) -> Result<Reply, Failure> {
+        self.command(&format!("EXPLAIN {}", one_line(packet)?), &[])
+    }
+
+    /// Asks for the ways of packets; [`Client::event`] returns steps, each an object of JSON, and last one with the member `end`.
+    ///
+    /// # Errors
+    /// That there is no response.
+    pub fn trace(&mut self, packets: u32, seconds: u64, filter: &str) -> Result<Reply, Failure> {
+        self.command(format!("TRACE {packets} {seconds} {}", one_line(filter)?).trim_end(), &[])
+    }
+
+    /// Asks for the packets of an edge, all that come if their number is 0; [`Client::event`] returns them as [`Client::trace`] has it.
+    ///
+    /// # Errors
+    /// That there is no response.
+    pub fn capture(
+        &mut self,
+        edge: &str,
+        packets: u64,
+        seconds: u64,
+        snaplen: usize,
+        filter: &str,
+    ) -> Result<Reply, Failure> {
+        let (edge, filter) = (word(edge)?, one_line(filter)?);
+        self.command(format!("CAPTURE {edge} {packets} {seconds} {snaplen} {filter}").trim_end(), &[])
+    }
+
     /// Waits for the next event.
     ///
     /// # Errors
@@ -180,8 +228,9 @@ impl Client {
                 break code;
             }
         };
-        let reads = (["READ", "RELOAD"].iter().any(|verb| line.starts_with(verb)) || line == "METRICS")
-            && (200..300).contains(&code);
+        let tells =
+            ["READ", "METRICS", "DROPS", "RUNTIME", "EXPLAIN", "RELOAD"].iter().any(|verb| line.starts_with(verb));
+        let reads = tells && (200..300).contains(&code);
         let data = if reads { Some(self.data()?) } else { None };
         Ok(Reply { code, messages, data })
     }
@@ -213,4 +262,12 @@ fn word(handler: &str) -> Result<&str, Failure> {
         return Err(Failure::Protocol(format!("'{}' is no name of a handler", handler.escape_debug())));
     }
     Ok(handler)
+}
+
+/// A text as a part of a command.
+fn one_line(text: &str) -> Result<&str, Failure> {
+    if text.contains(['\r', '\n']) {
+        return Err(Failure::Protocol("it is to be one line".to_owned()));
+    }
+    Ok(text.trim())
 }

@@ -14,6 +14,7 @@ mod kernel_handler_proxy;
 mod limits;
 mod members;
 mod metrics;
+pub mod observe;
 mod routes;
 mod socket;
 #[cfg(test)]

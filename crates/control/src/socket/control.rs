@@ -9,7 +9,8 @@
 //! Listens on a TCP port or a UNIX-domain socket, or uses a connection that the program was started with, and speaks
 //! Click's protocol, version 1.3. A command is a line; responses are lines that start with a three-digit code; data
 //! follow a line `DATA LENGTH`. The commands are `READ`, `READDATA`, `READUNTIL`, `WRITE`, `WRITEDATA`, `WRITEUNTIL`,
-//! `CHECKREAD`, `CHECKWRITE`, `LLRPC`, `WATCH`, `METRICS`, `RELOAD`, `HELP` and `QUIT`. The codes are 200 (done), 220 (done,
+//! `CHECKREAD`, `CHECKWRITE`, `LLRPC`, `WATCH`, `METRICS`, `RELOAD`, `DROPS`, `RUNTIME`, `EXPLAIN`, `TRACE`, `CAPTURE`, `HELP` and
+//! `QUIT`. The codes are 200 (done), 220 (done,
 //! with a warning from the handler), 500 (syntax error), 501 (no such command), 510 (no such element), 511 (no such
 //! handler), 520 (error from the handler), 521 (too much data), 530 (not permitted), 540 (no router running) and 590
 //! (other errors). `clique ctl` is a client.
@@ -25,6 +26,11 @@
 //!
 //! `METRICS`, which Click does not have either, returns the metrics of MetricsSocket as data; `clique top` shows
 //! them. With `PROXY` it is rejected.
+//!
+//! `DROPS`, `RUNTIME`, `EXPLAIN PACKET`, `TRACE N SECONDS [FILTER]` and `CAPTURE EDGE N SECONDS SNAPLEN [FILTER]` are what `clique drops`,
+//! `clique runtime`, `clique explain`, `clique trace` and `clique capture` send. The first three return an object of JSON as data; the others
+//! report lines `EVENT OBJECT`, the last of which has a member `end`, until they are over or the client sends something. None of them changes
+//! what becomes of packets, so that `READONLY` allows them; with `PROXY` they are rejected.
 //!
 //! Commands are carried out in the order in which they arrive on a connection, by threads of their own; packets do not
 //! wait for them. There may be 64 connections at a time. One more takes the place of the one whose client has sent no whole command

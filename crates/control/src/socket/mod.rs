@@ -7,6 +7,7 @@ pub(crate) mod http;
 mod input;
 mod messages;
 pub(crate) mod metrics;
+mod observing;
 pub(crate) mod own;
 mod patient;
 pub(crate) mod reload;

@@ -2,6 +2,7 @@
 
 use super::handler_access::HandlerAccess;
 use super::input::Input;
+use super::observing::{self, Stream};
 use super::shared::{Occupation, Shared};
 use crate::limits::DATA_MAX;
 use crate::metrics::Format;
@@ -43,6 +44,11 @@ const HELP: &[&str] = &[
     "WATCH [topic...]        report events line by line, until anything is sent",
     "METRICS                 report what the router does, return DATA",
     "RELOAD len              replace the configuration as len data bytes say, return DATA",
+    "DROPS                   report drops with an example of each, return DATA",
+    "RUNTIME                 report the time that elements take, return DATA",
+    "EXPLAIN packet          say what would become of a packet, return DATA",
+    "TRACE n seconds [filter]  report the ways of packets line by line, until anything is sent",
+    "CAPTURE edge n seconds snaplen [filter]  report the packets of an edge, likewise",
     "QUIT                    close connection",
 ];
 
@@ -78,6 +84,13 @@ pub(super) fn serve(
             shared.occupy(number, Occupation::Waits);
             continue;
         }
+        if let Some(stream) = Stream::parse(&line) {
+            let sent = || session.input.holds_more() || has_sent();
+            shared.occupy(number, Occupation::Watches);
+            run_stream(shared, stream, &mut output, sent)?;
+            shared.occupy(number, Occupation::Waits);
+            continue;
+        }
         let answer = match session.command(&line)? {
             Ok(text) => text,
             Err((code, messages)) => lines(code, &messages),
@@ -85,6 +98,30 @@ pub(super) fn serve(
         // For the client to read the answer, and to send the next command.
         shared.occupy(number, Occupation::Waits);
         output.write_all(&lang::bytes::of_text(&answer))?;
+        output.flush()?;
+    }
+    Ok(())
+}
+
+/// Reports what a trace or a capture sees, until it is over or the client sends something.
+fn run_stream(
+    shared: &Shared,
+    stream: Result<Stream, &'static str>,
+    output: &mut impl Write,
+    has_sent: impl Fn() -> bool,
+) -> io::Result<()> {
+    let done = match stream {
+        _ if shared.target().proxy.is_some() => {
+            Err((code::PERMISSION, "Permission denied for packets".to_owned()))
+        }
+        Err(message) => Err((code::SYNTAX, message.to_owned())),
+        Ok(stream) => {
+            let begun = lines(code::OK, &["Watching".into()]);
+            stream.run(shared, output, &begun, has_sent)?.map_err(|error| (code::UNSPECIFIED, error.message))
+        }
+    };
+    if let Err((code, message)) = done {
+        output.write_all(lines(code, &[message]).as_bytes())?;
         output.flush()?;
     }
     Ok(())
@@ -210,6 +247,10 @@ impl<R: Read> Session<'_, BufReader<R>> {
                 Ok(request) => self.reload(&request),
                 Err(refusal) => Err(refusal),
             },
+            ("DROPS" | "RUNTIME", 1) | ("EXPLAIN", 2..) => {
+                let question = words.get(1).map_or("", |word| line[offset(line, word)..].trim_end());
+                self.observe(&verb, question)
+            }
             ("CLOSE" | "QUIT", number) => {
                 self.over = true;
                 let complaint = if number > 1 {
@@ -227,7 +268,8 @@ impl<R: Read> Session<'_, BufReader<R>> {
             ("HELP", _) => Ok(lines(code::OK, &HELP.iter().map(|&line| line.into()).collect::<Vec<_>>())),
             (
                 "READ" | "GET" | "WRITE" | "SET" | "READDATA" | "WRITEDATA" | "SETDATA" | "READUNTIL"
-                | "WRITEUNTIL" | "CHECKREAD" | "CHECKWRITE" | "LLRPC" | "METRICS" | "RELOAD",
+                | "WRITEUNTIL" | "CHECKREAD" | "CHECKWRITE" | "LLRPC" | "METRICS" | "RELOAD" | "DROPS" | "RUNTIME"
+                | "EXPLAIN",
                 _,
             ) => refuse(code::SYNTAX, "Wrong number of arguments"),
             _ => refuse(code::UNIMPLEMENTED, format!("Command '{verb}' unimplemented")),
@@ -323,6 +365,22 @@ impl<R: Read> Session<'_, BufReader<R>> {
         let answer = service.0.serve(request);
         let said = lines(code::OK, &["Reload answered".to_owned()]);
         Ok(format!("{said}DATA {}\r\n{answer}", lang::bytes::of_text(&answer).len()))
+    }
+
+    /// Answers a question about packets.
+    fn observe(&self, verb: &str, question: &str) -> Answered {
+        self.works();
+        let target = self.shared.target();
+        if target.proxy.is_some() {
+            return refuse(code::PERMISSION, "Permission denied for packets");
+        }
+        match observing::answer(&target.handle, verb, question) {
+            Ok(text) => {
+                let said = lines(code::OK, &[format!("{verb} OK")]);
+                Ok(format!("{said}DATA {}\r\n{text}", text.len()))
+            }
+            Err(error) => failed(code::UNSPECIFIED, format!("{verb} error"), &[], error),
+        }
     }
 
     fn check(&self, name: &str, write: bool) -> Answered {

@@ -1,0 +1,66 @@
+//! `clique capture`: the packets of any edge of a running router.
+
+use super::pcapng::Pcapng;
+use super::{Socket, bytes, ended, event, number, text};
+use crate::console;
+use crate::ctl;
+use crate::status::Status;
+
+/// Arguments of `clique capture`.
+#[derive(clap::Args, Debug)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    socket: Socket,
+
+    /// The edge: ELEMENT[PORT] for an output, [PORT]ELEMENT for an input.
+    edge: String,
+
+    /// Write pcapng to FILE ('-': standard output).
+    #[arg(short, long, value_name = "FILE", default_value = "-")]
+    write: String,
+
+    /// Stop after N packets.
+    #[arg(short = 'n', long, value_name = "N", default_value = "0", hide_default_value = true)]
+    count: u64,
+
+    /// Only packets that match this pattern of IPClassifier, 'dst 10.0.0.0/8 and tcp' for instance.
+    #[arg(short, long, value_name = "PATTERN", default_value = "", hide_default_value = true)]
+    filter: String,
+
+    /// Bytes of each packet, at most.
+    #[arg(short, long, value_name = "BYTES", default_value = "2048", value_parser = clap::value_parser!(u64).range(1..=32768))]
+    snaplen: u64,
+
+    /// Stop after so many seconds.
+    #[arg(long, value_name = "SECONDS", default_value = "3600", value_parser = clap::value_parser!(u64).range(1..=3600))]
+    seconds: u64,
+}
+
+/// Runs `clique capture`.
+pub(crate) fn run(args: &Args) -> Status {
+    ended("capture", capture(args))
+}
+
+fn capture(args: &Args) -> Result<(), String> {
+    let mut client = args.socket.connect()?;
+    let snaplen = usize::try_from(args.snaplen).unwrap_or(usize::MAX);
+    ctl::fine(client.capture(&args.edge, args.count, args.seconds, snaplen, &args.filter))?;
+    let mut file = Pcapng::create(&args.write)?;
+    loop {
+        let packet = event(&mut client)?;
+        if packet["end"].as_bool() == Some(true) {
+            file.flush()?;
+            let (seen, lost) = (number(&packet, "packets"), number(&packet, "lost"));
+            console::complain(&format!(
+                "{seen} packets captured, {lost} lost because the reader was too slow\n"
+            ));
+            return Ok(());
+        }
+        let ethernet = text(&packet, "link") == "ethernet";
+        file.packet(ethernet, number(&packet, "at_ns"), number(&packet, "len"), &bytes(&packet), "")?;
+        // A reader sees each packet when it comes; that it has gone ends the capture.
+        if !file.flush()? {
+            return Ok(());
+        }
+    }
+}

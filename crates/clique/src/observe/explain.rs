@@ -1,0 +1,120 @@
+//! `clique explain`: what would become of a packet.
+
+use super::{Socket, changes, changes_text, ended, object, print, text};
+use crate::check;
+use crate::ctl;
+use crate::input;
+use crate::load;
+use crate::status::Status;
+use clap::ValueHint;
+use click_tools::{Input, default_clickpath, parameter};
+use control::observe::{Question, way};
+use lang::Diagnostic;
+use router::Classes;
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+
+/// Arguments of `clique explain`.
+#[derive(clap::Args, Debug)]
+#[command(group = clap::ArgGroup::new("router").required(true).args(["port", "unix_socket", "configuration"]))]
+pub(crate) struct Args {
+    /// The TCP port of the router's control socket.
+    #[arg(short, long, value_name = "PORT")]
+    port: Option<u16>,
+
+    /// The UNIX-domain socket of the router.
+    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    unix_socket: Option<PathBuf>,
+
+    /// A configuration that does not run: what its arguments say decides. Nothing is opened.
+    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    configuration: Option<PathBuf>,
+
+    /// The packet: 'PROTOCOL ADDRESS[:PORT] > ADDRESS[:PORT] in INTERFACE-OR-ELEMENT [WORD]...'. Words: ttl N, len N, df, syn, ack, rst, fin,
+    /// vlan N, from MAC, to MAC, and bare for a packet without an Ethernet header.
+    packet: String,
+
+    /// Values for the configuration's parameters: KEY=VALUE.
+    #[arg(requires = "configuration")]
+    parameters: Vec<String>,
+
+    /// Print an object of JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+/// Runs `clique explain`.
+pub(crate) fn run(args: &Args, known: &Classes) -> Status {
+    ended("explain", explain(args, known))
+}
+
+fn explain(args: &Args, known: &Classes) -> Result<(), String> {
+    let answer = match &args.configuration {
+        Some(file) => of_file(file, args, known)?,
+        None => {
+            let socket = Socket { port: args.port, unix_socket: args.unix_socket.clone() };
+            object(&ctl::data(socket.connect()?.explain(&args.packet))?)?
+        }
+    };
+    let shown = if args.json { format!("{answer}\n") } else { lines(&answer) };
+    print(&shown).map(drop)
+}
+
+/// What the arguments of a configuration say that becomes of the packet.
+fn of_file(file: &Path, args: &Args, known: &Classes) -> Result<Value, String> {
+    let text = input::read(&Input::named(file.display().to_string()))?;
+    let mut parameters = Vec::new();
+    for word in &args.parameters {
+        parameters.push(parameter(word).ok_or_else(|| format!("'{word}' is not KEY=VALUE"))?);
+    }
+    let said = |found: Vec<Diagnostic>| lang::render_click(&found);
+    let parsed = load::parse(&text, &parameters, &default_clickpath(), Some(known));
+    if parsed.has_errors() {
+        return Err(said(parsed.diagnostics));
+    }
+    let options = check::options(&parsed.graph, 1);
+    let layout = router::layout(parsed.graph, known, 1).map_err(said)?;
+    let (mut configured, _) = router::configure(layout, text.text, known, options).map_err(said)?;
+    let question = Question::parse(&args.packet).map_err(|wrong| wrong.to_string())?;
+    let info = configured.info().clone();
+    let (element, input) = question.place(&info).map_err(|wrong| wrong.to_string())?;
+    let bytes = question.bytes(&info, element).map_err(|wrong| wrong.to_string())?;
+    let found = configured.explain(&bytes, element, input).map_err(|error| error.message)?;
+    Ok(way(&info, &found))
+}
+
+/// The way that a packet would take, a line for each element.
+fn lines(answer: &Value) -> String {
+    let none = Vec::new();
+    let steps = answer["steps"].as_array().unwrap_or(&none);
+    let mut shown =
+        steps.first().map_or(String::new(), |first| format!("{}\n", text(&first["seen"], "summary")));
+    let width = steps.iter().map(|step| text(step, "element").len()).max().unwrap_or(0).min(40);
+    for (number, step) in steps.iter().enumerate() {
+        let before = number.checked_sub(1).and_then(|before| steps.get(before));
+        let changed =
+            before.map_or(String::new(), |before| changes_text(&changes(&before["seen"], &step["seen"])));
+        if !changed.is_empty() {
+            shown += &format!("{:>8}{changed}\n", "");
+        }
+        let because = text(step, "because");
+        let then = match text(step, "then") {
+            "output" => format!("output {}", step["output"]),
+            "copies" => format!("copies to outputs {}", step["outputs"]),
+            "dropped" => format!("DROPPED: {}", text(step, "reason")),
+            "stays" if step["class"] == "Discard" => "discarded".to_owned(),
+            "stays" => "goes no further here".to_owned(),
+            _ => "does not say what it would do".to_owned(),
+        };
+        let colon = if because.is_empty() { "" } else { ": " };
+        shown += &format!(
+            "  {:width$}  {:18} {because}{colon}{then}\n",
+            text(step, "element"),
+            text(step, "class")
+        );
+    }
+    if answer["cut"].as_bool() == Some(true) {
+        shown += "  ... and so on: there is a loop\n";
+    }
+    shown
+}
