@@ -37,6 +37,7 @@ pub mod print;
 mod render;
 mod render_json;
 mod scope;
+pub mod secrets;
 mod token;
 mod tunnel;
 

@@ -1,6 +1,7 @@
 //! Diagnostics as text: in Click's form, and with the lines they point at.
 
 use crate::diag::{Context, Diagnostic, Landmark, Severity, Source, Span};
+use crate::secrets::without_keys;
 use ariadne::{Cache, CharSet, Color, Config, IndexType, Label, Report, ReportKind};
 use std::fmt::Write;
 use std::ops::Range;
@@ -39,7 +40,7 @@ pub fn render_click(diagnostics: &[Diagnostic]) -> String {
             lines(&mut out, note.landmark.as_ref().filter(own), prefix, &note.message);
         }
     }
-    out
+    without_keys(&out).into_owned()
 }
 
 /// Longest line that is shown whole.
@@ -48,6 +49,7 @@ const LONGEST_LINE: usize = 500;
 /// Renders diagnostics with file, line and column, the line with a caret, what was expected, advice.
 ///
 /// `sources` are those of the parse that gave the diagnostics. Messages are shown as Click shows them.
+/// What may be a key is not repeated ([`without_keys`]).
 pub fn render_fancy(diagnostics: &[Diagnostic], sources: &[Source], color: bool) -> String {
     let mut cache = SourceCache::new(sources);
     let mut out = String::new();
@@ -59,7 +61,7 @@ pub fn render_fancy(diagnostics: &[Diagnostic], sources: &[Source], color: bool)
             place => plain(&mut out, d, place, sources),
         }
     }
-    out
+    without_keys(&out).into_owned()
 }
 
 type SourceRange = (usize, Range<usize>);
@@ -103,7 +105,7 @@ impl Cache<usize> for &mut SourceCache<'_> {
     fn fetch(&mut self, id: &usize) -> Result<&ariadne::Source<String>, impl std::fmt::Debug> {
         let sources = self.sources;
         let Some(slot) = self.parsed.get_mut(*id) else { return Err("no such source") };
-        Ok(slot.get_or_insert_with(|| ariadne::Source::from(sources[*id].text.to_string())))
+        Ok(slot.get_or_insert_with(|| ariadne::Source::from(without_keys(&sources[*id].text).into_owned())))
     }
 
     fn display<'b>(&self, id: &'b usize) -> Option<impl std::fmt::Display + 'b> {
