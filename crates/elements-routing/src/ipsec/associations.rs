@@ -25,7 +25,8 @@ pub(crate) struct Sa {
     start: u64,
     soft: Limits,
     hard: Limits,
-    pub(crate) live: Arc<Live>,
+    live: Arc<Live>,
+    pub(crate) replay: Arc<Replay>,
     /// Later ones are preferred.
     pub(crate) age: u64,
 }
@@ -41,11 +42,24 @@ pub(crate) struct Live {
     said: AtomicU8,
     /// It has come to its end.
     over: AtomicBool,
-    pub(crate) replay: Replay,
 }
 
 const SOFT: u8 = 1;
 const HARD: u8 = 2;
+
+impl Live {
+    /// One of which so many numbers were used.
+    fn new(sent: u64) -> Live {
+        Live {
+            sent: AtomicU64::new(sent),
+            packets: AtomicU64::new(0),
+            bytes: AtomicU64::new(0),
+            used_ns: AtomicU64::new(0),
+            said: AtomicU8::new(0),
+            over: AtomicBool::new(false),
+        }
+    }
+}
 
 /// What a run of packets has used up.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -55,16 +69,11 @@ pub(crate) enum Limit {
 }
 
 impl Sa {
-    /// Makes one. `start` is any number, another one each time. With `live` it goes on where another has been.
+    /// Makes one. `start` is any number, another one each time. It goes on where one before it has been, if that has the same key.
     ///
     /// # Errors
     /// A sentence on what is wrong with it.
-    pub(crate) fn new(
-        of: Association,
-        start: u64,
-        age: u64,
-        live: Option<(Arc<Live>, u64)>,
-    ) -> Result<Sa, String> {
+    pub(crate) fn new(of: Association, start: u64, age: u64, before: Option<&Sa>) -> Result<Sa, String> {
         if of.spi < 256 {
             return Err("SPI must be at least 256: those below are reserved".to_owned());
         }
@@ -78,18 +87,15 @@ impl Sa {
         if of.extended && matches!(cipher, Cipher::Gmac(..)) {
             return Err("aes-gmac has sequence numbers of 32 bits here".to_owned());
         }
-        let (live, start) = live.unwrap_or_else(|| {
-            let live = Live {
-                sent: AtomicU64::new(of.used.0),
-                packets: AtomicU64::new(0),
-                bytes: AtomicU64::new(0),
-                used_ns: AtomicU64::new(0),
-                said: AtomicU8::new(0),
-                over: AtomicBool::new(false),
-                replay: Replay::new(of.window, of.used.1),
-            };
-            (Arc::new(live), start)
-        });
+        let before = before.filter(|before| before.has_key_of(&of));
+        let live = before.map_or_else(|| Arc::new(Live::new(of.used.0)), |before| before.live.clone());
+        let replay = match before {
+            Some(before) if before.of.window == of.window => before.replay.clone(),
+            // What is late at this moment counts as come.
+            Some(before) => Arc::new(Replay::new(of.window, before.replay.greatest())),
+            None => Arc::new(Replay::new(of.window, of.used.1)),
+        };
+        let (start, age) = before.map_or((start, age), |before| (before.start, before.age));
         Ok(Sa {
             source: of.source,
             destination: of.destination,
@@ -103,15 +109,16 @@ impl Sa {
             soft: of.soft,
             hard: of.hard,
             live,
+            replay,
             age,
             of,
         })
     }
 
-    /// What a successor of the same key goes on with: no number may come twice under it.
-    pub(crate) fn remains(&self, next: &Association) -> Option<(Arc<Live>, u64)> {
-        let same = |a: &Association| (a.algorithm, a.extended, a.window);
-        (self.of.key == next.key && same(&self.of) == same(next)).then(|| (self.live.clone(), self.start))
+    /// Whether numbers that were used with it cannot be used with another: none may come twice under a key.
+    fn has_key_of(&self, other: &Association) -> bool {
+        let of = &self.of;
+        (&of.key, of.algorithm, of.extended) == (&other.key, other.algorithm, other.extended)
     }
 
     /// Takes so many sequence numbers; the first.
@@ -181,7 +188,7 @@ impl Sa {
             packets: live.packets.load(Relaxed),
             bytes: live.bytes.load(Relaxed),
             sent: live.sent.load(Relaxed),
-            received: live.replay.greatest(),
+            received: self.replay.greatest(),
             used_ns: live.used_ns.load(Relaxed),
         }
     }

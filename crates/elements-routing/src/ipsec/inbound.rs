@@ -63,7 +63,7 @@ pub(crate) fn open(sa: &Sa, flow: &Flow, at: usize, packet: &mut Packet) -> Resu
     }
     let Some(header) = body.first_chunk::<{ esp::HEADER_LEN }>() else { return Err("too short") };
     let low = esp::Header::new(header).sequence();
-    let replay = &sa.live.replay;
+    let replay = &sa.replay;
     let number = if sa.extended { replay.whole(low) } else { u64::from(low) };
     replay.check(number).map_err(reason)?;
     if !sa.cipher.open(sa.head(number), body) {

@@ -1,7 +1,7 @@
 //! An IPsec gateway between a protected side and the outside.
 //!
 //! ```click
-//! IPsec([SA, POLICY, DEFAULT, MTU, NAT_PORT])
+//! IPsec([SA, POLICY, DEFAULT, MTU, COPY_DF, NAT_PORT])
 //! ```
 //!
 //! Protects packets from one side, and lets those from the other side in that are protected as its policies say (RFC 4301, with ESP of RFC 4303).
@@ -37,6 +37,8 @@
 //!   SOURCE is outside.
 //! - `DEFAULT` (`discard` or `bypass`, default `discard`): what is done with packets that no policy is for.
 //! - `MTU` (integer, default 1500): the longest packet that leaves at output 0 without being cut.
+//! - `COPY_DF` (boolean, default true): whether packets that must not be cut make ones that must not be cut. If not, all are protected whole, senders learn
+//!   nothing of MTU, and what is too long is cut behind output 0.
 //! - `NAT_PORT` (integer, default 4500): the UDP port at which ESP arrives through address translators.
 //!
 //! # Handlers
@@ -97,11 +99,13 @@ const NO_POLICY: &str = "no policy";
 struct Ipsec {
     shared: Arc<Shared>,
     tables: Arc<Tables>,
-    /// Words of arguments; the first instance makes associations and policies of them.
+    /// Whether this instance makes associations and policies of the arguments.
+    is_first: bool,
     associations: Vec<Vec<String>>,
     policies: Vec<Policy>,
     default_passes: bool,
     mtu: usize,
+    copy_df: bool,
     nat_port: u16,
     has_host: bool,
     /// The second that is counted, and the errors in it.
@@ -110,10 +114,11 @@ struct Ipsec {
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     let (mut associations, mut policies) = (Vec::<Raw>::new(), Vec::<Raw>::new());
-    let (mut default, mut mtu, mut nat_port) = ("discard".to_owned(), 1500u32, 4500u16);
+    let (mut default, mut mtu, mut nat_port, mut copy_df) = ("discard".to_owned(), 1500u32, 4500u16, true);
     let args = config.args().keywords("SA", &mut associations).keywords("POLICY", &mut policies);
     let args =
         args.keyword("DEFAULT", &mut default).keyword("MTU", &mut mtu).keyword("NAT_PORT", &mut nat_port);
+    let args = args.keyword("COPY_DF", &mut copy_df);
     args.finish()?;
     if !matches!(default.as_str(), "discard" | "bypass") {
         return Err("DEFAULT is discard or bypass".into());
@@ -146,10 +151,12 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     Ok(Box::new(Ipsec {
         tables: shared.tables(),
         shared,
-        associations: if is_first { associations } else { Vec::new() },
-        policies: if is_first { policies } else { Vec::new() },
+        is_first,
+        associations,
+        policies,
         default_passes: default == "bypass",
         mtu: mtu as usize,
+        copy_df,
         nat_port,
         has_host: config.outputs() > 2,
         errors: (0, 0),
@@ -195,7 +202,8 @@ impl Ipsec {
         for ((way, kept), packet) in ways.iter_mut().zip(&mut flows).zip(batch.iter_mut()) {
             let Some(flow) = Flow::of(packet.data()) else { continue };
             *way = self.choose(&tables, spd, cx, &flow);
-            if let Fate::Protect(sa) = *way
+            if self.copy_df
+                && let Fate::Protect(sa) = *way
                 && let Some(mtu) = outbound::too_long(sa, self.mtu, &flow, packet.data())
             {
                 self.tell(cx, packet, mtu, sa);
@@ -219,7 +227,7 @@ impl Ipsec {
             }
             let (number, bytes) = (run.next, packet.len());
             (run.next, run.left) = (run.next + 1, run.left - 1);
-            let done = outbound::protect(sa, number, flow, packet);
+            let done = outbound::protect(sa, number, flow, packet, self.copy_df);
             if done.is_ok() {
                 (run.packets, run.bytes) = (run.packets + 1, run.bytes + bytes as u64);
             }
@@ -379,21 +387,14 @@ fn ask(tables: &Tables, slot: &Slot, rule: &Rule, cx: &Cx<'_>, flow: &Flow) {
 
 impl Element for Ipsec {
     fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
-        let now = cx.now_ns();
-        let mut changes = Vec::new();
-        for words in &self.associations {
-            let of = text::association(words, now, true).map_err(|why| format!("SA: {why}"))?;
-            changes.push(Change::Associate(Box::new(of)));
+        if self.is_first {
+            self.tables.stir(cx.now_ns());
+            let changes = self.changes(cx.now_ns())?;
+            if let Some((_, why)) = self.tables.apply_arguments(changes).first() {
+                return Err(why.to_string().into());
+            }
         }
-        changes.extend(self.policies.iter().map(|policy| Change::Policy(Box::new(*policy))));
-        if changes.is_empty() {
-            return Ok(());
-        }
-        self.tables.stir(now);
-        match self.tables.apply(changes).first() {
-            Some((_, why)) => Err(why.to_string().into()),
-            None => Ok(()),
-        }
+        Ok(())
     }
 
     fn push(&mut self, cx: &mut Cx<'_>, port: usize, batch: Batch) {
@@ -404,29 +405,30 @@ impl Element for Ipsec {
         Some(Box::new(self.tables.clone()))
     }
 
-    /// The tables go on, with what arguments have added or changed. Their numbers must: none may come twice under a key.
+    /// The tables go on, with what arguments have changed. Their numbers must: none may come twice under a key.
     fn take_state(&mut self, _cx: &mut Cx<'_>, state: Box<dyn Any + Send>) {
         let Ok(tables) = state.downcast::<Arc<Tables>>() else { return };
         self.shared.take_over(*tables);
     }
 
     fn taken_over(&mut self, cx: &mut Cx<'_>) {
-        let tables = self.shared.tables();
-        if !Arc::ptr_eq(&tables, &self.tables) {
-            let new = self.tables.contents();
-            self.tables = tables;
-            if !self.associations.is_empty() || !self.policies.is_empty() {
-                for (_, why) in self.tables.apply(new) {
-                    cx.log(&format!("{}: {why}", cx.name()));
-                }
+        self.tables = self.shared.tables();
+        if self.is_first {
+            let changes = self.changes(cx.now_ns()).unwrap_or_default();
+            for (_, why) in self.tables.apply_arguments(changes) {
+                cx.log(&format!("{}: {why}", cx.name()));
             }
         }
     }
 
     fn handlers(&self, h: &mut Handlers) {
-        h.read("associations", |e: &mut Ipsec, cx| {
-            let now = cx.now_ns();
-            e.tables.associations().iter().map(|sa| text::show_association(sa, now)).collect::<String>()
+        // By a thread: one that changes the tables keeps them locked while it waits for workers.
+        h.read_outcome("associations", |e: &mut Ipsec, cx, _| {
+            let (tables, now) = (e.tables.clone(), cx.now_ns());
+            Outcome::Aside(Box::new(move || {
+                let lines = tables.associations().into_iter().map(|sa| text::show_association(&sa, now));
+                HandlerResult::Ok(lines.collect()).into()
+            }))
         })
         .merged(Merge::First);
         h.read("policies", |e: &mut Ipsec, _| {
@@ -469,6 +471,17 @@ fn split(words: &str) -> Vec<String> {
 }
 
 impl Ipsec {
+    /// What the arguments say. Files of keys are read.
+    fn changes(&self, now_ns: i64) -> Result<Vec<Change>, ConfigError> {
+        let mut changes = Vec::new();
+        for words in &self.associations {
+            let of = text::association(words, now_ns, true).map_err(|why| format!("SA: {why}"))?;
+            changes.push(Change::Associate(Box::new(of)));
+        }
+        changes.extend(self.policies.iter().map(|policy| Change::Policy(Box::new(*policy))));
+        Ok(changes)
+    }
+
     fn change(&self, change: Result<Change, String>) -> Outcome {
         match change {
             Err(why) => Outcome::Done(Err(why.into())),

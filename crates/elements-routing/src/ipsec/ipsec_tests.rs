@@ -291,6 +291,37 @@ fn two_workers_on_one_association() {
     assert!(read("e.associations").contains("sent 2000 "), "{}", read("e.associations"));
 }
 
+/// A swap takes away what arguments no longer have, keeps what commands brought, and goes on with the numbers of a key whose window is another one.
+#[test]
+fn arguments_change() {
+    let config = |arguments: &str| {
+        let data = samples::udp(9).iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+        format!(
+            "InfiniteSource(DATA \\<{data}>, LIMIT 100) -> e :: IPsec({arguments}); Idle -> [1]e; e[0] -> Discard; e[1] -> Discard;
+             Script(wait 1, stop)"
+        )
+    };
+    let mut old = build(&config(&format!("{}, {OUT}", sa(""))), 1, 8).expect("a good configuration");
+    old.run();
+    let key = KEY.replace("0011", "1122");
+    old.call(Call::write("e.add_association", &format!("192.0.2.1 198.51.100.9 0x3003 aes-gcm {key}")))
+        .expect("added");
+    let mut new = build(&config(&format!("{}, {OUT}", sa("window 64"))), 1, 8).expect("a good configuration");
+    new.take_over(&mut old).expect("taken over");
+    new.run();
+    let shown = new.call(Call::read("e.associations", "")).unwrap_or_default();
+    assert!(
+        shown.contains("sent 200 ") && shown.contains("0x00003003") && shown.lines().count() == 2,
+        "{shown}"
+    );
+    let mut last =
+        build(&config("POLICY out 0.0.0.0/0 0.0.0.0/0 bypass"), 1, 8).expect("a good configuration");
+    last.take_over(&mut new).expect("taken over");
+    let mut read = |name: &str| last.call(Call::read(name, "")).unwrap_or_default();
+    assert_eq!(read("e.policies"), "out 0.0.0.0/0 0.0.0.0/0 bypass\n");
+    assert!(!read("e.associations").contains("0x00001001"), "{}", read("e.associations"));
+}
+
 #[test]
 fn commands() {
     let mut flow = send(

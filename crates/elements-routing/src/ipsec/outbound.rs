@@ -50,19 +50,25 @@ pub(crate) fn too_long(sa: &Sa, mtu: usize, flow: &Flow, packet: &[u8]) -> Optio
 
 /// Makes the packet one of ESP, with a number that no other has. Otherwise the reason why not.
 #[inline]
-pub(crate) fn protect(sa: &Sa, number: u64, flow: &Flow, packet: &mut Packet) -> Result<(), &'static str> {
+pub(crate) fn protect(
+    sa: &Sa,
+    number: u64,
+    flow: &Flow,
+    packet: &mut Packet,
+    copy_df: bool,
+) -> Result<(), &'static str> {
     if number > sa.last_number() {
         return Err("sequence numbers are used up");
     }
     match sa.mode {
-        Mode::Tunnel => tunnel(sa, number, flow, packet),
+        Mode::Tunnel => tunnel(sa, number, flow, packet, copy_df),
         Mode::Transport => transport(sa, number, flow, packet),
     }
 }
 
 /// Behind a new header.
 #[inline]
-fn tunnel(sa: &Sa, number: u64, flow: &Flow, packet: &mut Packet) -> Result<(), &'static str> {
+fn tunnel(sa: &Sa, number: u64, flow: &Flow, packet: &mut Packet, copy_df: bool) -> Result<(), &'static str> {
     let (len, outer) = (packet.len(), outer_len(sa));
     let padding = esp::padding(len, sa.cipher.alignment());
     let front = outer + esp::HEADER_LEN + sa.cipher.iv_len();
@@ -71,7 +77,8 @@ fn tunnel(sa: &Sa, number: u64, flow: &Flow, packet: &mut Packet) -> Result<(), 
         return Err("too long");
     }
     let class = class(packet.data());
-    let keep_whole = !flow.six && ipv4::Header::new_checked(packet.data()).is_ok_and(|ip| ip.dont_fragment());
+    let keep_whole =
+        copy_df && !flow.six && ipv4::Header::new_checked(packet.data()).is_ok_and(|ip| ip.dont_fragment());
     if !packet.put(tail) || !packet.prepend(front) {
         return Err("no room");
     }

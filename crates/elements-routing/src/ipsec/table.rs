@@ -13,6 +13,7 @@ use elements_shared::ipsec_port::{
 use rcu::{Cell, Domain, Updater};
 use std::collections::{BTreeMap, HashMap};
 use std::net::IpAddr;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -29,7 +30,11 @@ pub(crate) struct Tables {
     pub(crate) out: Cell<Spd>,
     pub(crate) into: Cell<Spd>,
     books: Mutex<Books>,
+    /// How many associations and policies there are.
+    counts: [AtomicUsize; 2],
     notices: Mutex<Vec<Notice>>,
+    /// What takes away what arguments brought.
+    arguments: Mutex<Vec<Change>>,
     updater: Mutex<Updater>,
 }
 
@@ -62,7 +67,9 @@ impl Tables {
                 age: 0,
                 seed,
             }),
+            counts: Default::default(),
             notices: Mutex::default(),
+            arguments: Mutex::default(),
             updater: Mutex::new(Domain::global().updater()),
         }
     }
@@ -82,7 +89,7 @@ impl Tables {
         std::mem::take(&mut *locked(&self.notices))
     }
 
-    /// All associations, by destination and number.
+    /// All associations, by destination and number. No worker calls it while it runs.
     pub(crate) fn associations(&self) -> Vec<Arc<Sa>> {
         locked(&self.books).associations.values().cloned().collect()
     }
@@ -96,8 +103,8 @@ impl Tables {
 
     /// How many associations and policies there are.
     pub(crate) fn count(&self) -> (usize, usize) {
-        let books = locked(&self.books);
-        (books.associations.len(), books.rules.len())
+        let [associations, policies] = &self.counts;
+        (associations.load(Relaxed), policies.load(Relaxed))
     }
 
     /// Adds to the seed what another run would not have: the time.
@@ -106,12 +113,18 @@ impl Tables {
         books.seed = books.seed.wrapping_add(now_ns as u64);
     }
 
-    /// What would make the same tables.
-    pub(crate) fn contents(&self) -> Vec<Change> {
-        let associations =
-            self.associations().into_iter().map(|sa| Change::Associate(Box::new(sa.of.clone())));
-        let policies = self.policies().into_iter().map(|policy| Change::Policy(Box::new(policy)));
-        associations.chain(policies).collect()
+    /// Makes changes that arguments say.
+    pub(crate) fn apply_arguments(&self, changes: Vec<Change>) -> Vec<(usize, Refused)> {
+        let back = changes.iter().filter_map(|change| match change {
+            Change::Associate(of) => Some(Change::Dissociate(of.destination, of.spi)),
+            Change::Policy(of) => Some(Change::ForgetPolicy(of.direction, of.tag, of.selector)),
+            _ => None,
+        });
+        let before = std::mem::replace(&mut *locked(&self.arguments), back.collect());
+        let gone: Vec<Change> =
+            before.into_iter().filter(|change| !locked(&self.arguments).contains(change)).collect();
+        self.apply(gone);
+        self.apply(changes)
     }
 
     /// Makes changes; those that are wrong, and why. Waits for memory, so no packet worker calls it while it runs.
@@ -134,6 +147,10 @@ impl Tables {
         if rules_changed && let Err(why) = self.publish() {
             refused.push((usize::MAX, why));
         }
+        let books = locked(&self.books);
+        self.counts[0].store(books.associations.len(), Relaxed);
+        self.counts[1].store(books.rules.len(), Relaxed);
+        drop(books);
         refused
     }
 
@@ -159,12 +176,8 @@ impl Tables {
         }
         books.age += 1;
         let start = books.start();
-        let before = books.associations.get(&key);
-        let (live, age) = match before.and_then(|before| Some((before.remains(&of)?, before.age))) {
-            Some((live, age)) => (Some(live), age),
-            None => (None, books.age),
-        };
-        let sa = Arc::new(Sa::new(of, start, age, live).map_err(Refused::Unsupported)?);
+        let before = books.associations.get(&key).map(|before| &**before);
+        let sa = Arc::new(Sa::new(of, start, books.age, before).map_err(Refused::Unsupported)?);
         self.with_room(|updater| self.sad.insert(&sa, updater))?;
         books.associations.insert(key, sa.clone());
         self.settle(&books, &sa)
