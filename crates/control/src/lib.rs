@@ -9,6 +9,7 @@ mod change_uid;
 mod clicky_info;
 mod client;
 mod feed;
+mod ipsec;
 mod kernel_filter;
 mod kernel_handler_proxy;
 mod limits;
@@ -31,6 +32,7 @@ use router::Class;
 pub const CLASSES: &[&Class] = &[
     &change_uid::CLASS,
     &clicky_info::CLASS,
+    &ipsec::kernel_ipsec::CLASS,
     &kernel_filter::CLASS,
     &kernel_handler_proxy::CLASS,
     &members::etcd_roster::CLASS,

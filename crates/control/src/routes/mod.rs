@@ -14,7 +14,7 @@ mod fib;
 mod install;
 mod links;
 mod listening;
-mod netlink;
+pub(crate) mod netlink;
 
 #[cfg(test)]
 mod tests;

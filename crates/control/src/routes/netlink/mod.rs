@@ -4,7 +4,7 @@
 //! says. The formats are those of `linux/rtnetlink.h`, `linux/nexthop.h`, `linux/if_link.h` and `linux/neighbour.h`; numbers are in
 //! the machine's byte order, addresses in the network's.
 
-mod attributes;
+pub(crate) mod attributes;
 mod link;
 mod neighbour;
 mod object;
