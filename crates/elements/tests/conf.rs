@@ -62,10 +62,11 @@ fn traffic() -> Arc<FrameSet> {
 }
 
 /// Those that need more than this crate and interfaces in memory, and what runs them.
-const ELSEWHERE: [&str; 3] = [
-    "frr-router.click",   // FPMServer is not of this crate: tests/netns/frr.sh
-    "linux-router.click", // it asks the kernel for its interfaces' addresses: tests/netns/linux-router.sh
-    "cluster-node.click", // it needs four interfaces and a key: tests/netns/cluster.sh
+const ELSEWHERE: [&str; 4] = [
+    "frr-router.click",    // FPMServer is not of this crate: tests/netns/frr.sh
+    "ipsec-gateway.click", // KernelIPsec is not of this crate: tests/vm/ipsec.sh
+    "linux-router.click",  // it asks the kernel for its interfaces' addresses: tests/netns/linux-router.sh
+    "cluster-node.click",  // it needs four interfaces and a key: tests/netns/cluster.sh
 ];
 
 /// The configurations that can run here.

@@ -13,6 +13,13 @@ fn examples_do_what_they_say() {
 }
 
 #[test]
+fn the_three_applications_of_routebricks() {
+    let (checked, wrong) = expected::check("conf/routebricks", &elements::classes());
+    assert!(wrong.is_empty(), "{wrong}");
+    assert_eq!(checked, 3);
+}
+
+#[test]
 fn documented_behaviour() {
     let classes = elements::classes();
     let known =

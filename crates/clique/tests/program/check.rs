@@ -296,6 +296,9 @@ fn the_shipped_configurations_are_good() {
             if ["linux-router.click", "frr-router.click"].iter().any(|name| path.ends_with(name)) {
                 arguments.extend(["IF0=lo", "IF1=lo"]); // the only interface that every machine has
             }
+            if path.ends_with("ipsec-gateway.click") {
+                arguments.extend(["IN=lo", "OUT=lo"]);
+            }
             if path.ends_with("cluster-node.click") {
                 arguments.extend(["EXT=lo", "IF1=lo", "IF2=lo", "IF3=lo"]);
             }
