@@ -58,7 +58,10 @@ hops[1] -> ICMP6Error(site:ip6, 3, 0, RATE $ERRORS) -> back6;
 // To the outside: ESP, and what passes in the clear; and what the daemon sends.
 ipsec[0] -> leaving :: Classifier(0/4?, 0/6?);
 leaving[0] -> out :: IPLookup(outside:ipnet 0, 0.0.0.0/0 $ROUTER 0) -> [0]far;
-leaving[1] -> out6 :: IP6Lookup(outside:ip6net 0, ::/0 $ROUTER6 0) -> [1]far;
+// In IPv6 only the sender of a packet cuts it: of ESP that is this gateway.
+leaving[1] -> ours6 :: IP6Classifier(src host outside:ip6, -);
+ours6[0] -> IP6Fragmenter($MTU) -> out6 :: IP6Lookup(outside:ip6net 0, ::/0 $ROUTER6 0) -> [1]far;
+ours6[1] -> out6;
 ike :: KernelTun($OUTSIDE, DEVNAME ike0) -> sent :: Classifier(0/4?, 0/6?);
 sent[0] -> out; sent[1] -> out6;
 
