@@ -8,6 +8,11 @@ use std::process::Command;
 pub(crate) struct Machine {
     processor: String,
     cores: usize,
+    #[serde(default)]
+    microcode: String,
+    /// What the kernel was started with: mitigations, isolated processors.
+    #[serde(default)]
+    kernel_arguments: String,
     kernel: String,
     rustc: String,
     commit: String,
@@ -27,6 +32,7 @@ impl Machine {
             let line = cpuinfo.lines().find(|line| line.starts_with(name));
             line.and_then(|line| line.split_once(": ")).map_or("unknown", |(_, value)| value).to_owned()
         };
+        let kernel_arguments = std::fs::read_to_string("/proc/cmdline").unwrap_or_default();
         Machine {
             processor: format!(
                 "{}, family {} model {}, {} MHz",
@@ -36,10 +42,17 @@ impl Machine {
                 field("cpu MHz")
             ),
             cores: std::thread::available_parallelism().map_or(1, usize::from),
+            microcode: field("microcode"),
+            kernel_arguments: kernel_arguments.trim().to_owned(),
             kernel: first_line("uname", &["-sr"]),
             rustc: first_line("rustc", &["--version"]),
             commit: first_line("git", &["describe", "--always", "--dirty"]),
         }
+    }
+
+    /// The commit that was built, or rather that is checked out.
+    pub(crate) fn commit(&self) -> &str {
+        &self.commit
     }
 
     /// One line for people.

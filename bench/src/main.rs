@@ -17,6 +17,7 @@ mod fpm;
 mod lpm;
 mod machine;
 mod rcu;
+mod report;
 mod rewriter;
 
 use clap::{Parser, Subcommand};
@@ -47,6 +48,8 @@ enum What {
     Fpm(fpm::Arguments),
     /// Nanoseconds a lookup in route tables, and changes a second.
     Lpm(lpm::Arguments),
+    /// Everything, on one page with charts, the papers' figures beside ours.
+    Report(report::Arguments),
     /// Nanoseconds a read under read-copy update, and under other protections.
     RcuRead(rcu::read::Arguments),
     /// Updates a second, and the memory that waits meanwhile.
@@ -75,6 +78,7 @@ fn main() -> ExitCode {
         What::Cluster(arguments) => cluster::run(&arguments),
         What::Fpm(arguments) => fpm::run(&arguments),
         What::Lpm(arguments) => lpm::run(&arguments),
+        What::Report(arguments) => report::run(&arguments),
         What::RcuRead(arguments) => rcu::read::run(&arguments),
         What::RcuUpdate(arguments) => rcu::update::run(&arguments),
         What::RcuGrace(arguments) => rcu::grace::run(&arguments),

@@ -1,0 +1,229 @@
+//! `report`: everything measured by one command, and shown on one page.
+//!
+//! A *topic* is another command of this program with the options of a quick or a full run. Each is run as a program of its own, so that one cannot
+//! disturb the next; what it prints is kept beside the page (`raw/TOPIC.json`), and a report that was broken off goes on where it stopped.
+//! [`show`] makes sections of what was kept, [`page`] puts them on a page, with the published figures (`published.json`) beside ours.
+
+mod page;
+mod peers;
+mod plot;
+mod show;
+mod stability;
+mod topics;
+
+use crate::machine::Machine;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use stability::Stability;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Instant;
+use topics::Topic;
+
+/// What to measure, and where to.
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// Fewer rounds: a quarter of an hour instead of two.
+    #[arg(long)]
+    quick: bool,
+    /// Only this topic; may be repeated. `--list` names them.
+    #[arg(long, value_name = "TOPIC")]
+    only: Vec<String>,
+    /// A program with Click's command line that runs the same configuration in turns with ours.
+    #[arg(long, value_name = "NAME=COMMAND")]
+    peer: Vec<peers::Peer>,
+    /// The folder for the page and the raw results.
+    #[arg(long, default_value = "report")]
+    out: PathBuf,
+    /// Also show the results of another report, from another machine perhaps; may be repeated.
+    #[arg(long, value_name = "FOLDER")]
+    merge: Vec<PathBuf>,
+    /// Measure again what the folder has already.
+    #[arg(long)]
+    again: bool,
+    /// Measure nothing: make the page of what the folder has.
+    #[arg(long)]
+    page_only: bool,
+    /// Print the table of figures of the README, made from the folder.
+    #[arg(long)]
+    readme: bool,
+    /// Name the topics and end.
+    #[arg(long)]
+    list: bool,
+    /// Everything once, briefly.
+    #[arg(long)]
+    tiny: bool,
+    /// Print where everything is, and what was measured, as JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+/// How much is measured.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Depth {
+    Tiny,
+    Quick,
+    Full,
+}
+
+/// What is kept of a topic.
+#[derive(Deserialize, Serialize)]
+pub(crate) struct Kept {
+    topic: String,
+    depth: Depth,
+    command: Vec<String>,
+    commit: String,
+    seconds: f64,
+    /// The share of processor time that the machine's host took meanwhile.
+    steal_percent: f64,
+    /// What the command printed, or why there is nothing.
+    result: Result<Value, String>,
+}
+
+/// The machine's account, beside the results.
+#[derive(Deserialize, Serialize)]
+pub(crate) struct Account {
+    machine: Machine,
+    stability: Stability,
+}
+
+/// A folder of results, read.
+pub(crate) struct Results {
+    account: Account,
+    kept: Vec<Kept>,
+}
+
+impl Results {
+    fn read(folder: &Path) -> Result<Results, String> {
+        let account = crate::rcu::read_json(&folder.join("machine.json"))?;
+        let of = |topic: &Topic| crate::rcu::read_json(&raw(folder, topic.name)).ok();
+        Ok(Results { account, kept: topics::TOPICS.iter().filter_map(of).collect() })
+    }
+
+    /// The result of a topic that could be measured.
+    pub(crate) fn of(&self, topic: &str) -> Option<&Value> {
+        self.kept.iter().find(|kept| kept.topic == topic)?.result.as_ref().ok()
+    }
+}
+
+fn raw(folder: &Path, topic: &str) -> PathBuf {
+    folder.join("raw").join(topic).with_extension("json")
+}
+
+fn write(path: &Path, text: &str) -> Result<(), String> {
+    std::fs::write(path, text).map_err(|e| format!("{}: {e}", path.display()))
+}
+
+fn to_json(value: &impl Serialize) -> String {
+    serde_json::to_string_pretty(value).unwrap_or_default()
+}
+
+/// Measures what is missing and writes the page.
+pub(crate) fn run(arguments: &Arguments) -> Result<(), String> {
+    if arguments.list {
+        topics::TOPICS.iter().for_each(|topic| println!("{:14} {}", topic.name, topic.title));
+        return Ok(());
+    }
+    let chosen = topics::chosen(&arguments.only)?;
+    let folder = &arguments.out;
+    if !arguments.page_only && !arguments.readme {
+        measure(arguments, &chosen)?;
+    }
+    let results = Results::read(folder)?;
+    if arguments.readme {
+        print!("{}", show::readme(&results));
+        return Ok(());
+    }
+    let merged = arguments.merge.iter().map(|folder| Results::read(folder)).collect::<Result<Vec<_>, _>>()?;
+    let page = folder.join("index.html");
+    write(&page, &page::page(&results, &merged))?;
+    if arguments.json {
+        let kept: Vec<_> = results.kept.iter().map(|kept| (&kept.topic, kept.result.is_ok())).collect();
+        println!(
+            "{}",
+            to_json(
+                &serde_json::json!({ "page": page, "figures": kept, "stability": results.account.stability })
+            )
+        );
+    } else {
+        println!("{}", page.display());
+    }
+    Ok(())
+}
+
+fn measure(arguments: &Arguments, chosen: &[&Topic]) -> Result<(), String> {
+    let depth = match (arguments.tiny, arguments.quick) {
+        (true, _) => Depth::Tiny,
+        (_, true) => Depth::Quick,
+        _ => Depth::Full,
+    };
+    let folder = &arguments.out;
+    std::fs::create_dir_all(folder.join("raw")).map_err(|e| format!("{}: {e}", folder.display()))?;
+    let account = Account { machine: Machine::here(), stability: stability::check(depth) };
+    eprintln!("{}\n{}", account.machine.line(), account.stability.line());
+    write(&folder.join("machine.json"), &to_json(&account))?;
+    let began = Instant::now();
+    for (number, topic) in chosen.iter().enumerate() {
+        let path = raw(folder, topic.name);
+        let command = topic.command(depth, &arguments.peer);
+        let done = crate::rcu::read_json::<Kept>(&path).is_ok_and(|kept| {
+            kept.result.is_ok() && kept.command == command && kept.commit == account.machine.commit()
+        });
+        let progress = format!(
+            "[{}/{}, {:.0} s] {}",
+            number + 1,
+            chosen.len(),
+            began.elapsed().as_secs_f64(),
+            topic.name
+        );
+        if done && !arguments.again {
+            eprintln!("{progress}: measured already");
+            continue;
+        }
+        eprintln!("{progress}: {}", command.join(" "));
+        let kept = measure_one(topic, depth, command, account.machine.commit(), &arguments.peer);
+        if let Err(message) = &kept.result {
+            eprintln!("  {}", message.trim_end());
+        }
+        write(&path, &to_json(&kept))?;
+    }
+    Ok(())
+}
+
+/// Runs a topic's command.
+fn measure_one(
+    topic: &Topic,
+    depth: Depth,
+    command: Vec<String>,
+    commit: &str,
+    peers: &[peers::Peer],
+) -> Kept {
+    let (before, began) = (stability::Ticks::now(), Instant::now());
+    let result = match topic.command {
+        topics::Measured::Peers => peers::run(depth, peers),
+        topics::Measured::Command(..) => run_command(&command),
+    };
+    Kept {
+        topic: topic.name.to_owned(),
+        depth,
+        command,
+        commit: commit.to_owned(),
+        seconds: began.elapsed().as_secs_f64(),
+        steal_percent: before.steal_percent_since(),
+        result,
+    }
+}
+
+fn run_command(command: &[String]) -> Result<Value, String> {
+    let this = std::env::current_exe().map_err(|e| format!("this program: {e}"))?;
+    let output = Command::new(this)
+        .args(command)
+        .stdin(Stdio::null())
+        .output()
+        .map_err(|e| format!("{}: {e}", command.join(" ")))?;
+    if !output.status.success() {
+        return Err(String::from_utf8_lossy(&output.stderr).into_owned());
+    }
+    serde_json::from_slice(&output.stdout).map_err(|e| format!("{}: {e}", command.join(" ")))
+}

@@ -1,0 +1,182 @@
+//! Tables and figures of the papers, row by row.
+
+use super::{PUBLISHED, Section, Table, bar, list, number, ratio, section, text};
+use crate::report::plot;
+use serde_json::Value;
+
+/// The thesis' Tables 7 to 14.
+pub(super) fn thesis(value: &Value) -> Section {
+    let (mut tables, mut charts) = (Vec::new(), Vec::new());
+    for number in 7..=14 {
+        let ours: Vec<&Value> = list(value, "rows").iter().filter(|row| row["table"] == number).collect();
+        if !ours.is_empty() {
+            tables.push(thesis_table(number, &ours));
+            charts.push(thesis_chart(number, &ours));
+        }
+    }
+    section(
+        &[
+            "The thesis runs readers and writers of a radix table of 167,000 routes (Tables 7 to 10) and of a handful of routes (11 to 14) on eight cores; its claim is that \
+           RCU stays within 1.1 of no lock and that a reader-writer lock gets slower with each reader.",
+            "Times are processor time, as there. The last columns are ratios, which machines may be compared by. Rows with more threads than this machine has processors \
+           (marked *) show how the scheduler preempts lock holders rather than how locks contend: the thesis' factors of 12 to 58 need as many readers as cores.",
+        ],
+        tables,
+        charts,
+    )
+}
+
+fn seconds(row: &Value, name: &str) -> Option<f64> {
+    row[name]["processor_s"].as_f64()
+}
+
+fn thesis_table(table: u64, ours: &[&Value]) -> Table {
+    let heads = [
+        "readers + writers",
+        "published: lock by RCU",
+        "RCU by no lock",
+        "ours: no lock, s",
+        "lock, s",
+        "RCU, s",
+        "thesis' own epochs, s",
+        "lock by RCU",
+        "RCU by no lock",
+    ];
+    let mut shown = Table::new(&format!("Table {table}"), &heads);
+    let published = list(&PUBLISHED["thesis"], &table.to_string());
+    for row in ours {
+        let there = published
+            .iter()
+            .find(|there| there[0] == row["readers"] && there[1] == row["writers"])
+            .unwrap_or(&Value::Null);
+        let cell = |name: &str| seconds(row, name).map_or("–".to_owned(), number);
+        shown.row([
+            format!(
+                "{} + {}{}",
+                text(&row["readers"]),
+                text(&row["writers"]),
+                if row["oversubscribed"] == true { " *" } else { "" }
+            ),
+            ratio(there[3].as_f64(), there[4].as_f64()),
+            ratio(there[4].as_f64(), there[2].as_f64()),
+            cell("none"),
+            cell("rwlock"),
+            cell("qsbr"),
+            cell("click_epoch"),
+            ratio(seconds(row, "rwlock"), seconds(row, "qsbr")),
+            ratio(seconds(row, "qsbr"), seconds(row, "none")),
+        ]);
+    }
+    shown
+}
+
+fn thesis_chart(table: u64, ours: &[&Value]) -> String {
+    let threads =
+        |row: &Value| row["readers"].as_f64().unwrap_or(0.0) + row["writers"].as_f64().unwrap_or(0.0);
+    let our_line = ours
+        .iter()
+        .filter_map(|row| Some((threads(row), seconds(row, "rwlock")? / seconds(row, "qsbr")?)))
+        .collect();
+    let there = list(&PUBLISHED["thesis"], &table.to_string());
+    let their_line = there
+        .iter()
+        .filter_map(|row| Some((row[0].as_f64()? + row[1].as_f64()?, row[3].as_f64()? / row[4].as_f64()?)))
+        .collect();
+    let lines = vec![("published".to_owned(), their_line), ("here".to_owned(), our_line)];
+    plot::lines(
+        &format!("Table {table}: reader-writer lock by RCU"),
+        "threads",
+        "times RCU's processor time",
+        &lines,
+    )
+}
+
+/// AP-RCU's Table I.
+pub(super) fn ap_rcu(value: &Value) -> Section {
+    let mut tables = Vec::new();
+    for scenario in ["one instance", "instance per bucket"] {
+        let heads =
+            ["reads a write", "flavour", "published, % of the best, by machine", "ours, ms", "% of the best"];
+        let mut table = Table::new(&format!("Table I, {scenario}"), &heads);
+        for figure in list(value, "figures").iter().filter(|figure| figure["scenario"] == scenario) {
+            let (reads, flavour) =
+                (text(&figure["reads_a_write"]).replace(',', ""), text(&figure["flavour"]));
+            let there = list(&PUBLISHED["ap_rcu"][scenario][&reads], &flavour);
+            let there: Vec<_> = there
+                .iter()
+                .map(|percent| percent.as_u64().map_or("too slow".to_owned(), |percent| percent.to_string()))
+                .collect();
+            table.row([
+                reads,
+                flavour,
+                if there.is_empty() { "–".to_owned() } else { there.join(", ") },
+                super::spread(&figure["ms"]),
+                figure["to_best"].as_f64().map_or("–".to_owned(), |best| number(best * 100.0)),
+            ]);
+        }
+        tables.push(table);
+    }
+    section(
+        &[
+            "A non-blocking hash table, three flavours of the paper and ours beside them. The paper's machines have 8, 16 and 24 hardware threads; DRCU, which waits for a whole \
+           lock, is too slow there where writes are frequent. On few processors fewer readers meet, so DRCU and QRCU, which are cheap without contention, look better than there.",
+            &format!(
+                "{} threads, {} operations each; items in a wrong state seen: {}.",
+                text(&value["threads"]),
+                text(&value["operations_a_thread"]),
+                text(&value["pattern_errors"])
+            ),
+        ],
+        tables,
+        vec![],
+    )
+}
+
+/// RouteBricks' cluster.
+pub(super) fn cluster(value: &Value) -> Section {
+    let figures = list(value, "figures");
+    let begins = |begin: &'static str| {
+        figures
+            .iter()
+            .filter(move |figure| figure["name"].as_str().is_some_and(|name| name.starts_with(begin)))
+    };
+    let mut roles = Table::new("What a packet costs a node, in memory", &["role", "ns"]);
+    begins("node: ").for_each(|figure| {
+        roles.row([text(&figure["name"])[6..].to_owned(), super::spread(&figure["node_ns"])])
+    });
+    let mut order = Table::new(
+        "Packets out of order (section 6.2)",
+        &["scheme and order", "percent", "99 % latency, us"],
+    );
+    begins("order: ").for_each(|figure| {
+        order.row([text(&figure["name"])[7..].to_owned(), text(&figure["percent"]), text(&figure["p99_us"])])
+    });
+    let mut scale = Table::new("Simulated clusters", &["cluster", "of theory", "c", "of one router alone"]);
+    figures.iter().filter(|figure| figure["of_theory"].is_number()).for_each(|figure| {
+        scale.row([
+            text(&figure["name"]),
+            text(&figure["of_theory"]),
+            text(&figure["c"]),
+            text(&figure["of_one_alone"]),
+        ])
+    });
+    let published = &PUBLISHED["routebricks"];
+    let paragraph = format!(
+        "RB4, four servers: {} Gbit/s of 64-byte packets, {} Gbit/s of a trace; {} % out of order with flowlets, {} % without.",
+        text(&published["rb4_gbps"]["64 bytes"]),
+        text(&published["rb4_gbps"]["trace"]),
+        text(&published["reordered_percent"]["flowlets"]),
+        text(&published["reordered_percent"]["packet by packet"])
+    );
+    let rows = begins("node: ")
+        .map(|figure| (text(&figure["name"])[6..].to_owned(), bar(&figure["node_ns"])))
+        .collect();
+    section(
+        &[
+            &paragraph,
+            "Costs are measured on this machine's processor; rates of clusters come from the simulator fed with them, and are labelled so.",
+        ],
+        vec![roles, order, scale],
+        vec![super::one_series("A packet's cost by role", "ns", rows)],
+    )
+}

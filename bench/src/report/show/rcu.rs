@@ -1,0 +1,200 @@
+//! Reads, updates, grace periods, and the slides' cost model.
+
+use super::{Section, Table, bar, list, number, one_series, scaled, section, spread, text};
+use crate::report::plot;
+use serde_json::Value;
+
+/// What a protected read costs, beside other schemes.
+pub(super) fn read(value: &Value) -> Section {
+    let heads = ["scheme", "reads a section", "updater", "ns a read", "times unprotected", "instructions"];
+    let mut table = Table::new("A read of one number behind one pointer", &heads);
+    for f in list(value, "figures") {
+        table.row([
+            text(&f["scheme"]),
+            text(&f["reads_a_section"]),
+            text(&f["updater"]),
+            spread(&f["ns_a_read"]),
+            spread(&f["to_unprotected"]),
+            text(&f["instructions_a_read"]),
+        ]);
+    }
+    let rows = list(value, "figures")
+        .iter()
+        .filter(|f| f["reads_a_section"] == 32 && f["updater"] == false)
+        .map(|f| (text(&f["scheme"]), bar(&f["ns_a_read"])))
+        .collect();
+    section(
+        &[
+            "The thesis claims that readers pay nothing (section 4.3); here the same read without protection is beside it.",
+        ],
+        vec![table],
+        vec![one_series("A read, quiescent every 32 reads, no updater", "ns", rows)],
+    )
+}
+
+/// Updates a second.
+pub(super) fn update(value: &Value) -> Section {
+    let mut table = Table::new(
+        "Updates",
+        &[
+            "updates",
+            "reader",
+            "library",
+            "million freed a second",
+            "times liburcu",
+            "ns of processor time",
+            "most memory waiting, KiB",
+        ],
+    );
+    for f in list(value, "figures") {
+        table.row([
+            text(&f["updates"]),
+            text(&f["reader"]),
+            text(&f["library"]),
+            scaled(&f["freed_per_s"], 1e-6),
+            spread(&f["freed_to_liburcu"]),
+            spread(&f["processor_ns_an_update"]),
+            scaled(&f["waiting_bytes_max"], 1.0 / 1024.0),
+        ]);
+    }
+    section(
+        &[
+            "Memory that waits is bounded; beside a reader that is seldom quiescent an updater waits for it, where liburcu goes on and grows.",
+        ],
+        vec![table],
+        vec![],
+    )
+}
+
+/// Grace periods.
+pub(super) fn grace(value: &Value) -> Section {
+    let heads = [
+        "threads a processor",
+        "readers",
+        "packets a turn",
+        "ns a packet",
+        "median ns",
+        "99 %",
+        "99.9 %",
+        "within two turns",
+    ];
+    let mut table = Table::new("A grace period", &heads);
+    for f in list(value, "figures") {
+        let l = &f["latency_ns"];
+        table.row([
+            text(&f["threads_a_processor"]),
+            text(&f["readers"]),
+            text(&f["batch"]),
+            text(&f["packet_ns"]),
+            text(&l["p50"]),
+            text(&l["p99"]),
+            text(&l["p999"]),
+            f["within_two_turns"].as_f64().map_or("–".to_owned(), |share| format!("{share:.5}")),
+        ]);
+    }
+    section(
+        &["More threads than processors show the scheduler's slices, not the algorithm."],
+        vec![table],
+        vec![],
+    )
+}
+
+/// What operations cost.
+pub(super) fn costs(value: &Value) -> Section {
+    let mut table = Table::new(
+        "Operations",
+        &["operation", "published, ns (Pentium III)", "ours, ns", "published by ours"],
+    );
+    for f in list(value, "figures") {
+        let ours = bar(&f["ns"]).map(|bar| bar.value);
+        table.row([
+            text(&f["operation"]),
+            text(&f["ns_pentium_iii"]),
+            spread(&f["ns"]),
+            super::ratio(f["ns_pentium_iii"].as_f64(), ours),
+        ]);
+    }
+    section(
+        &[
+            "Instructions became cheaper than transfers of cache lines between processors; that is why locks fail and deferred destruction pays.",
+        ],
+        vec![table],
+        vec![],
+    )
+}
+
+/// The hash table over locks and RCU.
+pub(super) fn hash(value: &Value) -> Section {
+    let figures = list(value, "figures");
+    let mut table = Table::new(
+        "Operations on a hash table, against one without protection",
+        &[
+            "protection",
+            "updates a million",
+            "threads",
+            "million operations a second",
+            "of ideal",
+            "more threads than processors",
+        ],
+    );
+    for f in figures {
+        table.row([
+            text(&f["protection"]),
+            text(&f["updates_a_million"]),
+            text(&f["threads"]),
+            scaled(&f["operations_per_s"], 1e-6),
+            spread(&f["to_ideal"]),
+            text(&f["oversubscribed"]),
+        ]);
+    }
+    let most = figures
+        .iter()
+        .filter(|f| f["oversubscribed"] == false)
+        .filter_map(|f| f["threads"].as_u64())
+        .max()
+        .unwrap_or(1);
+    let mut lines: plot::Lines = Vec::new();
+    for f in figures.iter().filter(|f| f["threads"] == most) {
+        let (name, share) = (text(&f["protection"]), f["updates_a_million"].as_f64().unwrap_or(0.0) / 1e4);
+        let point = (share, bar(&f["to_ideal"]).map_or(0.0, |bar| bar.value));
+        match lines.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, points)) => points.push(point),
+            None => lines.push((name, vec![point])),
+        }
+    }
+    section(
+        &["The slides' mini-benchmark: chains of one element, lookups and updates in proportion."],
+        vec![table],
+        vec![plot::lines(&format!("{most} threads"), "updates, percent", "of the unprotected table", &lines)],
+    )
+}
+
+/// When RCU pays.
+pub(super) fn model(value: &Value) -> Section {
+    let mut table = Table::new(
+        "Share of updates below which RCU pays, by the model with the costs measured here",
+        &["processors", "updates a grace period", "against a spinlock", "against a brlock"],
+    );
+    for row in list(value, "break_even") {
+        let percent = |name: &str| {
+            row[name].as_f64().map_or("–".to_owned(), |share| format!("{} %", number(share * 100.0)))
+        };
+        table.row([
+            text(&row["processors"]),
+            text(&row["updates_a_grace_period"]),
+            percent("against_spinlock"),
+            percent("against_brlock"),
+        ]);
+    }
+    let ratio = value["memory_latency_ratio"].as_f64().map_or("–".to_owned(), number);
+    section(
+        &[
+            "The slides give the break-even as a function of the ratio of memory latency to instruction time; the hash table above is its check.",
+            &format!(
+                "Here a transfer between processors costs {ratio} times an atomic operation on a line that is at hand."
+            ),
+        ],
+        vec![table],
+        vec![],
+    )
+}

@@ -1,0 +1,133 @@
+//! What a report measures: the commands, with the options of a quick and of a full run.
+
+use super::Depth;
+use super::peers::Peer;
+
+/// How a topic is measured.
+pub(super) enum Measured {
+    /// A command of this program; what a quick run adds to it, and what a full one adds.
+    Command(&'static [&'static str], &'static [&'static str], &'static [&'static str]),
+    /// Programs with Click's command line, in turns with ours.
+    Peers,
+}
+
+/// One thing that a report measures.
+pub(super) struct Topic {
+    pub(super) name: &'static str,
+    pub(super) title: &'static str,
+    pub(super) command: Measured,
+}
+
+const fn topic(
+    name: &'static str,
+    title: &'static str,
+    command: &'static [&'static str],
+    quick: &'static [&'static str],
+    full: &'static [&'static str],
+) -> Topic {
+    Topic { name, title, command: Measured::Command(command, quick, full) }
+}
+
+/// All of them, in the order of the page.
+pub(super) const TOPICS: &[Topic] = &[
+    topic(
+        "forward",
+        "Packets through whole configurations",
+        &["forward"],
+        &["--runs", "7", "--packets", "2000000"],
+        &["--runs", "15", "--packets", "5000000", "--instructions"],
+    ),
+    Topic { name: "peers", title: "The same configuration in other routers", command: Measured::Peers },
+    topic(
+        "rewriter",
+        "NAT and flows",
+        &["rewriter"],
+        &["--runs", "3", "--packets", "2000000"],
+        &["--runs", "7"],
+    ),
+    topic(
+        "filter",
+        "Packet filters",
+        &["filter"],
+        &["--runs", "3", "--packets", "2000000"],
+        &["--runs", "7"],
+    ),
+    topic(
+        "lpm-lookups",
+        "Lookups in the full Internet tables",
+        &["lpm", "--only", "lookups"],
+        &["--rounds", "5"],
+        &["--rounds", "15", "--dpdk"],
+    ),
+    topic(
+        "lpm-changes",
+        "Routes that change while others are looked up",
+        &["lpm", "--only", "changes"],
+        &["--rounds", "3"],
+        &["--rounds", "9"],
+    ),
+    topic(
+        "lpm-load",
+        "Loading the full tables",
+        &["lpm", "--only", "load"],
+        &["--rounds", "3"],
+        &["--rounds", "9"],
+    ),
+    topic("fpm", "Routes from a routing suite", &["fpm"], &["--runs", "2"], &["--runs", "7"]),
+    topic(
+        "rcu-thesis",
+        "RCU for user-level Click: Tables 7 to 14",
+        &["rcu-thesis"],
+        &["--tasks", "16", "--threads", "4"],
+        &["--tasks", "128", "--threads", "8"],
+    ),
+    topic("rcu-ap", "AP-RCU: Table I", &["rcu-ap"], &["--runs", "3", "3", "--operations", "65536"], &[]),
+    topic("rcu-read", "What a protected read costs", &["rcu-read"], &["--rounds", "5"], &["--rounds", "15"]),
+    topic("rcu-update", "Updates a second", &["rcu-update"], &["--rounds", "3", "--ms", "200"], &[]),
+    topic("rcu-grace", "How long grace periods take", &["rcu-grace"], &["--ms", "200"], &[]),
+    topic("rcu-costs", "Deferred destruction: what operations cost", &["rcu-costs"], &["--rounds", "5"], &[]),
+    topic("rcu-hash", "Deferred destruction: the hash table", &["rcu-hash"], &["--rounds", "3"], &[]),
+    topic("rcu-model", "Deferred destruction: when RCU pays", &["rcu-model"], &["--rounds", "5"], &[]),
+    topic(
+        "cluster",
+        "RouteBricks: many servers as one router",
+        &["cluster"],
+        &["--runs", "3", "--ports", "64"],
+        &["--runs", "9"],
+    ),
+    topic(
+        "devices",
+        "The kernel's interfaces (root)",
+        &["devices"],
+        &["--rounds", "3", "--latency", "0.5", "--replace", "0"],
+        &["--rounds", "9"],
+    ),
+];
+
+impl Topic {
+    /// The arguments with which this program measures it.
+    pub(super) fn command(&self, depth: Depth, peers: &[Peer]) -> Vec<String> {
+        let (command, more) = match (&self.command, depth) {
+            (Measured::Command(command, ..), Depth::Tiny) => (*command, &["--tiny"][..]),
+            (Measured::Command(command, quick, _), Depth::Quick) => (*command, *quick),
+            (Measured::Command(command, _, full), Depth::Full) => (*command, *full),
+            (Measured::Peers, _) => return peers.iter().map(ToString::to_string).collect(),
+        };
+        command.iter().chain(more).chain(&["--json"]).map(|word| (*word).to_owned()).collect()
+    }
+}
+
+/// The topics of these names; all, if there are none.
+///
+/// # Errors
+/// A name is none.
+pub(super) fn chosen(names: &[String]) -> Result<Vec<&'static Topic>, String> {
+    if let Some(name) = names.iter().find(|name| TOPICS.iter().all(|topic| topic.name != **name)) {
+        let known: Vec<_> = TOPICS.iter().map(|topic| topic.name).collect();
+        return Err(format!("no topic is called '{name}'; there are {}", known.join(", ")));
+    }
+    Ok(TOPICS
+        .iter()
+        .filter(|topic| names.is_empty() || names.iter().any(|name| name == topic.name))
+        .collect())
+}

@@ -1,0 +1,83 @@
+//! A report: measured once, kept, gone on with, and shown on a page.
+
+use serde_json::Value;
+use std::path::Path;
+use std::process::{Command, Output};
+
+fn report(out: &Path, more: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_clique-bench"))
+        .args(["report", "--tiny", "--out"])
+        .arg(out)
+        .args(more)
+        .output()
+        .expect("the program starts")
+}
+
+fn said(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// Catches a topic whose JSON the page no longer understands: every section has at least one table with rows.
+#[test]
+fn a_broken_off_report_goes_on_and_becomes_a_page() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let out = folder.path();
+    let first = report(out, &["--only", "rcu-costs", "--json"]);
+    assert!(first.status.success(), "{}", said(&first));
+    let summary: Value = serde_json::from_slice(&first.stdout).expect("JSON");
+    assert_eq!(summary["figures"], serde_json::json!([["rcu-costs", true]]));
+
+    let topics = [
+        "--only",
+        "rcu-costs",
+        "--only",
+        "filter",
+        "--only",
+        "rcu-thesis",
+        "--only",
+        "lpm-lookups",
+        "--only",
+        "rcu-hash",
+    ];
+    let second = report(out, &topics);
+    assert!(second.status.success(), "{}", said(&second));
+    assert!(said(&second).contains("rcu-costs: measured already"), "{}", said(&second));
+
+    let page = std::fs::read_to_string(out.join("index.html")).expect("the page");
+    for (section, row) in [
+        ("rcu-costs", "RCU turn and quiescent state"),
+        ("filter", "10 rules"),
+        ("rcu-thesis", "1 + 0"),
+        ("lpm-lookups", "prefixes"),
+        ("rcu-hash", "per-bucket lock"),
+    ] {
+        let begin = page.find(&format!("<section id='{section}'>")).expect(section);
+        let end = begin + page[begin..].find("</section>").expect("its end");
+        assert!(page[begin..end].contains(row), "{section} without '{row}'");
+        assert!(out.join("raw").join(section).with_extension("json").exists(), "{section}");
+    }
+    assert!(page.contains("Routes from a routing suite: not measured"), "what is missing is said");
+    assert!(!page.contains("http://") && !page.contains("src="), "no outside resources");
+}
+
+/// Catches a queue that overflows and flatters: the peer below says that it dropped a packet.
+#[test]
+fn a_peer_that_drops_has_no_figure() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let out = report(folder.path(), &["--only", "peers", "--peer", "liar=echo 20000 1"]);
+    assert!(out.status.success(), "{}", said(&out));
+    let page = std::fs::read_to_string(folder.path().join("index.html")).expect("the page");
+    assert!(
+        page.contains("The same configuration in other routers: liar: 20000 packets were sent"),
+        "{page}"
+    );
+}
+
+#[test]
+fn unknown_topics_and_peers_are_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let out = report(folder.path(), &["--only", "weather"]);
+    assert!(!out.status.success() && said(&out).contains("no topic is called 'weather'"), "{}", said(&out));
+    let out = report(folder.path(), &["--peer", "click"]);
+    assert!(said(&out).contains("NAME=COMMAND"), "{}", said(&out));
+}
