@@ -195,6 +195,13 @@ fn time(case: &Case) -> Result<(f64, f64), String> {
     Ok((elapsed / packets, router.dispatches() as f64 / packets))
 }
 
+/// Nanoseconds a packet of a configuration with the parameters BURST and LIMIT and the sink `d`, in one run.
+pub(crate) fn nanoseconds(config: &str, packets: u64) -> Result<f64, String> {
+    let params = vec![("BURST".to_owned(), "32".to_owned()), ("LIMIT".to_owned(), packets.to_string())];
+    let (config, sinks, peers) = (config.to_owned(), &["d"], (f64::NAN, f64::NAN));
+    time(&Case { name: "one", config, workers: 1, sinks, params, vector: 32, peers }).map(|(ns, _)| ns)
+}
+
 /// A figure over packets that went missing would say nothing.
 fn check_nothing_dropped(router: &mut Router) -> Result<(), String> {
     let names: Vec<String> = router.info().nodes.iter().map(|node| node.name.clone()).collect();

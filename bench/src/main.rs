@@ -11,6 +11,7 @@ mod callgrind;
 mod classes;
 mod cluster;
 mod devices;
+mod esp;
 mod filter;
 mod forward;
 mod fpm;
@@ -42,6 +43,8 @@ enum What {
     Filter(rewriter::Arguments),
     /// Processor time a packet through the kernel's interfaces, against a bare forwarder and against Linux. Needs root.
     Devices(devices::Arguments),
+    /// Nanoseconds to protect a packet by ESP, beside the bare ciphers.
+    Esp(esp::Arguments),
     /// Many servers as one router: costs by role, order, and simulated clusters against theory.
     Cluster(cluster::Arguments),
     /// Routes a second from zebra's FPM interface into a table, and how long a group of next hops takes to change.
@@ -75,6 +78,7 @@ fn main() -> ExitCode {
         What::Classes(arguments) => classes::run(&arguments),
         What::Filter(arguments) => filter::run(&arguments),
         What::Devices(arguments) => devices::run(&arguments),
+        What::Esp(arguments) => esp::run(&arguments),
         What::Cluster(arguments) => cluster::run(&arguments),
         What::Fpm(arguments) => fpm::run(&arguments),
         What::Lpm(arguments) => lpm::run(&arguments),

@@ -37,6 +37,14 @@ fn fpm_fills_tables_of_both_families() {
     }
 }
 
+/// Five subjects at three lengths, or four where the processor cannot run one of the ciphers.
+#[test]
+fn esp_reports_ciphers_beside_elements() {
+    let figures = figures("esp");
+    assert!([12, 15].contains(&figures.len()), "{}", figures.len());
+    assert!(figures.iter().all(|figure| figure["ns_median"].as_f64() > Some(0.0)));
+}
+
 #[test]
 fn filter_reports_all_rows() {
     assert_eq!(figures("filter").len(), 4);
