@@ -1,6 +1,7 @@
 //! Which flow a packet belongs to, as far as choosing among several ways goes: packets of one flow take one path.
 
 use crate::keyed_hash::HashKey;
+use flows::{Key, V4Tuple, V6Tuple};
 use router::{FromArg, Scope};
 use std::net::IpAddr;
 use wire::ip_proto::{TCP, UDP};
@@ -52,22 +53,35 @@ impl Flows {
 
     /// A hash of an IPv4 packet's flow. Without a header it is 0.
     pub fn of_v4(&self, bytes: &[u8]) -> u64 {
-        let Ok(header) = ipv4::Header::new_checked(bytes) else { return 0 };
+        self.tuple_v4(bytes).map_or(0, |tuple| tuple.hash(&self.key))
+    }
+
+    /// What tells an IPv4 packet's flow from others; `None` without a header. Its hash is that of the flow.
+    #[inline]
+    pub fn tuple_v4(&self, bytes: &[u8]) -> Option<V4Tuple> {
+        let header = ipv4::Header::new_checked(bytes).ok()?;
         let ends = u64::from(header.src().to_bits()) << 32 | u64::from(header.dst().to_bits());
         if self.fields == Fields::Addresses {
-            return self.key.hash([ends, 0]);
+            return Some(V4Tuple::from_words(ends, 0));
         }
         // Fragments but the first have no ports: none may count, or a packet's fragments would part.
         let ports = match header.protocol() {
             TCP | UDP if !header.is_fragment() => ports(bytes, header.header_len()),
             _ => 0,
         };
-        self.key.hash([ends, u64::from(header.protocol()) << 32 | u64::from(ports)])
+        Some(V4Tuple::from_words(ends, u64::from(header.protocol()) << 32 | u64::from(ports)))
     }
 
-    /// A hash of an IPv6 packet's flow. A fragment header stands before the ports, so that no fragment's ports count.
+    /// A hash of an IPv6 packet's flow. Without a header it is 0.
     pub fn of_v6(&self, bytes: &[u8]) -> u64 {
-        let Ok(header) = ipv6::Header::new_checked(bytes) else { return 0 };
+        self.tuple_v6(bytes).map_or(0, |tuple| tuple.hash(&self.key))
+    }
+
+    /// What tells an IPv6 packet's flow from others; `None` without a header. Its hash is that of the flow. A fragment header stands before
+    /// the ports, so that no fragment's ports count.
+    #[inline]
+    pub fn tuple_v6(&self, bytes: &[u8]) -> Option<V6Tuple> {
+        let header = ipv6::Header::new_checked(bytes).ok()?;
         let ports = |next| match next {
             TCP | UDP => ports(bytes, ipv6::HEADER_LEN),
             _ => 0,
@@ -79,7 +93,7 @@ impl Flows {
         };
         let [a, b] = halves(header.src().to_bits());
         let [c, d] = halves(header.dst().to_bits());
-        self.key.hash([a, b, c, d, rest])
+        Some(V6Tuple::from_words([a, b, c, d], rest))
     }
 
     /// Stands in for the flow where only an address is known.

@@ -2,12 +2,13 @@
 //!
 //! Each worker has a cache of its own, of a fixed size, which no other worker looks at (Li, Qing, Macy, "Optimizing the
 //! BSD routing system for parallel processing", PRESTO 2009, section 4.2: the flow table in its mode that hashes the
-//! destination). What it holds counts only as long as the table is what it was: it has a number that every change
-//! moves on, so nothing is ever forwarded elsewhere than without a cache, and no updater has to find what to take out.
+//! destination). What it holds counts only as long as the routes of its region of addresses are what they were: each region has a number that every
+//! change there moves on, so nothing is ever forwarded elsewhere than without a cache, and no updater has to find what to take out.
 //! A sender to ever other destinations makes each packet cost a look in vain, a few nanoseconds, and the lookup
 //! that it costs anyway.
 
 use super::family::Family;
+use super::regions::Regions;
 use super::table::RouteTable;
 use elements_shared::flow_hash::Flows;
 use lpm::{Key, LongestMatch};
@@ -19,7 +20,7 @@ use rcu::Turn;
 struct Entry<K> {
     address: K,
     id: u32,
-    /// The number of the table that it was found in; 0 for an entry that holds nothing.
+    /// The number of its region when it was found; 0 for an entry that holds nothing.
     version: u64,
 }
 
@@ -38,7 +39,7 @@ impl<K: Key> Cache<K> {
         Cache { entries: vec![nothing; destinations.max(1).next_power_of_two()].into(), hits: 0, misses: 0 }
     }
 
-    /// What was found for an address with this hash in the table of this number.
+    /// What was found for an address with this hash when its region had this number.
     #[inline]
     pub(super) fn get(&mut self, hash: u64, address: K, version: u64) -> Option<u32> {
         let entry = &self.entries[hash as usize & (self.entries.len() - 1)];
@@ -66,16 +67,16 @@ impl<K: Key> Cache<K> {
         ids: &mut [u32],
         turn: Turn<'_>,
     ) {
-        let version = table.version();
-        let (mut missing, mut hashes) = ([K::default(); BATCH_MAX], [0u64; BATCH_MAX]);
+        let (mut missing, mut hashes) = ([K::default(); BATCH_MAX], [(0u64, 0u64); BATCH_MAX]);
         let (mut places, mut found) = ([0u8; BATCH_MAX], [lpm::NONE; BATCH_MAX]);
         let mut count = 0;
         for (at, (&address, id)) in addresses.iter().zip(ids.iter_mut()).enumerate() {
             let hash = flows.of_address(F::address(address).into());
+            let version = table.regions.number(address);
             match self.get(hash, address, version) {
                 Some(known) => *id = known,
                 None => {
-                    (missing[count], hashes[count], places[count]) = (address, hash, at as u8);
+                    (missing[count], hashes[count], places[count]) = (address, (hash, version), at as u8);
                     count += 1;
                 }
             }
@@ -84,11 +85,12 @@ impl<K: Key> Cache<K> {
             return;
         }
         table.lookup(&missing[..count], &mut found[..count], turn);
-        let keeps = table.was(version);
+        Regions::<F>::looked_up();
         for i in 0..count {
             ids[usize::from(places[i])] = found[i];
-            if keeps {
-                self.put(hashes[i], missing[i], found[i], version);
+            let (hash, version) = hashes[i];
+            if table.regions.was(missing[i], version) {
+                self.put(hash, missing[i], found[i], version);
             }
         }
     }
@@ -142,6 +144,33 @@ mod tests {
             }
             assert!(cache.hits > 0 && cache.misses > 0, "{} {}", cache.hits, cache.misses);
         });
+    }
+
+    /// A change elsewhere empties nothing; one of a covering prefix does.
+    #[test]
+    fn changes_elsewhere_empty_nothing() {
+        let table = RouteTable::<V4, Table4>::new(SlotPolicy::Holes);
+        let flows = Flows { key: HashKey::new(3), fields: Fields::Addresses };
+        let lead = |address, len, port| {
+            let prefix = Prefix::new(address, len).expect("a length");
+            let to = Target::One(Hop { gateway: V4::DIRECT, port });
+            table.change([Change::Set(Route { prefix, to })]).expect("room");
+        };
+        let mut cache = Cache::new(64);
+        let mut hits = || {
+            let (guard, before) = (Domain::global().guard(), cache.hits);
+            cache.find(&table, &flows, &[10 << 24 | 7, 11 << 24 | 7], &mut [0; 2], guard.turn());
+            cache.hits - before
+        };
+        lead(10 << 24, 8, 1);
+        assert_eq!((hits(), hits()), (0, 2));
+        lead(12 << 24, 8, 1);
+        lead(10 << 24 | 1 << 20, 12, 1);
+        assert_eq!(hits(), 2, "other regions changed");
+        lead(11 << 24, 24, 1);
+        assert_eq!((hits(), hits()), (1, 2));
+        lead(0, 0, 1);
+        assert_eq!((hits(), hits()), (0, 2));
     }
 
     /// It knows what it was told last for a place, and for that table alone.

@@ -1,22 +1,21 @@
 //! The lookup element behind all classes.
 
 mod commands;
-mod forwarder;
 mod listing;
 
 use super::cache::Cache;
 use super::family::Family;
 use super::feeds;
+use super::forwarder::{Balance, Forwarder};
 use super::slots::SlotPolicy;
 use super::sticky::Sticky;
 use super::table::{Change, RouteTable};
-use super::target::{Hop, Route, Target};
+use super::target::{Forwarding, Route, Target};
 use super::words::{foreign_gateway, leads_to, needed_outputs, parse};
 use commands::{Entry, Loader, explain};
 use elements_shared::flow_hash::{Fields, Flows};
 use elements_shared::keyed_hash::HashKey;
 use elements_shared::membership::Membership;
-use forwarder::Forwarder;
 use lpm::{LongestMatch, Prefix};
 use packet::{BATCH_MAX, Batch, Packet};
 use router::{
@@ -34,6 +33,35 @@ static ROUTE_CACHE_HITS: Metric =
     Metric::counter("clique_route_cache_hits_total", "Look-ups that the cache of routes answered.");
 static ROUTE_CACHE_MISSES: Metric =
     Metric::counter("clique_route_cache_misses_total", "Look-ups that the cache of routes did not answer.");
+
+static FLOW_HITS: Metric =
+    Metric::counter("clique_route_flow_hits_total", "Packets of flows whose next hop was remembered.");
+static FLOW_MISSES: Metric =
+    Metric::counter("clique_route_flow_misses_total", "Packets of flows of which nothing was remembered.");
+static FLOW_EVICTIONS: Metric =
+    Metric::counter("clique_route_flow_evictions_total", "New flows that were forgotten for newer ones.");
+static FLOW_EXPIRIES: Metric =
+    Metric::counter("clique_route_flow_expiries_total", "Flows that were forgotten after their timeout.");
+static FLOW_REFUSALS: Metric =
+    Metric::counter("clique_route_flow_refusals_total", "Packets of new flows for which there was no room.");
+static FLOW_MOVES: Metric = Metric::counter(
+    "clique_route_flow_moves_total",
+    "Flows that changed their next hop, because theirs was gone.",
+);
+
+/// A count of flows: its handler, its metric, and the number among what a table counted and the flows that moved.
+type FlowCount = (&'static str, &'static Metric, fn(&flows::Stats, u64) -> u64);
+
+const FLOW_COUNTS: [FlowCount; 6] = [
+    ("flow_hits", &FLOW_HITS, |stats, _| stats.hits),
+    ("flow_misses", &FLOW_MISSES, |stats, _| stats.misses),
+    ("flow_evictions", &FLOW_EVICTIONS, |stats, _| stats.evicted),
+    ("flow_expiries", &FLOW_EXPIRIES, |stats, _| stats.expired),
+    ("flow_refusals", &FLOW_REFUSALS, |stats, _| {
+        stats.refused_full + stats.refused_quota + stats.refused_first
+    }),
+    ("flow_moves", &FLOW_MOVES, |_, moved| moved),
+];
 
 /// What differs between classes of lookup elements beside their tables.
 #[derive(Clone, Copy)]
@@ -79,7 +107,7 @@ struct Handover<F: Family, T> {
     /// Where routes come and go.
     table: Option<Arc<RouteTable<F, T>>>,
     /// The next hops of flows, and how flows are hashed.
-    sticky: Option<(Flows, Sticky<Hop<F::Gateway>>)>,
+    sticky: Option<(Flows, Sticky<F>)>,
 }
 
 /// Makes an element whose arguments are its first routes.
@@ -91,24 +119,29 @@ pub(super) fn create<F: Family, T: LongestMatch<F::Key>>(
     let (mut key, mut fields) = (config.common_seed(), Fields::default());
     let mut words = Vec::new();
     let (mut remembered, mut timeout) = (TableSize(0), Duration::from_secs(30));
-    let (mut no_route, mut cached) = (None::<u32>, TableSize(0));
+    let (mut no_route, mut cached, mut spread) = (None::<u32>, TableSize(0), false);
     config
         .args()
         .keyword("FLOW", &mut fields)
         .keyword("FLOW_KEY", &mut key)
         .keyword("FLOWS", &mut remembered)
         .keyword("FLOW_TIMEOUT", &mut timeout)
+        .keyword("SPREAD", &mut spread)
         .keyword("NOROUTE", &mut no_route)
         .keyword("CACHE", &mut cached)
         .rest(&mut words)
         .finish()?;
-    let timeout_ns = i64::try_from(timeout.as_nanos()).unwrap_or(i64::MAX / 2);
     let cache = (cached.0 > 0).then(|| Cache::new(cached.0));
-    let sticky = (remembered.0 > 0).then(|| Sticky::new(remembered.0, timeout_ns));
     let mut errors = Vec::new();
     let routes = first_routes::<F>(config, &words, style, &mut errors);
     if let Some(port) = no_route.filter(|&port| port as usize >= outputs) {
         errors.push(format!("NOROUTE: output {port} does not exist; there are {outputs}"));
+    }
+    if spread && remembered.0 > 0 {
+        errors.push(
+            "SPREAD and FLOWS exclude each other: packets that are sent one by one have no way to remember"
+                .to_owned(),
+        );
     }
     if !errors.is_empty() {
         return Err(ConfigError::from(errors));
@@ -124,7 +157,12 @@ pub(super) fn create<F: Family, T: LongestMatch<F::Key>>(
         feeds::offer(config, &table)?;
     }
     let flows = Flows { key: HashKey::new(key), fields };
-    let forwarder = Forwarder { flows, sticky, no_route, reporter: style.reporter, complaints: 0 };
+    let balance = match remembered.0 {
+        0 if spread => Balance::Spread(0),
+        0 => Balance::Hashed,
+        size => Balance::Remembered(Box::new(Sticky::new(size, timeout, &flows))),
+    };
+    let forwarder = Forwarder { flows, balance, no_route, reporter: style.reporter, complaints: 0 };
     Ok(Box::new(Lookup { table, cache, forwarder, outputs, style, lost: 0 }))
 }
 
@@ -234,6 +272,49 @@ impl<F: Family, T: LongestMatch<F::Key>> Lookup<F, T> {
             });
         }
     }
+
+    /// The handlers that tell of flows.
+    fn handlers_of_flows(h: &mut Handlers) {
+        fn sticky<F: Family, T>(e: &mut Lookup<F, T>) -> Result<&mut Sticky<F>, String> {
+            e.forwarder.sticky().ok_or_else(|| "no flows are remembered: give FLOWS a size".to_owned())
+        }
+        h.read("flows", |e: &mut Lookup<F, T>, cx| {
+            e.forwarder.sticky().map_or(0, |sticky| sticky.len(cx.now_ns()))
+        })
+        .merged(Merge::Sum);
+        h.read("flow_list", |e: &mut Lookup<F, T>, cx| {
+            e.forwarder.sticky().map_or(String::new(), |sticky| sticky.list(cx.now_ns()))
+        })
+        .merged(Merge::Concatenate)
+        .flagged(Flags::EXPENSIVE);
+        h.read("flow_capacity", |e: &mut Lookup<F, T>, _| {
+            e.forwarder.sticky().map_or(0, |sticky| sticky.capacity())
+        });
+        h.write("flow_capacity", |e: &mut Lookup<F, T>, cx, text| {
+            let size =
+                router::value::<TableSize>(cx, text).map_err(|_| "expected a number of flows".to_owned())?;
+            sticky(e)?.grow(size.0)
+        });
+        h.write("flow_load", |e: &mut Lookup<F, T>, cx, text| {
+            let outputs = e.outputs;
+            sticky(e)?.load(text, outputs, cx.now_ns())
+        });
+        h.write("flow_kill", |e: &mut Lookup<F, T>, cx, text| {
+            let words = lang::conf::split_spaces(text);
+            if words.is_empty() {
+                return Err("expected the columns of flows, of which '*' stands for any".to_owned());
+            }
+            sticky(e)?.kill(&words, cx.now_ns());
+            Ok(())
+        });
+        for (name, metric, count) in FLOW_COUNTS {
+            h.read(name, move |e: &mut Lookup<F, T>, _| {
+                e.forwarder.sticky().map_or(0, |sticky| count(&sticky.stats(), sticky.moved))
+            })
+            .merged(Merge::Sum)
+            .measures(metric);
+        }
+    }
 }
 
 impl<F: Family, T: LongestMatch<F::Key>> Lookup<F, T> {
@@ -286,7 +367,8 @@ impl<F: Family, T: LongestMatch<F::Key>> Element for Lookup<F, T> {
             None => id[0] = self.table.lookup_one(address, turn),
             Some(cache) => cache.find(&self.table, &self.forwarder.flows, &[address], &mut id, turn),
         }
-        Some(self.forwarder.send(cx, packet, self.table.forwarding(id[0], turn)))
+        self.forwarder.meet_one(cx, packet);
+        Some(self.forwarder.send(cx, packet, 0, self.table.forwarding(id[0], turn)))
     }
 
     fn push(&mut self, cx: &mut Cx<'_>, _port: usize, batch: Batch) {
@@ -313,10 +395,14 @@ impl<F: Family, T: LongestMatch<F::Key>> Element for Lookup<F, T> {
             .iter_mut()
             .zip(ids)
             .for_each(|(forwarding, id)| *forwarding = self.table.forwarding(*id, turn));
-        let mut packets = run.iter().map(|&run| forwardings[run as usize % BATCH_MAX]);
+        let mut packets = run.iter().map(|&run| forwardings[run as usize % BATCH_MAX]).enumerate();
         let forwarder = &mut self.forwarder;
+        forwarder.meet(cx, &batch);
         // There is an entry for each packet of the batch.
-        cx.scatter(batch, |cx, packet| forwarder.send(cx, packet, packets.next().flatten()));
+        cx.scatter(batch, |cx, packet| {
+            let (number, forwarding) = packets.next().unwrap_or_default();
+            forwarder.send(cx, packet, number, forwarding)
+        });
     }
 
     fn explain(&self, look: &Look<'_>, _port: usize, packet: &mut Packet) -> Option<Decision> {
@@ -330,10 +416,7 @@ impl<F: Family, T: LongestMatch<F::Key>> Element for Lookup<F, T> {
         h.read_outcome("table", |e: &mut Lookup<F, T>, cx, text| e.list(text, router::scope(cx)))
             .flagged(Flags::EXPENSIVE);
         h.read("length", |e: &mut Lookup<F, T>, _| e.table.len()).measures(&ROUTES);
-        h.read("flows", |e: &mut Lookup<F, T>, cx| {
-            e.forwarder.sticky.as_ref().map_or(0, |sticky| sticky.len(cx.now_ns()))
-        })
-        .merged(Merge::Sum);
+        Lookup::<F, T>::handlers_of_flows(h);
         h.read("cache_hits", |e: &mut Lookup<F, T>, _| e.cache.as_ref().map_or(0, |cache| cache.hits))
             .merged(Merge::Sum)
             .measures(&ROUTE_CACHE_HITS);
@@ -366,7 +449,7 @@ impl<F: Family, T: LongestMatch<F::Key>> Element for Lookup<F, T> {
         let Ok(state) = state.downcast::<Handover<F, T>>() else { return };
         let Handover { table, sticky } = *state;
         if let Some((flows, old)) = sticky {
-            self.forwarder.adopt(flows, old);
+            self.forwarder.adopt(flows, old, cx.now_ns());
         }
         let Some(old) = table else { return };
         // Updaters do not stop for a swap: what came since the routes were copied.

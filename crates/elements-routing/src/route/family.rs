@@ -1,6 +1,7 @@
 //! What differs between IPv4 and IPv6 routes.
 
 use elements_shared::flow_hash::Flows;
+use flows::{V4Tuple, V6Tuple};
 use lpm::import::{List, NextHops};
 use lpm::{Key, Prefix};
 use packet::Packet;
@@ -10,6 +11,17 @@ use std::hash::{Hash, Hasher};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use wire::{Ipv4Net, Ipv6Net};
 
+/// What tells a flow from others, in parts.
+#[derive(Clone, Copy)]
+pub(super) struct Parts<A> {
+    /// Source and destination.
+    pub(super) ends: (A, A),
+    pub(super) ports: (u16, u16),
+    pub(super) protocol: u8,
+    /// The flow label that stands for protocol and ports; 0 if none does.
+    pub(super) label: u32,
+}
+
 /// IPv4 or IPv6.
 pub(super) trait Family: Copy + Eq + Debug + Send + Sync + 'static {
     /// Addresses as the tables see them.
@@ -18,6 +30,8 @@ pub(super) trait Family: Copy + Eq + Debug + Send + Sync + 'static {
     type Address: Copy + Eq + Hash + Debug + Display + FromArg + Into<IpAddr> + Send + Sync + 'static;
     /// Gateways: of this family, or of another that can carry packets of this one.
     type Gateway: Copy + Eq + Hash + Debug + Display + From<Self::Address> + Send + Sync + 'static;
+    /// What tells flows apart.
+    type Tuple: flows::Key + Send + 'static;
     /// No gateway, as an address.
     const NONE: Self::Address;
     /// No gateway.
@@ -31,6 +45,12 @@ pub(super) trait Family: Copy + Eq + Debug + Send + Sync + 'static {
     fn set_destination(packet: &mut Packet, address: Self::Address);
     /// A hash of the flow that a packet belongs to.
     fn flow(packet: &Packet, flows: &Flows) -> u64;
+    /// The flow that a packet belongs to, if it is an IP packet; its hash is the same.
+    fn tuple(packet: &Packet, flows: &Flows) -> Option<Self::Tuple>;
+    /// What tells a flow from others.
+    fn parts(tuple: Self::Tuple) -> Parts<Self::Address>;
+    /// The inverse.
+    fn whole(parts: Parts<Self::Address>) -> Self::Tuple;
     fn key(address: Self::Address) -> Self::Key;
     fn address(key: Self::Key) -> Self::Address;
     /// An address if it is of this family.
@@ -98,6 +118,7 @@ impl Family for V4 {
     type Key = u32;
     type Address = Ipv4Addr;
     type Gateway = Gateway4;
+    type Tuple = V4Tuple;
     const NONE: Ipv4Addr = Ipv4Addr::UNSPECIFIED;
     const DIRECT: Gateway4 = Gateway4::Near(Ipv4Addr::UNSPECIFIED);
     const ROUTE: &'static str = "'ADDR/MASK [GATEWAY] OUTPUT'";
@@ -114,6 +135,19 @@ impl Family for V4 {
 
     fn flow(packet: &Packet, flows: &Flows) -> u64 {
         packet.network().map_or(0, |bytes| flows.of_v4(bytes))
+    }
+
+    #[inline]
+    fn tuple(packet: &Packet, flows: &Flows) -> Option<V4Tuple> {
+        flows.tuple_v4(packet.network()?)
+    }
+
+    fn parts(tuple: V4Tuple) -> Parts<Ipv4Addr> {
+        Parts { ends: tuple.ends(), ports: tuple.ports(), protocol: tuple.protocol(), label: 0 }
+    }
+
+    fn whole(parts: Parts<Ipv4Addr>) -> V4Tuple {
+        V4Tuple::new(parts.ends, parts.ports, parts.protocol, 0)
     }
 
     fn key(address: Ipv4Addr) -> u32 {
@@ -178,6 +212,7 @@ impl Family for V6 {
     type Key = u128;
     type Address = Ipv6Addr;
     type Gateway = Ipv6Addr;
+    type Tuple = V6Tuple;
     const NONE: Ipv6Addr = Ipv6Addr::UNSPECIFIED;
     const DIRECT: Ipv6Addr = Ipv6Addr::UNSPECIFIED;
     const ROUTE: &'static str = "DADDR/MASK [GW] OUTPUT";
@@ -194,6 +229,19 @@ impl Family for V6 {
 
     fn flow(packet: &Packet, flows: &Flows) -> u64 {
         packet.network().map_or(0, |bytes| flows.of_v6(bytes))
+    }
+
+    #[inline]
+    fn tuple(packet: &Packet, flows: &Flows) -> Option<V6Tuple> {
+        flows.tuple_v6(packet.network()?)
+    }
+
+    fn parts(tuple: V6Tuple) -> Parts<Ipv6Addr> {
+        Parts { ends: tuple.ends(), ports: tuple.ports(), protocol: tuple.protocol(), label: tuple.zone() }
+    }
+
+    fn whole(parts: Parts<Ipv6Addr>) -> V6Tuple {
+        V6Tuple::new(parts.ends, parts.ports, parts.protocol, parts.label)
     }
 
     fn key(address: Ipv6Addr) -> u128 {

@@ -29,20 +29,25 @@
 //!   all take the same path.
 //! - `FLOW_KEY` (integer, default the program's seed): the key of the hash that selects next hops; routers with the
 //!   same key make the same choices.
-//! - `FLOWS` (integer, default 0): the size of a table, one per worker, in which flows over routes with several next
-//!   hops are remembered. A remembered flow keeps its next hop as long as its route has it, even if other next hops
-//!   come and go.
-//! - `FLOW_TIMEOUT` (time, default 30 s): how long a flow is remembered after its last packet.
+//! - `FLOWS` (integer, default 0): the size of a table, one per worker, in which the next hops of flows are remembered.
+//!   A remembered flow keeps its next hop as long as its route has it, even if other next hops come, go and come back.
+//!   Half of the table is for new flows. While that is full, another is remembered from its second packet on, in the
+//!   place of the oldest new one, and never of one that went on. A flow that is not remembered goes where its hash
+//!   says.
+//! - `FLOW_TIMEOUT` (time, default 30 s): how long a flow is remembered after its last packet; 0 for ever.
+//! - `SPREAD` (boolean, default false): choose among several next hops for each packet by itself, as often as their
+//!   weights say. One flow can then use them all, and its packets may overtake each other. Not with FLOWS.
 //! - `NOROUTE` (integer): the output for packets without a route, for instance to ICMPError; they are then neither
 //!   dropped nor reported.
 //! - `CACHE` (integer, default 0): the size of a table, one per worker, in which the routes of destinations are
-//!   cached until any route changes. It does not change where packets go. It saves slow lookups: of IPv6, or in
-//!   tables that are searched sequentially.
+//!   cached until a route to the same 4096th part of all addresses changes. It does not change where packets go. It
+//!   saves slow lookups: of IPv6, or in tables that are searched sequentially.
 //!
 //! # Handlers
 //! - `add`, `set` (write, a route): add a route for a new prefix; add or replace a route. Several next hops are
 //!   written `ADDR/MASK nexthop GATEWAY OUTPUT [WEIGHT] nexthop GATEWAY OUTPUT [WEIGHT] ...`: each flow uses one of
-//!   them, chosen according to their weights. The OUTPUT -1 drops packets.
+//!   them, chosen according to their weights. A next hop of weight 0 beside others gets no new flows, and keeps those
+//!   that FLOWS remembers. The OUTPUT -1 drops packets.
 //! - `remove` (write, `ADDR/MASK [[GATEWAY] OUTPUT]`): remove a route.
 //! - `ctrl` (write): commands (`add`, `set`, `remove`), one per line; if one fails, none is carried out.
 //!   While the memory that waits for workers to be done with old routes is at its limit, these and the following
@@ -62,6 +67,15 @@
 //!   on): the same, without a file.
 //! - `flush` (write, button): remove all routes.
 //! - `table` (read, `[ADDR/MASK]`): all routes, or those inside a prefix. `length` (read): how many there are. `flows` (read): flows remembered.
+//! - `flow_list` (read): the flows remembered, one per line: source, port, destination, port, protocol (or `label:` and
+//!   the flow label), gateway, output, milliseconds since the last packet, and `established` or `new`.
+//! - `flow_capacity` (read/write, integer): the size of the table of FLOWS. It can grow; it does while packets come.
+//! - `flow_load` (write, such lines): remember these flows, as another router listed them.
+//! - `flow_kill` (write, columns of such lines, `*` for any): forget the flows whose lines begin so.
+//! - `flow_hits`, `flow_misses` (read): packets of flows that were remembered, and of those that were not.
+//!   `flow_evictions`, `flow_expiries` (read): flows forgotten for newer ones, and after their timeout.
+//!   `flow_refusals` (read): packets of new flows for which there was no room. `flow_moves` (read): flows whose next hop
+//!   went, and that got another.
 //! - `cache_hits`, `cache_misses` (read): lookups answered from the CACHE, and those that were not.
 //! - `lookup` (read, with an address): the output and the gateway for it; -1 if there is no route.
 //!

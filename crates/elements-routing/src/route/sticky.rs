@@ -1,133 +1,215 @@
-//! Which way flows went that are still going: a next hop that is added, or a weight that changes, then moves none of them.
+//! Which way flows went that are still going: a next hop that comes, goes or comes back, or a weight that changes, then moves only flows
+//! whose own next hop went.
 //!
-//! Each worker has a table of its own for the flows that it sees, of a fixed size, which no other worker looks at (Li, Qing, Macy, "Optimizing
-//! the BSD routing system for parallel processing", PRESTO 2009, section 4). It never says where a route leads, only which of the next hops
-//! that the route has now a flow goes on with; a flow that the table has forgotten, whether by age or because too many came,
-//! goes where its hash says. So a sender who fills the table with flows gains nothing but the behaviour without one.
+//! Each worker has a table of its own for the flows that it sees, which no other worker looks at (Li, Qing, Macy, "Optimizing
+//! the BSD routing system for parallel processing", PRESTO 2009, section 4; the table is [`flows::Table`]). It never says where a route leads, only
+//! which of the next hops that the route has now a flow goes on with; a flow that is not in it goes where its hash says. A flow is
+//! established by the next packet after the one with which it came in: no other displaces it then. So a sender who fills the table with flows gains
+//! nothing but that new ones are treated as without a table, until their second packet.
 
-/// Flows that share a set: the one that was seen longest ago makes room.
-const WAYS: usize = 8;
+use super::family::{Family, Parts};
+use super::target::{Forwarding, Hop};
+use elements_shared::flow_hash::Flows;
+use flows::{Flow, Limits, Stats, Table};
+use packet::{BATCH_MAX, Packet};
+use std::time::Duration;
 
-/// A flow.
-#[derive(Clone, Copy)]
-struct Entry<H> {
-    flow: u64,
-    seen_ns: i64,
-    hop: H,
-}
+/// Flows that may be new, of all: one of so many.
+const NEW: usize = 2;
+/// Flows that are looked at for each packet, to end those whose time is over.
+const LOOKS: usize = 2;
+
+/// The next hop that a flow goes on with.
+type Way<F> = Option<Hop<<F as Family>::Gateway>>;
 
 /// The table.
-pub(super) struct Sticky<H> {
-    sets: Box<[[Option<Entry<H>>; WAYS]]>,
-    timeout_ns: i64,
+pub(super) struct Sticky<F: Family> {
+    table: Table<F::Tuple, Way<F>>,
+    /// Of the packets at hand, the flows and their hashes.
+    at_hand: Vec<(u64, Option<F::Tuple>)>,
+    /// Flows that it is to have room for.
+    capacity: usize,
+    /// Flows that went on with another next hop, because theirs was gone.
+    pub(super) moved: u64,
 }
 
-impl<H: Copy + PartialEq> Sticky<H> {
-    /// A table for at least so many flows, each remembered for so long after its last packet.
-    pub(super) fn new(flows: usize, timeout_ns: i64) -> Self {
-        let sets = flows.div_ceil(WAYS).max(1).next_power_of_two();
-        Sticky { sets: vec![[None; WAYS]; sets].into(), timeout_ns }
+impl<F: Family> Sticky<F> {
+    /// A table for so many flows, each remembered for so long after its last packet.
+    pub(super) fn new(flows: usize, timeout: Duration, hash: &Flows) -> Self {
+        let limits = Limits { unconfirmed: flows.div_ceil(NEW), earned: true, ..Limits::new(flows) };
+        let table = Table::new(limits.with_timeout(timeout), hash.key);
+        Sticky { table, at_hand: Vec::with_capacity(BATCH_MAX), capacity: flows, moved: 0 }
     }
 
-    /// Where a flow goes: where it went, if `is_there` says that this next hop is still one of its route's; otherwise to
-    /// `chosen`, also from now on.
-    pub(super) fn choose(&mut self, flow: u64, now_ns: i64, chosen: H, is_there: impl Fn(&H) -> bool) -> H {
-        let at = flow as usize & (self.sets.len() - 1);
-        let (set, oldest_ns) = (&mut self.sets[at], now_ns - self.timeout_ns);
-        if let Some(entry) = set.iter_mut().flatten().find(|entry| entry.flow == flow) {
-            if entry.seen_ns < oldest_ns || !is_there(&entry.hop) {
-                entry.hop = chosen;
-            }
-            entry.seen_ns = now_ns;
-            return entry.hop;
+    /// Says which packets are at hand: [`Sticky::choose`] names them by their numbers. Asks for the memory that it needs for them, and
+    /// ends flows whose time is over.
+    pub(super) fn meet<'p>(&mut self, packets: impl Iterator<Item = &'p Packet>, hash: &Flows, now_ns: i64) {
+        self.at_hand.clear();
+        self.table.grow(self.capacity);
+        for packet in packets {
+            let tuple = F::tuple(packet, hash);
+            let hash = tuple.map_or(0, |tuple| self.table.hash(&tuple));
+            self.table.prefetch(hash);
+            self.at_hand.push((hash, tuple));
         }
-        let seen_ns = |entry: &&mut Option<Entry<H>>| entry.map_or(i64::MIN, |entry| entry.seen_ns);
-        if let Some(place) = set.iter_mut().min_by_key(seen_ns) {
-            *place = Some(Entry { flow, seen_ns: now_ns, hop: chosen });
+        self.table.expire(now_ns, LOOKS * self.at_hand.len(), &mut |_, _| ());
+        self.at_hand.iter().for_each(|(hash, _)| self.table.prefetch_record(*hash));
+    }
+
+    /// Where a packet's flow goes: where it went, if that is one of its route's next hops still; otherwise where its hash says, also from
+    /// now on. None if the route leads nowhere.
+    pub(super) fn choose(&mut self, packet: usize, now_ns: i64, forwarding: &Forwarding<F>) -> Way<F> {
+        let (hash, tuple) = self.at_hand.get(packet).copied().unwrap_or_default();
+        let Some(tuple) = tuple else { return forwarding.pick(|| hash) };
+        let Some(slot) = self.table.find(hash, &tuple) else {
+            let chosen = forwarding.pick(|| hash)?;
+            // What is refused is counted there.
+            let _ = self.table.insert(hash, tuple, Some(chosen), now_ns);
+            return Some(chosen);
+        };
+        let over = self.table.is_over(slot, now_ns);
+        let way = self.table.meet(slot, now_ns)?;
+        if let Some(hop) = way.filter(|hop| !over && forwarding.leads_to(hop)) {
+            return Some(hop);
+        }
+        let chosen = forwarding.pick(|| hash);
+        // While the route leads nowhere a flow waits for its next hop.
+        if over || chosen.is_some() {
+            self.moved += u64::from(!over);
+            *way = chosen;
         }
         chosen
     }
 
-    /// All flows, for a table that replaces this one.
+    /// The table, for an element that replaces this one.
     pub(super) fn give(&mut self) -> Self {
-        let empty = Sticky::new(self.sets.len() * WAYS, self.timeout_ns);
-        std::mem::replace(self, empty)
+        let empty = Table::new(Limits::new(0), flows::HashKey::new(0));
+        let table = std::mem::replace(&mut self.table, empty);
+        Sticky { table, at_hand: Vec::new(), capacity: self.capacity, moved: self.moved }
     }
 
-    /// Goes on with the flows of another table, as far as there is room.
-    pub(super) fn adopt(&mut self, old: Self) {
-        let is_empty = self.sets.iter().flatten().all(Option::is_none);
-        if is_empty && old.sets.len() == self.sets.len() {
-            self.sets = old.sets;
+    /// Goes on with the flows of another table; with its memory, if that is as large and hashes alike.
+    pub(super) fn adopt(&mut self, mut old: Self, alike: bool, now_ns: i64) {
+        if alike && self.table.is_empty() && old.table.limits() == self.table.limits() {
+            self.table = old.table;
+            self.moved = old.moved;
             return;
         }
-        for entry in old.sets.iter().flatten().flatten() {
-            self.choose(entry.flow, entry.seen_ns, entry.hop, |_| true);
+        for flow in old.table.drain(now_ns) {
+            // As far as there is room.
+            let _ = self.table.restore(flow, now_ns);
         }
+    }
+
+    /// Flows that there is room for; less than was asked for while the table grows.
+    pub(super) fn capacity(&self) -> usize {
+        self.table.limits().capacity
+    }
+
+    /// Asks for room for so many flows: it is made while packets come, a few microseconds each time.
+    ///
+    /// # Errors
+    /// For less than there is.
+    pub(super) fn grow(&mut self, flows: usize) -> Result<(), String> {
+        if flows < self.capacity {
+            return Err(format!("a table in use does not shrink: it has room for {} flows", self.capacity));
+        }
+        self.capacity = flows;
+        Ok(())
     }
 
     /// Flows that are remembered.
     pub(super) fn len(&self, now_ns: i64) -> usize {
-        let alive = |entry: &&Entry<H>| entry.seen_ns >= now_ns - self.timeout_ns;
-        self.sets.iter().flatten().flatten().filter(alive).count()
+        self.table.iter(now_ns).filter(|(slot, _)| !self.table.is_over(*slot, now_ns)).count()
     }
+
+    /// What the table counted.
+    pub(super) fn stats(&self) -> Stats {
+        self.table.stats()
+    }
+
+    /// All flows, a line each.
+    pub(super) fn list(&self, now_ns: i64) -> String {
+        let alive = self.table.iter(now_ns).filter(|(slot, _)| !self.table.is_over(*slot, now_ns));
+        alive.map(|(_, flow)| line::<F>(&flow) + "\n").collect()
+    }
+
+    /// Forgets the flows whose lines begin with these words, of which `*` stands for any.
+    pub(super) fn kill(&mut self, words: &[String], now_ns: i64) {
+        let is = |line: &str| {
+            let mut columns = line.split(' ');
+            words.iter().all(|word| columns.next().is_some_and(|column| word == "*" || word == column))
+        };
+        let all = self.table.iter(now_ns);
+        let these: Vec<_> = all.filter(|(_, flow)| is(&line::<F>(flow))).map(|(slot, _)| slot).collect();
+        for slot in these {
+            self.table.remove(slot);
+        }
+    }
+
+    /// Takes in flows as [`Sticky::list`] writes them, in the place of those that are known; none if a line is not understood.
+    ///
+    /// # Errors
+    /// The first line that is wrong, by its number.
+    pub(super) fn load(&mut self, text: &str, outputs: usize, now_ns: i64) -> Result<(), String> {
+        let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
+        let read = |(at, line): (usize, &str)| {
+            read_line::<F>(line, outputs)
+                .ok_or_else(|| format!("line {}: expected a flow as `flow_list` writes it", at + 1))
+        };
+        let flows: Vec<_> = lines.map(read).collect::<Result<_, _>>()?;
+        for flow in flows {
+            if let Some(slot) = self.table.peek(self.table.hash(&flow.key), &flow.key) {
+                self.table.remove(slot);
+            }
+            let _ = self.table.restore(flow, now_ns);
+        }
+        Ok(())
+    }
+}
+
+/// `SRC SPORT DST DPORT PROTOCOL GATEWAY|- OUTPUT IDLE_MS established|new`; the protocol is `label:NUMBER` where a label stands for it.
+fn line<F: Family>(flow: &Flow<F::Tuple, &Way<F>>) -> String {
+    let Parts { ends: (src, dst), ports: (sport, dport), protocol, label } = F::parts(flow.key);
+    let protocol = if label > 0 { format!("label:{label}") } else { protocol.to_string() };
+    let way = flow.value.as_ref().map_or("- -1".to_owned(), |hop| match hop.gateway == F::DIRECT {
+        true => format!("- {}", hop.port),
+        false => format!("{} {}", hop.gateway, hop.port),
+    });
+    let age = if flow.confirmed { "established" } else { "new" };
+    format!("{src} {sport} {dst} {dport} {protocol} {way} {} {age}", flow.idle.as_millis())
+}
+
+/// The inverse of [`line`].
+fn read_line<F: Family>(line: &str, outputs: usize) -> Option<Flow<F::Tuple, Way<F>>> {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let &[src, sport, dst, dport, protocol, gateway, output, idle, age] = words.as_slice() else {
+        return None;
+    };
+    let address = |word: &str| F::own(word.parse().ok()?);
+    let (protocol, label) = match protocol.strip_prefix("label:") {
+        Some(label) => (0, label.parse().ok()?),
+        None => (protocol.parse().ok()?, 0),
+    };
+    let ends = (address(src)?, address(dst)?);
+    let ports = (sport.parse().ok()?, dport.parse().ok()?);
+    let gateway = if gateway == "-" { F::DIRECT } else { F::gateway(gateway.parse().ok()?)? };
+    let port = output.parse().ok().filter(|&port: &u32| (port as usize) < outputs)?;
+    let confirmed = match age {
+        "established" => true,
+        "new" => false,
+        _ => return None,
+    };
+    Some(Flow {
+        key: F::whole(Parts { ends, ports, protocol, label }),
+        second: None,
+        idle: Duration::from_millis(idle.parse().ok()?),
+        state: 0,
+        confirmed,
+        value: Some(Hop { gateway, port }),
+    })
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use lpm::Group;
-    use proptest::prelude::*;
-    use std::collections::HashMap;
-
-    /// Flows as they are hashed: any number, all bits mixed.
-    fn hash(flow: u8) -> u64 {
-        u64::from(flow).wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15)
-    }
-
-    fn pick(group: &Group<u8>, flow: u64) -> u8 {
-        *group.pick((flow >> 32) as u32)
-    }
-
-    proptest! {
-        #![proptest_config(ProptestConfig::with_cases(128))]
-
-        /// While next hops come and go, each flow behaves as a map would have it that forgets after the timeout.
-        #[test]
-        fn as_a_map(steps in prop::collection::vec((any::<u8>(), 0i64..20, 0u8..32), 1..300)) {
-            // Room for all in whatever set.
-            let mut table = Sticky::new(256 * WAYS, 100);
-            let mut map: HashMap<u8, (u8, i64)> = HashMap::new();
-            let (mut now, mut hops) = (1000, vec![1, 2]);
-            for (flow, pause, change) in steps {
-                now += pause;
-                match change {
-                    0..8 if !hops.contains(&change) => hops.push(change),
-                    0..8 if hops.len() > 1 => hops.retain(|&hop| hop != change),
-                    _ => {}
-                }
-                let group = Group::new(hops.iter().map(|&hop| (hop, 1))).expect("a member");
-                let known = map.get(&flow).filter(|(hop, seen)| now - seen <= 100 && hops.contains(hop));
-                let expected = known.map_or(pick(&group, hash(flow)), |known| known.0);
-                map.insert(flow, (expected, now));
-                let found = table.choose(hash(flow), now, pick(&group, hash(flow)), |hop| hops.contains(hop));
-                prop_assert_eq!(found, expected);
-            }
-            prop_assert_eq!(table.len(now), map.values().filter(|(_, seen)| now - seen <= 100).count());
-        }
-    }
-
-    /// Flows without end: the table stays as large as it is, the latest flows are in it, and none goes where its route does not.
-    #[test]
-    fn a_flood_is_harmless() {
-        let mut table = Sticky::new(64, 1_000_000);
-        let group = Group::new([(1, 1), (2, 1)]).expect("members");
-        for flow in 0..100_000u64 {
-            let flow = flow.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(17);
-            let chosen = pick(&group, flow);
-            assert_eq!(table.choose(flow, 5, chosen, |_| true), chosen);
-            assert_eq!(table.choose(flow, 5, 3 - chosen, |_| true), chosen);
-        }
-        assert!(table.len(5) <= 64);
-    }
-}
+#[path = "sticky_tests.rs"]
+mod tests;

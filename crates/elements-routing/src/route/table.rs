@@ -11,13 +11,14 @@ use super::draft::Draft;
 use super::family::Family;
 use super::feeds::Feeds;
 use super::hops::Hops;
+use super::regions::Regions;
 use super::slots::{SlotPolicy, Slots};
 use super::target::{Forwarding, Route, Target};
 use lpm::{LongestMatch, Prefix, RoutesError, TableError};
 use rcu::{Domain, Turn};
 use router::Info;
 use std::collections::{HashMap, HashSet};
-use std::sync::atomic::{AtomicU64, Ordering, fence};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
@@ -57,8 +58,10 @@ pub(super) enum Refusal<F: Family> {
 pub(super) struct RouteTable<F: Family, T> {
     pub(super) prefixes: T,
     pub(super) hops: Hops<F>,
-    /// Moves on with every change: odd while one is made, even otherwise.
+    /// Moves on with every change.
     version: AtomicU64,
+    /// Which parts of the addresses changed since when.
+    pub(super) regions: Regions<F>,
     /// The number of the table whose routes this one has, of a configuration that it replaces.
     followed: AtomicU64,
     /// Where listeners to changes are, and what the element is called there.
@@ -104,7 +107,7 @@ impl<F: Family> Books<F> {
 }
 
 /// The number of a table's first state.
-const FIRST_VERSION: u64 = 2;
+const FIRST_VERSION: u64 = 1;
 
 /// A prefix, and where it leads from now on.
 pub(super) type Decision<F> = (Prefix<<F as Family>::Key>, Option<Target<<F as Family>::Gateway>>);
@@ -182,6 +185,7 @@ impl<F: Family, T: LongestMatch<F::Key>> RouteTable<F, T> {
             prefixes: T::new(domain),
             hops: Hops::new(domain),
             version: AtomicU64::new(FIRST_VERSION),
+            regions: Regions::new(),
             followed: AtomicU64::new(0),
             listeners: OnceLock::new(),
             books: Mutex::new(books),
@@ -222,8 +226,7 @@ impl<F: Family, T: LongestMatch<F::Key>> RouteTable<F, T> {
         self.hops.read(id, turn)
     }
 
-    /// The number of the table as it is now. What was looked up between two readings of the same even number is what a lookup finds as
-    /// long as that is the number.
+    /// The number of changes so far, as it were.
     #[inline]
     pub(super) fn version(&self) -> u64 {
         self.version.load(Ordering::Acquire)
@@ -232,14 +235,6 @@ impl<F: Family, T: LongestMatch<F::Key>> RouteTable<F, T> {
     /// Notes that routes are copied from another table, as it is when it has this number; whether they were not yet.
     pub(super) fn follows(&self, version: u64) -> bool {
         self.followed.swap(version, Ordering::Relaxed) != version
-    }
-
-    /// Whether the table was this one from when the number was read until after all lookups so far.
-    #[inline]
-    pub(super) fn was(&self, version: u64) -> bool {
-        // The lookups' loads come before this one: a worker that saw some of a change sees the number that it began with, or a later one.
-        fence(Ordering::Acquire);
-        version.is_multiple_of(2) && self.version.load(Ordering::Relaxed) == version
     }
 
     /// Makes the changes that the configuration asks for, and remembers which routes come of them.
@@ -400,17 +395,12 @@ impl<F: Family, T: LongestMatch<F::Key>> RouteTable<F, T> {
 
     /// Has prefixes lead elsewhere, all or none; returns the ids that they led to. The caller holds the books.
     pub(super) fn publish_moves(&self, moves: &Moves<F>) -> Result<Vec<Option<u32>>, TableError> {
-        // Only one writer gets here. An error of the program in between leaves the number odd, and nothing is remembered any more.
-        let version = self.version.load(Ordering::Relaxed);
-        self.version.store(version | 1, Ordering::Relaxed);
-        fence(Ordering::Release);
-        let had = match moves[..] {
+        let had = self.regions.change(moves, || match moves[..] {
             // Tables know this case, and it is the usual one.
             [(prefix, id)] => self.prefixes.change(prefix, id).map(|had| vec![had]),
             _ => self.prefixes.exchange(moves),
-        };
-        // Before next hops are released: a worker that has been quiescent after that sees the number, and uses no id from before.
-        self.version.store((version | 1) + 1, Ordering::Release);
+        });
+        self.version.fetch_add(1, Ordering::Release);
         had
     }
 

@@ -21,25 +21,25 @@ pub(super) struct Hop<A> {
 pub(super) enum Target<A> {
     /// One next hop.
     One(Hop<A>),
-    /// Several with weights, over which flows are spread.
+    /// Several with weights, over which flows are spread; at least one weight exceeds 0.
     Many(Arc<[(Hop<A>, u32)]>),
     /// Nowhere: packets are dropped.
     Nowhere,
 }
 
 impl<A: Copy + PartialEq> Target<A> {
-    /// A target with these next hops and weights; nowhere if no weight exceeds 0. A next hop that is named twice has the sum
-    /// of its weights.
+    /// A target with these next hops and weights; nowhere if no weight exceeds 0. A next hop of weight 0 beside others keeps the flows that it
+    /// has, where flows are remembered, and gets no new ones. A next hop that is named twice has the sum of its weights.
     pub(super) fn of(hops: impl IntoIterator<Item = (Hop<A>, u32)>) -> Self {
         let mut members: Vec<(Hop<A>, u32)> = Vec::new();
-        for (hop, weight) in hops.into_iter().filter(|&(_, weight)| weight > 0) {
+        for (hop, weight) in hops {
             match members.iter_mut().find(|(known, _)| *known == hop) {
                 Some((_, sum)) => *sum = sum.saturating_add(weight),
                 None => members.push((hop, weight)),
             }
         }
         match members[..] {
-            [] => Target::Nowhere,
+            _ if members.iter().all(|&(_, weight)| weight == 0) => Target::Nowhere,
             [(hop, _)] => Target::One(hop),
             _ => Target::Many(members.into()),
         }
@@ -64,8 +64,17 @@ pub(super) enum Forwarding<F: Family> {
     Across(Hop<F::Gateway>),
     /// To the one of several that a flow's hash chooses.
     Many(Group<Hop<F::Gateway>>),
+    /// The same, beside next hops that keep the flows that they have.
+    Draining(Box<Draining<F>>),
     /// Nowhere.
     Nowhere,
+}
+
+/// Next hops for new flows, and those that have no more than their old ones.
+#[derive(Debug)]
+pub(super) struct Draining<F: Family> {
+    group: Group<Hop<F::Gateway>>,
+    drained: Box<[Hop<F::Gateway>]>,
 }
 
 impl<A> Weigh for Hop<A> {
@@ -78,6 +87,9 @@ impl<F: Family> Weigh for Forwarding<F> {
     fn heap_bytes(&self) -> usize {
         match self {
             Forwarding::Many(group) => group.heap_bytes(),
+            Forwarding::Draining(draining) => {
+                size_of::<Draining<F>>() + draining.group.heap_bytes() + size_of_val(&*draining.drained)
+            }
             Forwarding::One(_) | Forwarding::Across(_) | Forwarding::Nowhere => 0,
         }
     }
@@ -92,7 +104,13 @@ impl<F: Family> Forwarding<F> {
                 None => Forwarding::Across(*hop),
             },
             Target::Many(members) => {
-                Group::new(members.iter().copied()).map_or(Forwarding::Nowhere, Forwarding::Many)
+                let drained = members.iter().filter(|&&(_, weight)| weight == 0);
+                let drained: Box<[_]> = drained.map(|&(hop, _)| hop).collect();
+                match Group::new(members.iter().copied()) {
+                    None => Forwarding::Nowhere,
+                    Some(group) if drained.is_empty() => Forwarding::Many(group),
+                    Some(group) => Forwarding::Draining(Box::new(Draining { group, drained })),
+                }
             }
             Target::Nowhere => Forwarding::Nowhere,
         }
@@ -104,13 +122,26 @@ impl<F: Family> Forwarding<F> {
             Forwarding::One(hop) => Some(Hop { gateway: F::Gateway::from(hop.gateway), port: hop.port }),
             Forwarding::Across(hop) => Some(*hop),
             Forwarding::Many(group) => Some(*pick(group, flow())),
+            Forwarding::Draining(draining) => Some(*pick(&draining.group, flow())),
             Forwarding::Nowhere => None,
+        }
+    }
+
+    /// Whether a next hop is one that a flow may go on with.
+    pub(super) fn leads_to(&self, hop: &Hop<F::Gateway>) -> bool {
+        let is_in = |group: &Group<Hop<F::Gateway>>| group.members().iter().any(|(member, _)| member == hop);
+        match self {
+            Forwarding::One(one) => one.port == hop.port && F::Gateway::from(one.gateway) == hop.gateway,
+            Forwarding::Across(one) => one == hop,
+            Forwarding::Many(group) => is_in(group),
+            Forwarding::Draining(draining) => is_in(&draining.group) || draining.drained.contains(hop),
+            Forwarding::Nowhere => false,
         }
     }
 }
 
 /// The next hop of several for a flow with this hash.
-pub(super) fn pick<A>(group: &Group<Hop<A>>, flow: u64) -> &Hop<A> {
+fn pick<A>(group: &Group<Hop<A>>, flow: u64) -> &Hop<A> {
     group.pick((flow >> 32) as u32)
 }
 
@@ -200,7 +231,10 @@ mod tests {
         let route = Route::<V4> { prefix: Prefix::new(20 << 24, 8).expect("a length"), to };
         let lines = "20.0.0.0/8\t\t10.0.0.1\t1\tweight 1\n20.0.0.0/8\t\t10.0.0.2\t2\tweight 3\n";
         assert_eq!((route.lines(), route.words()), (lines.into(), "20.0.0.0/8 10.0.0.1 1".into()));
-        assert_eq!(Target::of([(hop(1), 5), (hop(2), 0)]), Target::One(hop(1)));
+        let drained = Target::of([(hop(1), 5), (hop(2), 0)]);
+        assert_eq!(drained, Target::Many([(hop(1), 5), (hop(2), 0)].into()));
+        let drained = Forwarding::<V4>::to(&drained);
+        assert!((0..64).all(|flow| drained.pick(|| flow << 58) == Some(hop(1))) && drained.leads_to(&hop(2)));
         assert_eq!(
             Target::of([(hop(1), 5), (hop(2), 1), (hop(1), 2)]),
             Target::of([(hop(1), 7), (hop(2), 1)])

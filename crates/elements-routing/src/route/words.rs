@@ -8,7 +8,8 @@ use router::{FromArg, Scope};
 /// A prefix, and where it leads if that is said.
 pub(super) type Words<F> = (Prefix<<F as Family>::Key>, Option<Target<<F as Family>::Gateway>>);
 
-/// Reads `ADDR/MASK [GATEWAY|-] [OUTPUT]` or `ADDR/MASK nexthop GATEWAY|- OUTPUT [WEIGHT] ...`. The output -1 is nowhere.
+/// Reads `ADDR/MASK [GATEWAY|-] [OUTPUT]` or `ADDR/MASK nexthop GATEWAY|- OUTPUT [WEIGHT] ...`. The output -1 is nowhere,
+/// and the weight 0 is that of a next hop that gets no new flows.
 /// Outputs are not compared with those that there are: see [`leads_to`].
 pub(super) fn parse<F: Family>(text: &str, scope: Scope<'_>) -> Option<Words<F>> {
     let words = lang::conf::split_spaces(text);
@@ -35,12 +36,16 @@ pub(super) fn parse<F: Family>(text: &str, scope: Scope<'_>) -> Option<Words<F>>
             let hops = rest[1..].split(|word| word == "nexthop").map(|words| match words {
                 [gateway, port] => Some((hop(Some(gateway), port)?, 1)),
                 [gateway, port, weight] => {
-                    let weight = u32::from_arg(weight, scope).ok().filter(|&weight| weight > 0)?;
-                    Some((hop(Some(gateway), port)?, weight))
+                    Some((hop(Some(gateway), port)?, u32::from_arg(weight, scope).ok()?))
                 }
                 _ => None,
             });
-            Target::of(hops.collect::<Option<Vec<_>>>()?)
+            let hops = hops.collect::<Option<Vec<_>>>()?;
+            // Nowhere is written otherwise.
+            if hops.iter().all(|&(_, weight)| weight == 0) {
+                return None;
+            }
+            Target::of(hops)
         }
         _ => return None,
     };

@@ -1,4 +1,4 @@
-//! What a lookup element does, whatever its table.
+//! What lookup elements do with packets and commands.
 
 use crate::testing::{build, errors, run_and_read};
 use proptest::prelude::*;
@@ -18,7 +18,7 @@ fn lookup(router: &mut Router, address: &str) -> String {
 fn packets_take_the_longest_match_and_its_gateway() {
     let config = format!(
         "InfiniteSource(DATA \\<0a010203>, LIMIT 3, STOP true) -> GetIPAddress(0)
-         -> r :: IPLookup(10.0.0.0/8 0, 10.1.0.0/16 192.0.2.1 1, 0/0 2); {THREE}"
+             -> r :: IPLookup(10.0.0.0/8 0, 10.1.0.0/16 192.0.2.1 1, 0/0 2); {THREE}"
     );
     let read = run_and_read(&config, &["a.count", "b.count", "c.count", "r.table", "r.length"]);
     let table = "10.0.0.0/8\t\t-\t\t0\n10.1.0.0/16\t\t192.0.2.1\t1\n0.0.0.0/0\t\t-\t\t2\n";
@@ -28,7 +28,7 @@ fn packets_take_the_longest_match_and_its_gateway() {
 #[test]
 fn packets_without_route_are_counted() {
     let config = "InfiniteSource(DATA \\<0a010203>, LIMIT 3, STOP true) -> GetIPAddress(0)
-         -> r :: StaticIPLookup(11.0.0.0/8 0) -> a :: Discard;";
+             -> r :: StaticIPLookup(11.0.0.0/8 0) -> a :: Discard;";
     assert_eq!(run_and_read(config, &["a.count", "r.drop_reasons"]), ["0", "3\tno route\n"]);
 }
 
@@ -153,9 +153,9 @@ fn tables_print_in_the_order_of_click() {
 fn next_hops_with_weights() {
     let lines = crate::testing::run(
         "r :: IPLookup(10.0.0.0/8 nexthop 1.1.1.1 0 3 nexthop - 1, 11.0.0.0/8 -1);
-         Idle -> r; r[0] -> Discard; r[1] -> Discard;
-         Script(print $(r.table), write r.set 12.0.0.0/8 nexthop 2.2.2.2 1, print $(r.lookup 12.0.0.1),
-                print $(r.lookup 11.0.0.1), stop)",
+             Idle -> r; r[0] -> Discard; r[1] -> Discard;
+             Script(print $(r.table), write r.set 12.0.0.0/8 nexthop 2.2.2.2 1, print $(r.lookup 12.0.0.1),
+                    print $(r.lookup 11.0.0.1), stop)",
     );
     assert_eq!(
         lines,
@@ -179,10 +179,10 @@ fn flows_stay() {
     };
     let outputs = |arguments: &str| {
         let config = format!(
-            "Inject -> MarkIPHeader -> GetIPAddress(16) -> c :: Counter(COUNT_CALL 200 r.set 10.0.0.0/8 nexthop - 0 nexthop - 1 nexthop - 2)
-             -> r :: IPLookup(10.0.0.0/8 nexthop - 0 nexthop - 1, {arguments}, FLOW_KEY 5);
-             r[0] -> Collect(0); r[1] -> Collect(1); r[2] -> Collect(2);"
-        );
+                "Inject -> MarkIPHeader -> GetIPAddress(16) -> c :: Counter(COUNT_CALL 200 r.set 10.0.0.0/8 nexthop - 0 nexthop - 1 nexthop - 2)
+                 -> r :: IPLookup(10.0.0.0/8 nexthop - 0 nexthop - 1, {arguments}, FLOW_KEY 5);
+                 r[0] -> Collect(0); r[1] -> Collect(1); r[2] -> Collect(2);"
+            );
         let mut seen: Flow = send_singly(&config, (0..200).chain(0..200).map(flow));
         let remembered = seen.read("r.flows");
         let mut outputs = vec![Vec::new(); 200];
@@ -202,20 +202,62 @@ fn flows_stay() {
     assert!((40..95).contains(&moved.len()) && remembered == "0", "{}", moved.len());
 }
 
+/// One next hop, two, one, and two again: no flow moves, of whatever class the element is; and what happens is counted and listed.
+#[test]
+fn flows_stay_while_next_hops_come_and_go() {
+    let flow = |source: u8| {
+        let header = [0x45, 0, 0, 28, 0, 0, 0, 0, 64, 17, 0, 0, 9, 0, 0, source, 10, 0, 0, 1];
+        [&header[..], &[0, source, 0, 9, 0, 8, 0, 0]].concat()
+    };
+    for class in ["IPLookup", "RadixIPLookup", "LinearIPLookup"] {
+        let config = format!(
+                "Inject -> MarkIPHeader -> GetIPAddress(16) -> c :: Counter(COUNT_CALL 100 s.run)
+                 -> r :: {class}(10.0.0.0/8 1.1.1.1 0, FLOWS 1000);
+                 s :: Script(TYPE PASSIVE, write r.set 10.0.0.0/8 nexthop 1.1.1.1 0 nexthop 2.2.2.2 1, write c.count_call 200 t.run);
+                 t :: Script(TYPE PASSIVE, write r.set 10.0.0.0/8 1.1.1.1 0, write c.count_call 300 u.run);
+                 u :: Script(TYPE PASSIVE, write r.set 10.0.0.0/8 nexthop 1.1.1.1 0 nexthop 2.2.2.2 1);
+                 r[0] -> Collect(0); r[1] -> Collect(1);"
+            );
+        let mut seen = crate::testing::send_singly(&config, (0..4).flat_map(|_| 0..100).map(flow));
+        assert_eq!(seen.seen.len(), 400, "{class}");
+        assert!(seen.seen.iter().all(|(output, _)| *output == 0), "{class}");
+        let counts =
+            ["flow_hits", "flow_misses", "flow_evictions", "flow_expiries", "flow_refusals", "flow_moves"];
+        let counts = counts.map(|name| seen.read(&format!("r.{name}")));
+        assert_eq!(counts, ["300", "100", "0", "0", "0", "0"], "{class}");
+        let list = seen.read("r.flow_list");
+        assert_eq!(list.lines().count(), 100, "{list}");
+        assert!(list.contains("9.0.0.77 77 10.0.0.1 9 17 1.1.1.1 0 0 established\n"), "{list}");
+    }
+}
+
+/// Packet by packet, the packets of one flow go by all next hops, as often as their weights say.
+#[test]
+fn packets_are_spread() {
+    let config = "InfiniteSource(DATA \\<0a010203>, LIMIT 1000, STOP true) -> GetIPAddress(0)
+             -> r :: IPLookup(10.0.0.0/8 nexthop 1.1.1.1 0 nexthop 2.2.2.2 1 3, SPREAD true);
+             r[0] -> a :: Counter -> Discard; r[1] -> b :: Counter -> Discard;";
+    let [a, b] =
+        [0, 1].map(|at| run_and_read(config, &["a.count", "b.count"])[at].parse::<u32>().expect("a number"));
+    assert!(a + b == 1000 && (245..=255).contains(&a), "{a} {b}");
+    let text = errors("Idle -> IPLookup(0/0 0, SPREAD true, FLOWS 9) -> Discard");
+    assert!(text.contains("SPREAD and FLOWS exclude each other"), "{text}");
+}
+
 /// What `ip route` prints: interfaces have outputs, several next hops share the flows, and some routes lead nowhere.
 #[test]
 fn kernel_routes_are_loaded() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("routes");
     let text = "default proto static\n\tnexthop via 1.1.1.1 dev a weight 1\n\tnexthop via 2.2.2.2 dev b weight 1\n\
-        blackhole 10.0.0.0/8\n10.1.0.0/16 via 3.3.3.3 dev c\n10.2.0.0/16 dev b scope link\n";
+            blackhole 10.0.0.0/8\n10.1.0.0/16 via 3.3.3.3 dev c\n10.2.0.0/16 dev b scope link\n";
     std::fs::write(&file, text).expect("writable");
     let config = format!(
-        "all :: Counter(COUNT_CALL 405 stop) -> r :: IPLookup; {THREE}
-         FastUDPFlows(0, 400, 64, 0:0:0:0:0:1, 9.0.0.1, 0:0:0:0:0:2, 9.0.0.2, 200, 2) -> Unqueue -> MarkIPHeader(14)
-             -> GetIPAddress(30) -> all;
-         InfiniteSource(DATA \\<0a636363>, LIMIT 5) -> GetIPAddress(0) -> all;"
-    );
+            "all :: Counter(COUNT_CALL 405 stop) -> r :: IPLookup; {THREE}
+             FastUDPFlows(0, 400, 64, 0:0:0:0:0:1, 9.0.0.1, 0:0:0:0:0:2, 9.0.0.2, 200, 2) -> Unqueue -> MarkIPHeader(14)
+                 -> GetIPAddress(30) -> all;
+             InfiniteSource(DATA \\<0a636363>, LIMIT 5) -> GetIPAddress(0) -> all;"
+        );
     let mut router = build(&config, 1, 8).expect("a good configuration");
     let r = &mut router;
     let load = |r: &mut Router, rest: &str| write(r, "r.load", &format!("{} {rest}", file.display()));
@@ -268,7 +310,7 @@ fn ipv6_routes_are_found_and_listed() {
 fn packets_without_a_route() {
     let config =
         "Inject -> GetIPAddress(0) -> r :: IPLookup(10.0.0.0/8 192.0.2.1 0, 11.0.0.0/8 - -1, NOROUTE 1);
-        r[0] -> Collect(0); r[1] -> Collect(1)";
+            r[0] -> Collect(0); r[1] -> Collect(1)";
     let packets = [[10, 0, 0, 1], [11, 0, 0, 1], [12, 0, 0, 1]].map(|address| address.to_vec());
     let flow = crate::testing::send(config, packets);
     assert_eq!((flow.data(0), flow.data(1)), (vec![vec![10, 0, 0, 1]], vec![vec![12, 0, 0, 1]]));
@@ -284,13 +326,13 @@ fn packets_without_a_route() {
 #[test]
 fn ipv4_routes_over_ipv6_gateways() {
     let config = "Inject -> GetIPAddress(0) -> r :: IPLookup(10.0.0.0/8 fe80::1 0, 11.0.0.0/8 nexthop fe80::2 1 nexthop fe80::2 1 2,
-        12.0.0.0/8 nexthop 192.0.2.1 0 nexthop fe80::3 1 65536); r[0] -> Collect(0); r[1] -> Collect(1)";
+            12.0.0.0/8 nexthop 192.0.2.1 0 nexthop fe80::3 1 65536); r[0] -> Collect(0); r[1] -> Collect(1)";
     let packets = [[10, 0, 0, 1], [11, 0, 0, 1]].map(|address| address.to_vec());
     let mut flow = crate::testing::send(config, packets);
     let sent: Vec<_> = flow.seen.iter().map(|(at, packet)| (*at, packet.dst_ip6().to_string())).collect();
     assert_eq!(sent, [(0, "fe80::1".to_owned()), (1, "fe80::2".to_owned())]);
     let table = "10.0.0.0/8\t\tfe80::1\t\t0\n11.0.0.0/8\t\tfe80::2\t\t1\n12.0.0.0/8\t\t192.0.2.1\t0\tweight 1\n\
-        12.0.0.0/8\t\tfe80::3\t\t1\tweight 65536\n";
+            12.0.0.0/8\t\tfe80::3\t\t1\tweight 65536\n";
     assert_eq!(flow.read("r.table"), table);
     let config = format!("InfiniteSource(ACTIVE false) -> r :: IPLookup; {THREE}");
     let mut router = build(&config, 1, 1).expect("a good configuration");
@@ -313,11 +355,11 @@ fn a_cache_changes_nothing() {
     let sources = ["0a000001", "0a010001", "0b000001"].map(source).concat();
     let run = |cache: &str| {
         let config = format!(
-            "r :: IPLookup(10.0.0.0/8 0, NOROUTE 2 {cache}); {sources} {THREE}
-             Script(wait 0.105, write r.add 10.1.0.0/16 192.0.2.1 1, wait 0.1, write r.set 10.0.0.0/8 1,
-                    wait 0.1, write r.remove 10.1.0.0/16, wait 0.1, write r.set 10.0.0.0/8 0, wait 0.1,
-                    write r.add 11.0.0.1/32 0, wait 0.1, write r.flush, wait 0.1, write r.add 10.0.0.0/8 0, wait 1, stop);"
-        );
+                "r :: IPLookup(10.0.0.0/8 0, NOROUTE 2 {cache}); {sources} {THREE}
+                 Script(wait 0.105, write r.add 10.1.0.0/16 192.0.2.1 1, wait 0.1, write r.set 10.0.0.0/8 1,
+                        wait 0.1, write r.remove 10.1.0.0/16, wait 0.1, write r.set 10.0.0.0/8 0, wait 0.1,
+                        write r.add 11.0.0.1/32 0, wait 0.1, write r.flush, wait 0.1, write r.add 10.0.0.0/8 0, wait 1, stop);"
+            );
         run_and_read(&config, &["a.count", "b.count", "c.count"])
     };
     let plain = run("");
@@ -327,11 +369,11 @@ fn a_cache_changes_nothing() {
     }
 }
 
-/// A destination is looked up once, until a route changes.
+/// A destination is looked up once, until a route to it or near it changes.
 #[test]
 fn what_a_cache_spares() {
     let config = "RatedSource(DATA \\<0a000001>, RATE 100, LIMIT 100) -> GetIPAddress(0) -> r :: IPLookup(0/0 0, CACHE 64);
-        r -> Discard; Script(wait 0.505, write r.add 11.0.0.0/8 0, wait 1, stop)";
+            r -> Discard; Script(wait 0.505, write r.add 11.0.0.0/8 0, write r.add 10.0.0.0/24 0, wait 1, stop)";
     assert_eq!(run_and_read(config, &["r.cache_misses"]), ["2"]);
     let mut router = build(config, 1, 1).expect("good");
     router.run();
@@ -369,50 +411,15 @@ fn packets_go_on_while_a_file_is_loaded() {
     let lines: String = (0..routes).map(|n| format!("10.{}.{}.0/24 0\n", n / 250, n % 250)).collect();
     std::fs::write(&file, lines).expect("writable");
     let config = format!(
-        "InfiniteSource -> c :: Counter -> Discard; Idle -> r :: IPLookup -> Discard;
-         Script(set before $(c.count), write r.load {}, print $(gt $(sub $(c.count) $before) 1000) $(r.length), stop)",
-        file.display()
-    );
+            "InfiniteSource -> c :: Counter -> Discard; Idle -> r :: IPLookup -> Discard;
+             Script(set before $(c.count), write r.load {}, print $(gt $(sub $(c.count) $before) 1000) $(r.length), stop)",
+            file.display()
+        );
     let router =
         crate::testing::build_at(&config, 1, 32, router::Clock::real(), router::Resources::default());
     let mut router = router.expect("a good configuration");
     router.run();
     assert_eq!(router.info().log.text(), format!("true {routes}\n"));
-}
-
-#[test]
-fn a_part_of_a_table_is_listed() {
-    let config =
-        format!("InfiniteSource(ACTIVE false) -> r :: IPLookup(10.0.0.0/8 0, 10.1.0.0/16 1, 0/0 2); {THREE}");
-    let mut router = build(&config, 1, 1).expect("a good configuration");
-    let mut read = |within: &str| router.call(Call::read("r.table", within)).map_err(|error| error.message);
-    assert_eq!(read("10.0.0.0/8"), Ok("10.0.0.0/8\t\t-\t\t0\n10.1.0.0/16\t\t-\t\t1\n".to_owned()));
-    assert_eq!(read("10.1.0.0/16"), Ok("10.1.0.0/16\t\t-\t\t1\n".to_owned()));
-    assert_eq!(read("11.0.0.0/8"), Ok(String::new()));
-    assert_eq!(read("x"), Err("expected '[ADDR/MASK]'".to_owned()));
-}
-
-/// While a long table is listed, its script waits, and the worker forwards: many batches, where it would forward none.
-#[test]
-fn packets_go_on_while_a_table_is_listed() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let file = folder.path().join("routes");
-    let lines: String =
-        (0..200_000).map(|n| format!("10.{}.{}.{}/32 0\n", n >> 16, n >> 8 & 255, n & 255)).collect();
-    std::fs::write(&file, lines).expect("writable");
-    for class in ["IPLookup", "RadixIPLookup"] {
-        let config = format!(
-            "InfiniteSource -> c :: Counter -> Discard; Idle -> r :: {class} -> Discard;
-             Script(write r.load {}, set before $(c.count), set table $(r.table),
-                    print $(gt $(sub $(c.count) $before) 1000) $(r.length), stop)",
-            file.display()
-        );
-        let router =
-            crate::testing::build_at(&config, 1, 32, router::Clock::real(), router::Resources::default());
-        let mut router = router.expect("a good configuration");
-        router.run();
-        assert_eq!(router.info().log.text(), "true 200000\n", "{class}");
-    }
 }
 
 /// A namesake takes over the routes that came while the router ran, and those that have changed then, until a configuration names
@@ -483,5 +490,40 @@ proptest! {
                 prop_assert_eq!(lookup(&mut router, &text), want);
             }
         }
+    }
+}
+
+#[test]
+fn a_part_of_a_table_is_listed() {
+    let config =
+        format!("InfiniteSource(ACTIVE false) -> r :: IPLookup(10.0.0.0/8 0, 10.1.0.0/16 1, 0/0 2); {THREE}");
+    let mut router = build(&config, 1, 1).expect("a good configuration");
+    let mut read = |within: &str| router.call(Call::read("r.table", within)).map_err(|error| error.message);
+    assert_eq!(read("10.0.0.0/8"), Ok("10.0.0.0/8\t\t-\t\t0\n10.1.0.0/16\t\t-\t\t1\n".to_owned()));
+    assert_eq!(read("10.1.0.0/16"), Ok("10.1.0.0/16\t\t-\t\t1\n".to_owned()));
+    assert_eq!(read("11.0.0.0/8"), Ok(String::new()));
+    assert_eq!(read("x"), Err("expected '[ADDR/MASK]'".to_owned()));
+}
+
+/// While a long table is listed, its script waits, and the worker forwards: many batches, where it would forward none.
+#[test]
+fn packets_go_on_while_a_table_is_listed() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("routes");
+    let lines: String =
+        (0..200_000).map(|n| format!("10.{}.{}.{}/32 0\n", n >> 16, n >> 8 & 255, n & 255)).collect();
+    std::fs::write(&file, lines).expect("writable");
+    for class in ["IPLookup", "RadixIPLookup"] {
+        let config = format!(
+            "InfiniteSource -> c :: Counter -> Discard; Idle -> r :: {class} -> Discard;
+             Script(write r.load {}, set before $(c.count), set table $(r.table),
+                    print $(gt $(sub $(c.count) $before) 1000) $(r.length), stop)",
+            file.display()
+        );
+        let router =
+            crate::testing::build_at(&config, 1, 32, router::Clock::real(), router::Resources::default());
+        let mut router = router.expect("a good configuration");
+        router.run();
+        assert_eq!(router.info().log.text(), "true 200000\n", "{class}");
     }
 }

@@ -1,0 +1,264 @@
+//! What is promised of flows while next hops change.
+
+use super::super::family::{Gateway4, V4};
+use super::super::target::Target;
+use super::*;
+use elements_shared::flow_hash::Fields;
+use elements_shared::keyed_hash::HashKey;
+use flows::V4Tuple;
+use proptest::prelude::*;
+use std::collections::HashMap;
+use std::net::Ipv4Addr;
+
+const SECOND: i64 = 1_000_000_000;
+/// As long as the table's clock has steps.
+const TIMEOUT: i64 = 30 << 30;
+
+fn hash() -> Flows {
+    Flows { key: HashKey::new(3), fields: Fields::Ports }
+}
+
+fn sticky(flows: usize) -> Sticky<V4> {
+    Sticky::new(flows, Duration::from_nanos(TIMEOUT as u64), &hash())
+}
+
+fn tuple(flow: u32) -> V4Tuple {
+    V4Tuple::new((flow.into(), 0x0a00_0001.into()), (7, 9), 17, 0)
+}
+
+fn hop(number: u32) -> Hop<Gateway4> {
+    Hop { gateway: Gateway4::Near(Ipv4Addr::from(0x0a00_0000 | number)), port: number }
+}
+
+/// Next hops and their weights.
+type Hops = Vec<(u32, u32)>;
+
+fn forwarding(hops: &Hops) -> Forwarding<V4> {
+    Forwarding::to(&Target::of(hops.iter().map(|&(number, weight)| (hop(number), weight))))
+}
+
+impl Sticky<V4> {
+    /// Where a packet of a flow goes.
+    fn send(&mut self, flow: u32, now_ns: i64, forwarding: &Forwarding<V4>) -> Option<u32> {
+        let tuple = tuple(flow);
+        self.at_hand.clear();
+        self.at_hand.push((self.table.hash(&tuple), Some(tuple)));
+        self.table.expire(now_ns, LOOKS, &mut |_, _| ());
+        self.choose(0, now_ns, forwarding).map(|hop| hop.port)
+    }
+}
+
+/// Where a flow's hash says that it goes.
+fn by_hash(flow: u32, forwarding: &Forwarding<V4>) -> Option<u32> {
+    use flows::Key;
+    forwarding.pick(|| tuple(flow).hash(&hash().key)).map(|hop| hop.port)
+}
+
+/// Every set of up to four next hops.
+fn sets() -> Vec<Hops> {
+    (0..16u32).map(|set| (0..4).filter(|at| set >> at & 1 == 1).map(|at| (at, 1)).collect()).collect()
+}
+
+fn has(hops: &Hops, number: u32) -> bool {
+    hops.iter().any(|&(other, _)| other == number)
+}
+
+/// From every set of up to four next hops to every other, and back: no flow moves whose next hop is there; one whose next hop goes moves
+/// once, and stays there when it comes back.
+#[test]
+fn no_transition_moves_a_flow_whose_next_hop_stays() {
+    const FLOWS: u32 = 60;
+    for (first, second) in
+        sets().iter().flat_map(|first| sets().into_iter().map(move |second| (first.clone(), second)))
+    {
+        let (before, after) = (forwarding(&first), forwarding(&second));
+        let mut table = sticky(1000);
+        let began: Vec<_> = (0..FLOWS).map(|flow| table.send(flow, 0, &before)).collect();
+        let then: Vec<_> = (0..FLOWS).map(|flow| table.send(flow, SECOND, &after)).collect();
+        let again: Vec<_> = (0..FLOWS).map(|flow| table.send(flow, 2 * SECOND, &before)).collect();
+        for flow in 0..FLOWS as usize {
+            match began[flow] {
+                Some(hop) if has(&second, hop) => assert_eq!(then[flow], Some(hop), "{first:?} {second:?}"),
+                _ => assert_eq!(then[flow], by_hash(flow as u32, &after)),
+            }
+            // Without any next hop it waited for its own.
+            match then[flow].or(began[flow]) {
+                Some(hop) if has(&first, hop) => {
+                    assert_eq!(again[flow], Some(hop), "back: {first:?} {second:?}")
+                }
+                _ => assert_eq!(again[flow], by_hash(flow as u32, &before)),
+            }
+        }
+    }
+}
+
+/// One next hop, a second beside it, the first alone, and both again: nothing moves.
+#[test]
+fn one_two_one_two() {
+    let mut table = sticky(1000);
+    let steps =
+        [vec![(0, 1)], vec![(0, 1), (1, 1)], vec![(0, 1)], vec![(0, 1), (1, 1)], vec![(0, 1), (1, 9)]];
+    for (at, hops) in steps.iter().enumerate() {
+        for flow in 0..200 {
+            assert_eq!(table.send(flow, at as i64 * SECOND, &forwarding(hops)), Some(0), "step {at}");
+        }
+    }
+    assert_eq!(table.moved, 0);
+}
+
+/// A next hop of weight 0 keeps its flows and gets no new ones.
+#[test]
+fn a_next_hop_is_drained() {
+    let mut table = sticky(1000);
+    let (both, drained) = (forwarding(&vec![(0, 1), (1, 1)]), forwarding(&vec![(0, 0), (1, 1)]));
+    let began: Vec<_> = (0..200).map(|flow| table.send(flow, 0, &both)).collect();
+    assert!(began.contains(&Some(0)));
+    let then: Vec<_> = (0..200).map(|flow| table.send(flow, SECOND, &drained)).collect();
+    assert_eq!(began, then);
+    (200..400).for_each(|flow| assert_eq!(table.send(flow, SECOND, &drained), Some(1)));
+}
+
+/// 20,000 new flows: each of 200 established ones stays where it is, whatever is added, and the flood goes where its hashes say.
+#[test]
+fn a_flood_moves_no_established_flow() {
+    let mut table = sticky(4096);
+    let (two, three) = (forwarding(&vec![(0, 1), (1, 1)]), forwarding(&vec![(0, 1), (1, 1), (2, 1)]));
+    let began: Vec<_> = (0..200).map(|flow| table.send(flow, 0, &two)).collect();
+    for flow in 0..200 {
+        table.send(flow, 1, &two);
+    }
+    for flow in 200..20_200 {
+        assert_eq!(table.send(flow, 2, &two), by_hash(flow, &two));
+    }
+    let then: Vec<_> = (0..200).map(|flow| table.send(flow, SECOND, &three)).collect();
+    assert_eq!((began, table.moved), (then, 0));
+    let stats = table.stats();
+    // A first packet is taken for a second one once in 65,536 times.
+    let taken = stats.evicted;
+    assert!(taken < 5, "{taken}");
+    assert_eq!((stats.inserted, stats.refused_first), (200 + 2048 + taken, 20_000 - 2048 - taken));
+    assert_eq!(table.table.bytes(), sticky(4096).table.bytes());
+    assert_eq!(table.table.bytes(), 4096 * 64, "as the book says");
+}
+
+/// What a table lists another one takes in; and flows are killed by what their lines begin with.
+#[test]
+fn lists_can_be_read() {
+    let both = forwarding(&vec![(0, 1), (1, 1)]);
+    let (mut table, mut other) = (sticky(100), sticky(50));
+    for flow in 0..20 {
+        table.send(flow, 0, &both);
+    }
+    for flow in 0..10 {
+        table.send(flow, 0, &both);
+    }
+    let list = table.list(3 * SECOND);
+    other.load(&list, 2, 103 * SECOND).expect("what was written");
+    let sorted = |list: &str| {
+        let mut lines: Vec<_> = list.lines().map(str::to_owned).collect();
+        lines.sort();
+        lines
+    };
+    let (theirs, ours) = (sorted(&other.list(103 * SECOND)), sorted(&list));
+    assert_eq!(theirs.len(), 20);
+    assert_eq!(theirs, ours);
+    assert!(
+        ours.iter()
+            .any(|line| line.starts_with("0.0.0.3 7 10.0.0.1 9 17 10.0.0.") && line.ends_with("established")),
+        "{ours:?}"
+    );
+    assert!(other.load("0.0.0.3 7 10.0.0.1 9 17 10.0.0.0 2 0 new", 2, 0).is_err(), "there are two outputs");
+    assert_eq!(
+        other.load("\n0.0.0.3 7", 2, 0).unwrap_err(),
+        "line 2: expected a flow as `flow_list` writes it"
+    );
+    other.kill(&["0.0.0.3".into()], 0);
+    assert_eq!(other.list(103 * SECOND).lines().count(), 19);
+    other.kill(&["*".into(), "7".into()], 0);
+    assert_eq!(other.list(103 * SECOND), "");
+}
+
+/// What happens to next hops.
+#[derive(Clone, Debug)]
+enum Change {
+    Nothing,
+    Toggle(u32),
+    Weigh(u32, u32),
+    Swap(usize),
+}
+
+fn change() -> impl Strategy<Value = Change> {
+    prop_oneof![
+        6 => Just(Change::Nothing),
+        3 => (0u32..4).prop_map(Change::Toggle),
+        1 => ((0u32..4), (0u32..4)).prop_map(|(hop, weight)| Change::Weigh(hop, weight)),
+        1 => (300usize..600).prop_map(Change::Swap),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    /// While next hops come, go, drain and are weighed anew, and configurations are replaced, each flow behaves as a map would have it that
+    /// forgets after the timeout.
+    #[test]
+    fn as_a_map(steps in prop::collection::vec((0u32..100, 0i64..12, change()), 1..300)) {
+        let mut table = sticky(400);
+        let mut map: HashMap<u32, (Option<u32>, i64)> = HashMap::new();
+        let (mut now, mut hops): (i64, Hops) = (1 << 40, vec![(0, 1), (1, 1)]);
+        let mut way = forwarding(&hops);
+        for (flow, pause, change) in steps {
+            now += pause << 30;
+            let hops_change = matches!(change, Change::Toggle(_) | Change::Weigh(..));
+            match change {
+                Change::Nothing => {}
+                Change::Toggle(number) if has(&hops, number) => hops.retain(|&(other, _)| other != number),
+                Change::Toggle(number) => hops.push((number, 1)),
+                Change::Weigh(number, weight) => {
+                    hops.iter_mut().filter(|(other, _)| *other == number).for_each(|(_, now)| *now = weight);
+                }
+                Change::Swap(size) => {
+                    let mut new = sticky(size);
+                    new.adopt(table.give(), true, now);
+                    table = new;
+                }
+            }
+            // Next hops that are all drained are none.
+            let there = |number: u32| hops.iter().any(|&(_, weight)| weight > 0) && has(&hops, number);
+            if hops_change {
+                way = forwarding(&hops);
+            }
+            let chosen = by_hash(flow, &way);
+            let known = map.get(&flow).map(|&(hop, seen)| (hop, now - seen <= TIMEOUT));
+            // Where it goes, and where it belongs while there is no way.
+            let (expected, home) = match known {
+                Some((Some(hop), true)) if there(hop) => (Some(hop), Some(hop)),
+                Some((hop, true)) => (chosen, chosen.or(hop)),
+                Some((_, false)) | None => (chosen, chosen),
+            };
+            if known.is_some_and(|(_, alive)| alive) || expected.is_some() {
+                map.insert(flow, (home, now));
+            }
+            prop_assert_eq!(table.send(flow, now, &way), expected);
+        }
+        let alive = map.values().filter(|(_, seen)| now - seen <= TIMEOUT).count();
+        prop_assert_eq!(table.len(now), alive);
+    }
+}
+
+/// A table that is enlarged keeps its flows, and has the room after some packets.
+#[test]
+fn a_table_is_enlarged() {
+    let mut table = sticky(64);
+    let (two, three) = (forwarding(&vec![(0, 1), (1, 1)]), forwarding(&vec![(0, 1), (1, 1), (2, 1)]));
+    let began: Vec<_> = (0..30).map(|flow| table.send(flow, 0, &two)).collect();
+    assert!(table.grow(63).is_err());
+    table.grow(10_000).expect("more");
+    for at in 0..30 {
+        assert_eq!(table.send(at, 0, &two), began[at as usize]);
+        table.meet(std::iter::empty(), &hash(), 0);
+    }
+    assert_eq!((table.capacity(), table.len(0)), (10_000, 30));
+    let then: Vec<_> = (0..30).map(|flow| table.send(flow, SECOND, &three)).collect();
+    assert_eq!((began, table.moved), (then, 0));
+}
