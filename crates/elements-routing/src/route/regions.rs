@@ -1,7 +1,6 @@
 //! Which parts of a table's addresses changed since when, so that what is remembered of the others stays.
 
 use super::family::Family;
-use super::table::Moves;
 use lpm::{Key, Prefix};
 use std::marker::PhantomData;
 use std::sync::atomic::{AtomicU64, Ordering, fence};
@@ -67,7 +66,7 @@ impl<F: Family> Regions<F> {
 
     /// Makes a change to where these prefixes lead. There is one writer at a time. An error of the program in between leaves numbers odd,
     /// and nothing of those regions is remembered any more.
-    pub(super) fn change<R>(&self, moves: &Moves<F>, change: impl FnOnce() -> R) -> R {
+    pub(super) fn change<R>(&self, moves: &[(Prefix<F::Key>, Option<u32>)], change: impl FnOnce() -> R) -> R {
         let all = |set: &dyn Fn(&AtomicU64)| {
             if moves.len() > MANY {
                 return self.numbers.iter().for_each(set);
@@ -109,7 +108,7 @@ mod tests {
         regions.change(&[(prefix, None), (prefix, None)], || {
             assert!(!regions.was(inside, regions.number(inside)), "while it changes");
         });
-        prop_assert!(!regions.was(inside, before) && regions.number(inside) % 2 == 0);
+        prop_assert!(!regions.was(inside, before) && regions.number(inside).is_multiple_of(2));
         let changed = regions.numbers.iter().filter(|number| number.load(Ordering::Relaxed) != FIRST).count();
         let expected = 1usize << (BITS + Regions::<F>::AT).saturating_sub(len.into()).min(BITS);
         prop_assert_eq!(changed, expected);
