@@ -7,12 +7,14 @@
 
 #![deny(unsafe_code)]
 
+mod bsd;
 mod callgrind;
 mod classes;
 mod cluster;
 mod devices;
 mod esp;
 mod filter;
+mod flows;
 mod forward;
 mod fpm;
 mod lpm;
@@ -47,6 +49,10 @@ enum What {
     Esp(esp::Arguments),
     /// Many servers as one router: costs by role, order, and simulated clusters against theory.
     Cluster(cluster::Arguments),
+    /// The BSD paper's Figures 7, 9 and 10: where to send, over unified tables, split ones, and a flow table, with locks and without.
+    Bsd(bsd::Arguments),
+    /// Nanoseconds a packet in tables of flows; with `--cache`, of routes looked up or remembered.
+    Flows(flows::Arguments),
     /// Routes a second from zebra's FPM interface into a table, and how long a group of next hops takes to change.
     Fpm(fpm::Arguments),
     /// Nanoseconds a lookup in route tables, and changes a second.
@@ -80,6 +86,8 @@ fn main() -> ExitCode {
         What::Devices(arguments) => devices::run(&arguments),
         What::Esp(arguments) => esp::run(&arguments),
         What::Cluster(arguments) => cluster::run(&arguments),
+        What::Bsd(arguments) => bsd::run(&arguments),
+        What::Flows(arguments) => flows::run(&arguments),
         What::Fpm(arguments) => fpm::run(&arguments),
         What::Lpm(arguments) => lpm::run(&arguments),
         What::Report(arguments) => report::run(&arguments),

@@ -50,6 +50,35 @@ fn filter_reports_all_rows() {
     assert_eq!(figures("filter").len(), 4);
 }
 
+/// Five tables, four figures each, for one worker and for two; and no flood displaces an established flow of the product's tables.
+#[test]
+fn flows_reports_all_rows() {
+    let figures = figures("flows");
+    assert_eq!(figures.len(), 5 * 4 * 2);
+    assert!(figures.iter().all(|figure| figure["ns_median"].as_f64() > Some(0.0)));
+    assert!(figures.iter().all(|figure| figure["lost"].as_u64() == Some(0)));
+}
+
+/// Four designs, for one thread and for two; locks take time in those that have them, and none in the product.
+#[test]
+fn bsd_reports_all_designs() {
+    let figures = figures("bsd");
+    assert_eq!(figures.len(), 8);
+    assert!(figures.iter().all(|figure| figure["mpps_median"].as_f64() > Some(0.0)));
+    let ours = figures.iter().filter(|figure| figure["design"] == "clique");
+    assert!(ours.into_iter().all(|figure| figure["lock_share"].as_f64() == Some(0.0)));
+}
+
+/// Both paths lead to the same next hops, and the table knows its destinations.
+#[test]
+fn flows_compares_remembered_routes() {
+    let report = tiny(&["flows", "--cache"]);
+    let figures = report["figures"].as_array().expect("figures");
+    assert_eq!(figures.len(), 8);
+    let cached: Vec<_> = figures.iter().filter(|figure| figure["table"] == "cached").collect();
+    assert!(cached.iter().all(|figure| figure["hits"].as_f64() > Some(0.9)), "{cached:?}");
+}
+
 /// Every stage's configuration is accepted and comes to its end, and is a row unless it asks for none.
 #[test]
 fn every_stage_is_a_row_of_classes() {
