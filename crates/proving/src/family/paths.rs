@@ -1,4 +1,4 @@
-//! Several next hops: flows are spread over them by their weights, and stay where they are while next hops come and go, as far as the lookup
+//! Several next hops: flows are spread over them by their weights, and stay where they are while next hops come and go, as the lookup
 //! elements promise it.
 //!
 //! Hosts `a` and `a2` are at one port of the shipped `conf/linux-router.click`, and `b`, `b2` and `b3` at the other. Those three have the service's
@@ -31,7 +31,7 @@ const SERVICES: [IpAddr; 2] =
 const PREFIXES: [&str; 2] = ["10.9.0.0/16", "2001:db8:9::/48"];
 const TABLES: [&str; 2] = ["routes", "routes6"];
 /// Whether flows are remembered, by the position of the knob.
-const MEMORY: [&str; 2] = ["", "FLOWS 4096, "];
+const MEMORY: [&str; 2] = ["", "FLOWS 65536, "];
 
 const KNOBS: &[Knob] = &[
     Knob { name: "memory", positions: MEMORY.len() as u32, live: false },
@@ -159,8 +159,9 @@ impl Ways {
         for hosts in self.flows.values_mut() {
             let stay = hosts.iter().all(|host| new.contains_key(host));
             match (stay, remembers) {
-                // A flow over a route with one next hop is not remembered.
-                (true, true) if old.len() > 1 => {}
+                // A remembered flow stays where it is, and waits for it while there is no next hop.
+                (true, true) => {}
+                (false, true) if new.is_empty() => {}
                 (true, false) if same_weights => hosts.extend(&added),
                 _ => *hosts = new.keys().copied().collect(),
             }
