@@ -221,6 +221,12 @@ impl FlowSet {
         (0..u32::MAX).map_while(|record| self.slab.get(record)).filter(move |flow| flow.map() == Some(map))
     }
 
+    /// The same with their numbers.
+    pub(super) fn numbered<'t>(&'t self, _turn: Turn<'t>, map: u32) -> impl Iterator<Item = (u32, &'t Flow)> {
+        let all = (0..u32::MAX).map_while(|record| self.slab.get(record).map(|flow| (record, flow)));
+        all.filter(move |(_, flow)| flow.map() == Some(map))
+    }
+
     pub(super) fn hash_of(&self, entry: u32) -> u64 {
         let flow = self.slab.get(entry / 2);
         let key = flow.map(|flow| Key::new(flow.map().unwrap_or(0), flow.id((entry % 2) as usize)));

@@ -28,7 +28,7 @@
 //!   `(SRC, DST, ID) => (SRC, DST, ID)`. In lines for replies, identifiers are larger by 256, as Click shows them.
 //!   `mappings` is an older name.
 //! - `table_size`, `nmappings`, `mapping_failures`, `size`, `patterns` (read), `capacity`, `pattern0`, ... (read,
-//!   write), `clear` (write): as for IPRewriter.
+//!   write), `clear` (write), `flows`, `flows_json`, `count` (read), `kill` (write): as for IPRewriter.
 //!
 //! # Example
 //! ```click

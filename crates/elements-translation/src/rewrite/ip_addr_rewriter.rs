@@ -31,7 +31,7 @@
 //! - `table` (read): the table, one line per direction: source addresses or, in lines for replies, 0.0.0.0.
 //!   `mappings` is an older name.
 //! - `table_size`, `nmappings`, `mapping_failures`, `size`, `patterns` (read), `capacity`, `pattern0`, ... (read,
-//!   write), `clear` (write): as for IPRewriter.
+//!   write), `clear` (write), `flows`, `flows_json`, `count` (read), `kill` (write): as for IPRewriter.
 //!
 //! # Example
 //! ```click

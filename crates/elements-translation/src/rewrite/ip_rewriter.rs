@@ -79,6 +79,10 @@
 //! - `patterns` (read): the specifications of all inputs, one per line, with the number of their flows.
 //! - `pattern0`, `pattern1`, ... (read, write): the specification of an input. Writing it removes the flows that the
 //!   old one created.
+//! - `flows`, `flows_json` (read, a filter): the flows that a filter asks for, as lines or as an array of objects: protocol, source,
+//!   port, destination and port as their first packets arrive and as they leave, the state as far as it is known, whether they
+//!   were answered, and the seconds until they time out. `count` (read, a filter): how many those are. `kill` (write, a filter):
+//!   removes them. ConnTrack says what a filter is.
 //! - `clear` (write): removes all flows, including those of rewriters that share the capacity.
 //!
 //! # Example
@@ -188,6 +192,28 @@ mod tests {
         assert_eq!(flow.read("rw.table_size"), "3");
         assert_eq!(flow.read("rw.patterns"), "1.2.3.4 40000-40009 - - [3]\n<drop>\n");
         assert_eq!(flow.read("rw.pattern1"), "<drop>\n");
+    }
+
+    /// Flows are listed, counted and removed by what a filter says; a removed one's port is free again.
+    #[test]
+    fn flows_by_filter() {
+        let packets = [
+            udp("10.0.0.1:5000", WEB),
+            udp("10.0.0.2:5000", WEB),
+            udp(WEB, "1.2.3.4:40000"),
+            tcp("10.0.0.3:5000", WEB, SYN, (1, 0), b""),
+        ];
+        let mut flow = send(&nat("pattern 1.2.3.4 40000-40009# - - 0 1", ""), packets);
+        let line = "udp 10.0.0.1 5000 5.6.7.8 80 > 1.2.3.4 40000 5.6.7.8 80 OPEN assured exp300\n";
+        assert_eq!(flow.read_with("rw.flows", "udp replied"), line);
+        let counts =
+            ["", "udp", "tcp", "src 10.0.0.2", "dport 81"].map(|filter| flow.read_with("rw.count", filter));
+        assert_eq!(counts, ["3", "2", "1", "1", "0"]);
+        let json = flow.read_with("rw.flows_json", "tcp");
+        assert!(json.contains("\"translated\":{\"source\":\"1.2.3.4\",\"sport\":40002,"), "{json}");
+        assert_eq!(flow.write("rw.kill", "udp"), "2");
+        assert_eq!([flow.read("rw.table_size"), flow.read_with("rw.count", "")], ["1", "1"]);
+        assert!(flow.write("rw.kill", "bogus").contains("unknown word"));
     }
 
     /// The own port is preferred, another one taken if it is in use, and packets dropped when none is left.

@@ -14,6 +14,7 @@ mod expiry;
 mod flow_set;
 #[cfg(test)]
 mod flow_set_tests;
+mod flows;
 mod ftp_port_mapper;
 mod icmp_ping_rewriter;
 mod icmp_rewriter;

@@ -5,11 +5,12 @@ use super::flow_set::{FlowMatch, FlowSet};
 use super::index::Home;
 use super::nat::{Circumstances, Kind, Miss, Nat};
 use super::record::{Flow, REPLY, flag};
+use crate::flow_filter::Filter;
 use elements_shared::flow_id::{FlowId, Key};
 use packet::{BATCH_MAX, Batch, Packet};
 use rcu::Turn;
 use router::{
-    Args, Config, ConfigError, Cx, Decision, Element, Handlers, Look, Metric, Then, Verdict, metric,
+    Args, Config, ConfigError, Cx, Decision, Element, HandlerError, Handlers, Look, Metric, Outcome, Then, Verdict, metric,
 };
 use std::any::Any;
 use std::fmt::Write as _;
@@ -388,6 +389,19 @@ impl<P: Protocol> Element for Rewriter<P> {
         for &(name, protocol) in lists {
             h.read(name, move |e: &mut R<P>, cx| e.nat.list(cx.turn(), e.nat.map(protocol), now_ms(cx)));
         }
+        h.read_with("count", |e: &mut R<P>, cx, text| {
+            Ok(e.nat.count_flows(cx.turn(), &Filter::parse(text)?).to_string())
+        });
+        h.read_with("flows", |e: &mut R<P>, cx, text| {
+            Ok(e.nat.flow_lines(cx.turn(), &Filter::parse(text)?, now_ms(cx)))
+        });
+        h.read_with("flows_json", |e: &mut R<P>, cx, text| {
+            Ok(e.nat.flow_json(cx.turn(), &Filter::parse(text)?, now_ms(cx)))
+        });
+        h.write_outcome("kill", |e: &mut R<P>, cx, text| {
+            let killed = Filter::parse(text).map(|filter| e.nat.kill_flows(cx.turn(), &filter).to_string());
+            Outcome::Done(killed.map_err(HandlerError::from))
+        });
         let lookup = match P::KIND {
             Kind::Ip => "tcp_lookup",
             Kind::Tcp => "lookup",

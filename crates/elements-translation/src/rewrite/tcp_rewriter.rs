@@ -20,7 +20,7 @@
 //!   show by how much. `mappings` is an older name.
 //! - `lookup` (read, `SADDR SPORT DADDR DPORT`): like IPRewriter's `tcp_lookup`.
 //! - `table_size`, `nmappings`, `mapping_failures`, `size`, `patterns` (read), `capacity`, `pattern0`, ... (read,
-//!   write), `clear` (write): as for IPRewriter.
+//!   write), `clear` (write), `flows`, `flows_json`, `count` (read), `kill` (write): as for IPRewriter.
 //!
 //! # Example
 //! ```click

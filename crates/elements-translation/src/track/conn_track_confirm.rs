@@ -60,8 +60,7 @@ impl Element for ConnTrackConfirm {
     }
 
     fn push(&mut self, cx: &mut Cx<'_>, port: usize, batch: Batch) {
-        let shared = self.shared.clone(); // once a batch
-        let Some(shared) = shared else { return cx.drop_batch(batch, FULL) };
+        let Some(shared) = &self.shared else { return cx.drop_batch(batch, FULL) };
         let now_ms = now_ms(cx);
         cx.scatter(batch, |cx, packet| {
             if ConnectionState::of(packet) == ConnectionState::New {

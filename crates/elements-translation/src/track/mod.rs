@@ -16,5 +16,7 @@ mod window;
 
 use router::Class;
 
+pub(crate) use state::State;
+
 /// The classes of this family.
 pub const CLASSES: &[&Class] = &[&conn_track::CLASS, &conn_track_confirm::CLASS];

@@ -19,7 +19,7 @@ pub(super) struct Key {
     pub(super) high: u128,
     /// The ports, the lower end's in the upper half; of ICMP, the identifier in both.
     pub(super) ports: u32,
-    /// The protocol, the version of IP from bit 8 on, and what kind of question it is, if it is ICMP, from bit 16 on.
+    /// The protocol, the version of IP from bit 8 on, and of ICMP, from bit 16 on, what kind of question it is and who asks.
     pub(super) kind: u32,
 }
 
@@ -251,6 +251,13 @@ impl<'p> Ip<'p> {
         Some((class, icmp.id(), is_answer))
     }
 
+    /// Who asks makes a difference: two hosts may ask each other with the same identifier.
+    fn question_key(&self, class: u32, id: u16, is_answer: bool) -> (Key, bool) {
+        let (key, from_high) = self.key(class, [id; 2]);
+        let asked_by_high = from_high != is_answer;
+        (Key { kind: key.kind | u32::from(asked_by_high) << 24, ..key }, from_high)
+    }
+
     fn is_icmp(&self) -> bool {
         matches!((self.version, self.protocol), (4, ip_proto::ICMP) | (6, ip_proto::ICMPV6))
     }
@@ -276,8 +283,8 @@ impl<'p> Ip<'p> {
     fn quoted_key(&self) -> Option<Key> {
         let key = match self.protocol {
             _ if self.is_icmp() => {
-                let (class, id, _) = self.question()?;
-                self.key(class, [id; 2])
+                let (class, id, is_answer) = self.question()?;
+                self.question_key(class, id, is_answer)
             }
             protocol if has_ports(protocol) => self.key(0, self.ports()?),
             _ => self.key(0, [0; 2]),
@@ -311,7 +318,7 @@ impl<'p> Ip<'p> {
         }
         // Neighbours, routers and groups have no connections.
         let Some((class, id, is_answer)) = self.question() else { return Sight::Untracked };
-        let (key, from_high) = self.key(class, [id; 2]);
+        let (key, from_high) = self.question_key(class, id, is_answer);
         Sight::Of(key, from_high, if is_answer { Act::Answer } else { Act::Question })
     }
 

@@ -9,7 +9,7 @@ use wire::tcp::flag;
 /// A TCP connection's state. Other protocols are in [`State::Open`] always.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-pub(super) enum State {
+pub(crate) enum State {
     /// Not TCP.
     Open = 0,
     /// A SYN was seen, of its originator.
@@ -34,7 +34,7 @@ impl State {
     const ALL: [State; 8] = [Open, SynSent, SynReceived, Established, FinWait, LastAck, TimeWait, Closed];
 
     /// Linux's word for it.
-    pub(super) fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Open => "OPEN",
             SynSent => "SYN_SENT",
@@ -48,7 +48,7 @@ impl State {
     }
 
     /// The state with such a name.
-    pub(super) fn named(word: &str) -> Option<State> {
+    pub(crate) fn named(word: &str) -> Option<State> {
         State::ALL.into_iter().find(|state| state.name().eq_ignore_ascii_case(word))
     }
 }

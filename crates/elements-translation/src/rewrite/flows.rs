@@ -1,0 +1,123 @@
+//! Handlers that list, count and remove the flows of a rewriter that a filter asks for.
+
+use super::flow_set::FlowSet;
+use super::nat::Nat;
+use super::policy::Timeouts;
+use super::record::{FORWARD, Flow, flag};
+use crate::flow_filter::{Filter, Shown, protocol_name};
+use crate::track::State;
+use elements_shared::flow_id::FlowId;
+use rcu::Turn;
+use std::fmt::Write as _;
+use std::net::IpAddr;
+
+fn ends(id: FlowId) -> [(IpAddr, u16); 2] {
+    [(id.source().into(), id.sport), (id.destination().into(), id.dport)]
+}
+
+impl Nat {
+    /// What a filter sees of a flow: as its first packet arrived.
+    fn shown(&self, flow: &Flow, map: u32) -> Shown {
+        let flags = flow.flags();
+        let has = |wanted: u8| flags & wanted == wanted;
+        let (state, replied) = match self.policy(map).timeouts {
+            Timeouts::Tcp { .. } if has(flag::BOTH_DONE) => (State::Closed, true),
+            Timeouts::Tcp { .. } if has(flag::BOTH_DATA) => (State::Established, true),
+            // Whether the other side has sent data.
+            Timeouts::Tcp { .. } => (State::Open, has(flag::BOTH_DATA & !flag::FORWARD_DATA)),
+            Timeouts::Udp { .. } => (State::Open, has(flag::REPLIED)),
+            Timeouts::Plain(_) => (State::Open, false),
+        };
+        let assured =
+            replied && !matches!((self.policy(map).timeouts, state), (Timeouts::Tcp { .. }, State::Open));
+        Shown { protocol: flow.protocol(), ends: ends(flow.id(FORWARD)), state, replied, assured }
+    }
+
+    /// The flows that a filter asks for, without its limit, and their numbers.
+    fn asked<'t>(
+        &'t self,
+        set: &'t FlowSet,
+        turn: Turn<'t>,
+        filter: &'t Filter,
+    ) -> impl Iterator<Item = (u32, u32, &'t Flow)> {
+        let all = self
+            .maps()
+            .flat_map(move |map| set.numbered(turn, map).map(move |(record, flow)| (map, record, flow)));
+        all.filter(move |(map, _, flow)| filter.accepts(&self.shown(flow, *map)))
+    }
+
+    fn expires_s(&self, flow: &Flow, map: u32, now_ms: u64) -> u64 {
+        let timeout_ms = self.policy(map).timeout_ms(flow.flags());
+        flow.last_ms().saturating_add(timeout_ms).saturating_sub(now_ms) / 1000
+    }
+
+    /// How many flows a filter asks for.
+    pub(super) fn count_flows(&self, turn: Turn<'_>, filter: &Filter) -> usize {
+        self.set().map_or(0, |set| self.asked(set, turn, filter).count())
+    }
+
+    /// One line for each flow.
+    pub(super) fn flow_lines(&self, turn: Turn<'_>, filter: &Filter, now_ms: u64) -> String {
+        let mut text = String::new();
+        let Some(set) = self.set() else { return text };
+        let mut all = self.asked(set, turn, filter);
+        for (map, _, flow) in all.by_ref().take(filter.limit()) {
+            let shown = self.shown(flow, map);
+            let write =
+                |id: FlowId| format!("{} {} {} {}", id.source(), id.sport, id.destination(), id.dport);
+            let (from, to) = (write(flow.id(FORWARD)), write(flow.rewritten(FORWARD)));
+            let (protocol, state, assured) =
+                (protocol_name(shown.protocol), shown.state.name(), shown.assurance());
+            let _ = writeln!(
+                text,
+                "{protocol} {from} > {to} {state} {assured} exp{}",
+                self.expires_s(flow, map, now_ms)
+            );
+        }
+        let more = all.count();
+        if more > 0 {
+            let _ = writeln!(text, "... and {more} more");
+        }
+        text
+    }
+
+    /// An array with an object for each flow.
+    pub(super) fn flow_json(&self, turn: Turn<'_>, filter: &Filter, now_ms: u64) -> String {
+        let mut text = String::from("[");
+        let Some(set) = self.set() else { return text + "]\n" };
+        for (map, _, flow) in self.asked(set, turn, filter).take(filter.limit()) {
+            let shown = self.shown(flow, map);
+            let write = |id: FlowId| {
+                let [source, destination] = [id.source(), id.destination()];
+                format!(
+                    "\"source\":\"{source}\",\"sport\":{},\"destination\":\"{destination}\",\"dport\":{}",
+                    id.sport, id.dport
+                )
+            };
+            let _ = write!(
+                text,
+                "{}\n{{\"protocol\":\"{}\",{},\"translated\":{{{}}},\"state\":\"{}\",\"replied\":{},\"assured\":{},\"idle_s\":{},\"expires_s\":{}}}",
+                if text.len() > 1 { "," } else { "" },
+                protocol_name(shown.protocol),
+                write(flow.id(FORWARD)),
+                write(flow.rewritten(FORWARD)),
+                shown.state.name(),
+                shown.replied,
+                shown.assured,
+                now_ms.saturating_sub(flow.last_ms()) / 1000,
+                self.expires_s(flow, map, now_ms),
+            );
+        }
+        text + "\n]\n"
+    }
+
+    /// Removes the flows that a filter asks for. Returns how many there were.
+    pub(super) fn kill_flows(&self, turn: Turn<'_>, filter: &Filter) -> usize {
+        let Some(set) = self.set() else { return 0 };
+        // With all lanes in hand no flow changes its record.
+        let mut editor = set.edit(turn);
+        let records: Vec<u32> = self.asked(set, turn, filter).map(|(_, record, _)| record).collect();
+        records.iter().for_each(|&record| editor.remove(record));
+        records.len()
+    }
+}
