@@ -1,31 +1,35 @@
 // A gateway that shares one public address among the hosts of a private network.
 //
-// eth0 leads to the private network 10.0.0.0/24, eth1 to the provider. Connections that begin inside get the gateway's
-// public address and a port of their own; so do pings. Active FTP works, and ICMP errors find their way to the host whose
-// packet caused them. From outside only the web server can be reached.
+//   clique run -u /run/clique.sock conf/nat.click IN=eth0 INSIDE=10.0.0.1/24 OUT=eth1 OUTSIDE=203.0.113.2/24 PROVIDER=203.0.113.1
 //
-// The interfaces are in memory. On a machine with network cards only FromMemory and ToMemory have to be replaced.
+// IN leads to the private network, OUT to the provider; INSIDE and OUTSIDE are the gateway's addresses there, and the kernel should
+// have none on either. Connections that begin inside get the gateway's public address and a port of their own; so do pings. Active
+// FTP works, and ICMP errors find their way to the host whose packet caused them. From outside only the web server WEB can be reached, by the
+// public address also from inside.
+//
+// FLOWS connections are remembered, 160 bytes each; when there are more, those go first that are closest to their timeout, so that
+// half-open connections of a flood go before established ones. `clique ctl` shows them: read rw.tcp_table.
 
-AddressInfo(
-  inside 10.0.0.1/24 02:00:00:00:00:01,
-  outside 203.0.113.2/24 02:00:00:00:00:02,
-  provider 203.0.113.1,
-  web 10.0.0.80
-);
+define($IN eth0, $INSIDE 10.0.0.1/24, $OUT eth1, $OUTSIDE 203.0.113.2/24, $PROVIDER 203.0.113.1,
+  $WEB 10.0.0.80, $FLOWS 100000, $METHOD LINUX);
+
+AddressInfo(inside $INSIDE $IN:eth, outside $OUTSIDE $OUT:eth, provider $PROVIDER, web $WEB);
 
 // The public address with any port that is free. The rewriters below take turns.
 IPRewriterPatterns(share outside 1024-65535 - -);
 
 // Input 0: from inside. Input 1: from outside, for the web server. Input 2: from outside, only what is known.
 // Output 0 leads outside, output 1 inside.
-rw :: IPRewriter(pattern share 0 1, pattern - - web 80 1 0, drop, MAPPING_CAPACITY 100000);
+rw :: IPRewriter(pattern share 0 1, pattern - - web 80 1 0, drop, MAPPING_CAPACITY $FLOWS);
 ping :: ICMPPingRewriter(pattern share 0 1, drop, MAPPING_CAPACITY rw);
 errors :: ICMPRewriter(rw ping);
 
 // A network interface: IP packets that arrive leave by the output, IP packets at the input are sent to their neighbours.
 elementclass Port { $device, $address |
-  FromMemory($device) -> kind :: Classifier(12/0806 20/0001, 12/0806 20/0002, 12/0800, -);
-  arp :: ARPQuerier($address) -> out :: ToMemory($device);
+  FromDevice($device, METHOD $METHOD)
+    -> HostEtherFilter($address, DROP_OTHER true)
+    -> kind :: Classifier(12/0806 20/0001, 12/0806 20/0002, 12/0800, -);
+  arp :: ARPQuerier($address) -> out :: ToDevice($device, METHOD $METHOD);
   // Who asks, or announces itself, says where it is.
   kind[0] -> asked :: Tee -> ARPResponder($address) -> out;
   asked[1] -> [1]arp;
@@ -39,11 +43,11 @@ elementclass Port { $device, $address |
   input -> arp;
 }
 
-in :: Port(eth0, inside);
-out :: Port(eth1, outside);
+in :: Port($IN, inside);
+out :: Port($OUT, outside);
 
 // From inside. What is for the gateway itself ends here.
-in -> from_in :: IPClassifier(dst host 10.0.0.1, tcp dst port 21, tcp or udp, icmp type echo, -);
+in -> from_in :: IPClassifier(dst host inside:ip, tcp dst port 21, tcp or udp, icmp type echo, -);
 from_in[0] -> Discard;
 from_in[1] -> FTPPortMapper(rw, rw, 0) -> [0]rw;
 from_in[2] -> [0]rw;
@@ -59,10 +63,15 @@ from_out[3] -> errors;
 from_out[4] -> Discard;
 
 // To the outside: a hop further, by the provider if need be. Who sent a packet in circles hears of it.
-to_out :: DecIPTTL -> StaticIPLookup(203.0.113.0/24 0, 0.0.0.0/0 provider 0) -> out;
-rw[0] -> to_out;
+to_out :: DecIPTTL -> StaticIPLookup(outside:ipnet 0, 0.0.0.0/0 provider 0) -> out;
+rw[0] -> hairpin :: IPClassifier(dst host outside:ip and tcp dst port 80, dst host outside:ip, -);
+hairpin[2] -> to_out;
 ping[0] -> to_out;
 to_out[1] -> ICMPError(outside, timeexceeded) -> errors;
+
+// Who is inside and asks for the public address means a host inside, and both see each other under that address (RFC 5382, REQ-8).
+hairpin[0] -> [1]rw;
+hairpin[1] -> [2]rw;
 
 // To the inside: the rewriters have set the destination.
 to_in :: DecIPTTL -> in;

@@ -13,8 +13,17 @@ fn folder() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../conf"))
 }
 
+/// A shipped configuration with interfaces in memory, and Ethernet addresses that need no kernel.
+fn in_memory(text: &str) -> String {
+    text.replace("FromDevice($device, METHOD $METHOD)", "FromMemory($device)")
+        .replace("FromDevice($device, PROMISC true, METHOD $METHOD)", "FromMemory($device)")
+        .replace("ToDevice($device, METHOD $METHOD)", "ToMemory($device)")
+        .replace("$IN:eth", "02:00:00:00:00:01")
+        .replace("$OUT:eth", "02:00:00:00:00:02")
+}
+
 fn build(name: &str, params: &[(&str, &str)], workers: usize, interfaces: &[Arc<Interface>]) -> Router {
-    let text = std::fs::read_to_string(folder().join(name)).expect("readable");
+    let text = in_memory(&std::fs::read_to_string(folder().join(name)).expect("readable"));
     let params: Vec<_> =
         params.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
     let parsed = lang::parse(&text, name, &params);

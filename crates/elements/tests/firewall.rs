@@ -1,4 +1,4 @@
-//! The example of a firewall: what may pass does, unchanged; the rest is refused and counted.
+//! The example of a firewall: what may pass does, unchanged, and answers with it; the rest is refused and counted, and leaves nothing behind.
 
 use device::memory::{Config, Interface, Interfaces, TapConfig};
 use elements_testing::run_to_end;
@@ -13,6 +13,9 @@ fn router(interfaces: &[Arc<Interface>]) -> Router {
     interfaces.iter().for_each(|interface| registry.add(interface.clone()).expect("names differ"));
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../conf/firewall.click");
     let text = std::fs::read_to_string(path).expect("readable") + "Script(wait 1, stop);";
+    let text = text
+        .replace("FromDevice($device, PROMISC true, METHOD $METHOD)", "FromMemory($device)")
+        .replace("ToDevice($device, METHOD $METHOD)", "ToMemory($device)");
     let parsed = lang::parse(&text, "firewall.click", &[]);
     assert!(!parsed.has_errors(), "{}", parsed.render_click());
     let known = elements::classes();
@@ -28,10 +31,11 @@ fn router(interfaces: &[Arc<Interface>]) -> Router {
     router
 }
 
-/// The first bytes of a TCP segment.
+/// A TCP segment without data that begins a connection, or is the first answer of one.
 fn tcp(from: u16, to: u16, flags: u8) -> Vec<u8> {
     let mut segment = [from.to_be_bytes(), to.to_be_bytes()].concat();
-    segment.extend([0, 0, 0, 1, 0, 0, 0, 0, 0x50, flags, 1, 0, 0, 0, 0, 0]);
+    let acknowledgement = if flags & 16 == 0 { 0 } else { 2 };
+    segment.extend([0, 0, 0, 1, 0, 0, 0, acknowledgement, 0x50, flags, 1, 0, 0, 0, 0, 0]);
     segment
 }
 
@@ -74,29 +78,10 @@ fn what_the_rules_allow_passes_and_nothing_else() {
     let udp = |from: u16, to: u16| [from.to_be_bytes(), to.to_be_bytes(), [0, 8], [0, 0]].concat();
     let arp = [vec![0xff; 6], vec![2, 0, 0, 0, 0, 2, 8, 6], vec![0; 28]].concat();
     let (in6, out6) = ("2001:db8:2::7", "2001:db8:9::9");
-    let pass_in = [
-        arp.clone(),
-        to("192.0.2.80", 443, SYN),
-        to("192.0.2.25", 25, SYN),
-        to(inside, 4000, SYN | ACK),
-        frame4(ip_proto::UDP, outside, inside, 0, &udp(53, 5353)),
-        frame4(ip_proto::ICMP, outside, inside, 0, &[3, 1, 0, 0, 0, 0, 0, 0]),
-        frame4(ip_proto::UDP, outside, inside, 0x20, &[0; 16]),
-        frame6(ip_proto::TCP, out6, "2001:db8:2::80", &tcp(5000, 80, SYN)),
-        frame6(ip_proto::ICMPV6, out6, in6, &[128, 0, 0, 0, 0, 0, 0, 0]),
-    ];
-    let stay_out = [
-        to("192.0.2.80", 22, SYN),
-        to(inside, 443, SYN),
-        frame4(ip_proto::TCP, inside, "192.0.2.80", 0, &tcp(5000, 80, ACK)),
-        frame4(ip_proto::UDP, outside, inside, 0, &udp(53, 53)),
-        frame4(ip_proto::ICMP, outside, inside, 0, &[8, 0, 0, 0, 0, 0, 0, 0]),
-        frame4(ip_proto::TCP, outside, inside, 1, &[0; 16]),
-        frame6(ip_proto::TCP, out6, in6, &tcp(5000, 80, SYN)),
-    ];
     let pass_out = [
-        arp,
+        arp.clone(),
         frame4(ip_proto::TCP, inside, outside, 0, &tcp(4000, 80, SYN)),
+        frame4(ip_proto::UDP, inside, outside, 0, &udp(5353, 99)),
         frame4(ip_proto::TCP, "192.0.2.25", outside, 0, &tcp(4000, 25, SYN)),
         frame6(ip_proto::UDP, in6, out6, &udp(5353, 53)),
     ];
@@ -104,6 +89,33 @@ fn what_the_rules_allow_passes_and_nothing_else() {
         frame4(ip_proto::TCP, inside, outside, 0, &tcp(4000, 25, SYN)),
         frame4(ip_proto::UDP, "10.0.0.1", outside, 0, &udp(4000, 53)),
         frame6(ip_proto::TCP, in6, out6, &tcp(4000, 25, SYN)),
+    ];
+    // An error about a packet that came in such a frame.
+    let about = |frame: &[u8]| [&[3, 1, 0, 0, 0, 0, 0, 0], &frame[14..14 + 28]].concat();
+    let pass_in = [
+        arp.clone(),
+        to("192.0.2.80", 443, SYN),
+        to("192.0.2.25", 25, SYN),
+        frame4(ip_proto::TCP, outside, inside, 0, &tcp(80, 4000, SYN | ACK)),
+        frame4(ip_proto::UDP, outside, inside, 0, &udp(99, 5353)),
+        frame4(ip_proto::ICMP, "198.51.100.1", inside, 0, &about(&pass_out[1])),
+        frame6(ip_proto::UDP, out6, in6, &udp(53, 5353)),
+        frame4(ip_proto::UDP, outside, inside, 0x20, &[0; 16]),
+        frame6(ip_proto::TCP, out6, "2001:db8:2::80", &tcp(5000, 80, SYN)),
+        frame6(ip_proto::ICMPV6, out6, in6, &[128, 0, 0, 0, 0, 0, 0, 0]),
+    ];
+    let stay_out = [
+        to("192.0.2.80", 22, SYN),
+        to(inside, 443, SYN),
+        to(inside, 4000, SYN | ACK),
+        frame4(ip_proto::TCP, outside, inside, 0, &tcp(80, 4001, ACK)),
+        frame4(ip_proto::ICMP, "198.51.100.1", inside, 0, &about(&stay_in[0])),
+        frame6(ip_proto::UDP, out6, in6, &udp(53, 5354)),
+        frame4(ip_proto::TCP, inside, "192.0.2.80", 0, &tcp(5000, 80, ACK)),
+        frame4(ip_proto::UDP, outside, inside, 0, &udp(53, 53)),
+        frame4(ip_proto::ICMP, outside, inside, 0, &[8, 0, 0, 0, 0, 0, 0, 0]),
+        frame4(ip_proto::TCP, outside, inside, 1, &[0; 16]),
+        frame6(ip_proto::TCP, out6, in6, &tcp(5000, 80, SYN)),
     ];
 
     let interfaces = ["eth0", "eth1"].map(|name| {
@@ -125,4 +137,11 @@ fn what_the_rules_allow_passes_and_nothing_else() {
     let mut read = |path: &str| router.call(Call::read(path, "")).expect("readable");
     assert_eq!(read("refused_in.count"), stay_out.len().to_string());
     assert_eq!(read("refused_out.count"), stay_in.len().to_string());
+    // Only what passed is remembered: four from inside, four from outside.
+    assert_eq!(read("ct.count"), "8");
+    assert!(
+        read("from_outside.rule_packets")
+            .lines()
+            .any(|line| line == "3\t3: allow state established or related")
+    );
 }

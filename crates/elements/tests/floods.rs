@@ -300,6 +300,7 @@ const CASES: &[Case] = &[
     case("ICMPPingRewriter", "keep 0 0, MAPPING_CAPACITY #", 40_000, "echo", IP, ""),
     case("IPAddrRewriter", "keep 0 0, MAPPING_CAPACITY #", 40_000, "udp", IP, ""),
     case("IPAddrPairRewriter", "keep 0 0, MAPPING_CAPACITY #", 40_000, "udp", IP, ""),
+    case("ConnTrack", "CAPACITY #", 40_000, "syn", IP, ""),
     case(
         "AddressTranslator",
         "0, true, true, 0, 2001:db8::1 1 65535",

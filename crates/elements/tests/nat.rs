@@ -56,6 +56,15 @@ fn sent(interface: &Interface) -> Vec<Vec<u8>> {
     packets
 }
 
+/// A shipped configuration with interfaces in memory, and Ethernet addresses that need no kernel.
+fn in_memory(text: &str) -> String {
+    text.replace("FromDevice($device, METHOD $METHOD)", "FromMemory($device)")
+        .replace("FromDevice($device, PROMISC true, METHOD $METHOD)", "FromMemory($device)")
+        .replace("ToDevice($device, METHOD $METHOD)", "ToMemory($device)")
+        .replace("$IN:eth", "02:00:00:00:00:01")
+        .replace("$OUT:eth", "02:00:00:00:00:02")
+}
+
 /// Runs a configuration on frames for eth0 and eth1, in this order, and returns what both have sent. All these hosts are
 /// known to the elements that would ask for them.
 fn run(name: &str, neighbours: &[(&str, &str)], frames: [Vec<Vec<u8>>; 2]) -> [Vec<Vec<u8>>; 2] {
@@ -66,7 +75,7 @@ fn run(name: &str, neighbours: &[(&str, &str)], frames: [Vec<Vec<u8>>; 2]) -> [V
     let registry = Interfaces::new();
     interfaces.iter().for_each(|interface| registry.add(interface.clone()).expect("names differ"));
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../conf").join(name);
-    let text = std::fs::read_to_string(path).expect("readable") + "Script(wait 1, stop);";
+    let text = in_memory(&std::fs::read_to_string(path).expect("readable")) + "Script(wait 1, stop);";
     let parsed = lang::parse(&text, name, &[]);
     let known = elements::classes();
     let layout =
@@ -119,6 +128,19 @@ fn answers_and_errors_come_back_and_strangers_do_not() {
         inside,
         [packet(UDP, far, host, &datagram(53, 5000)), packet(ICMP, "198.51.100.9", host, &told),]
     );
+}
+
+/// A host inside that asks for the server by its public address reaches it, under that address.
+#[test]
+fn the_server_is_reached_by_its_public_address_from_inside() {
+    let syn = [&[0x13, 0x88, 0, 80, 0, 0, 0, 1, 0, 0, 0, 0, 0x50, 2, 1, 0][..], &[0; 4]].concat();
+    let [inside, outside] = run(
+        "nat.click",
+        &[("in", "10.0.0.80"), ("out", "203.0.113.1")],
+        [vec![frame(1, ip_proto::TCP, "10.0.0.5", "203.0.113.2", &syn)], Vec::new()],
+    );
+    assert_eq!((inside.len(), outside.len()), (1, 0));
+    assert_eq!(inside[0][12..24], [203, 0, 113, 2, 10, 0, 0, 80, 0x13, 0x88, 0, 80]);
 }
 
 /// Connections take turns among the servers, and each server's answers come from the service.

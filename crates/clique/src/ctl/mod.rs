@@ -2,6 +2,7 @@
 
 #[cfg(feature = "editor")]
 mod editor;
+mod flows;
 #[cfg(not(feature = "editor"))]
 mod prompt;
 mod rows;
@@ -85,6 +86,8 @@ enum Action {
         #[arg(short = 'n', long, value_name = "N")]
         count: Option<u64>,
     },
+    /// List, count or forget the flows that elements remember (ConnTrack), or watch them come and go.
+    Flows(flows::Flows),
 }
 
 /// Runs `clique ctl`.
@@ -173,6 +176,7 @@ impl Session {
             }
             Action::List { element: None } => self.list_elements(),
             Action::List { element: Some(pattern) } => self.list_handlers(pattern),
+            Action::Flows(flows) => self.flows(flows),
             Action::Watch { handlers: topics, events: true, count, .. } => self.watch(topics, *count),
             Action::Watch { handlers, interval, count, .. } => {
                 let count = count.unwrap_or(u64::MAX);
@@ -277,6 +281,10 @@ fn event_object(event: &str) -> Value {
         ["neighbour", change, address, mac, state, ref interface @ ..] => json!({
             "event": "neighbour", "change": change, "address": address, "state": state,
             "mac": Some(mac).filter(|&mac| mac != "-"), "interface": interface.join(" "),
+        }),
+        ["flow", change, element, protocol, source, sport, destination, dport] => json!({
+            "event": "flow", "change": change, "element": element, "protocol": protocol, "source": source,
+            "sport": sport.parse::<u16>().ok(), "destination": destination, "dport": dport.parse::<u16>().ok(),
         }),
         ["lost", number] => json!({ "event": "lost", "events": number.parse::<u64>().ok() }),
         [topic, ref rest @ ..] => json!({ "event": topic, "text": rest.join(" ") }),

@@ -10,12 +10,14 @@ const PROMPT: &str = "clique> ";
 
 /// The names of commands.
 #[cfg(feature = "editor")]
-pub(super) const COMMANDS: &[&str] = &["describe", "help", "list", "quit", "read", "watch", "write"];
+pub(super) const COMMANDS: &[&str] = &["describe", "flows", "help", "list", "quit", "read", "watch", "write"];
 
 const HELP: &str = "\
 read HANDLER [ARGUMENT]    print the value of a handler
 write HANDLER [VALUE]      write a value to a handler
 describe ELEMENT[.HANDLER] what an element is for, and what its handlers mean
+flows [FILTER...] [-c|-k] [-e ELEMENT]
+                           list, count or forget the flows that elements remember
 list [ELEMENT]             list elements, or the handlers of one or of those that match a pattern
 watch HANDLER... [-i SECONDS] [-n TIMES]
                            print values again and again, ten times unless told otherwise
@@ -97,9 +99,14 @@ fn parse(line: &str) -> Result<Option<Action>, String> {
             let (handler, value) = pair();
             Action::Write { handler, value, file: None }
         }
-        "describe" | "list" | "watch" => {
+        "describe" | "flows" | "list" | "watch" => {
             let parsed = Line::try_parse_from(line.split_whitespace()).map_err(|error| error.to_string())?;
             match parsed.action {
+                Action::Flows(flows) if flows.watches() => {
+                    return Err(
+                        "flows cannot be watched at a prompt: use 'clique ctl ... flows --watch'".to_owned()
+                    );
+                }
                 Action::Watch { events: true, .. } => {
                     return Err("events cannot be watched at a prompt: use 'clique ctl ... watch --events'"
                         .to_owned());
@@ -128,6 +135,8 @@ mod tests {
         assert!(matches!(parse("a.b"), Ok(Some(Action::Read { .. }))));
         assert!(matches!(parse("watch a.b"), Ok(Some(Action::Watch { count: Some(10), .. }))));
         assert!(matches!(parse("watch a.b -n 2"), Ok(Some(Action::Watch { count: Some(2), .. }))));
+        assert!(matches!(parse("flows tcp dst 10.0.0.0/8 -c"), Ok(Some(Action::Flows(_)))));
+        assert!(parse("flows --watch").is_err() && parse("flows -k -c").is_err());
         assert!(parse("watch").is_err() && parse("write").is_err());
         assert!(matches!(parse(" # no"), Ok(None)));
     }

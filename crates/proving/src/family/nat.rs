@@ -79,10 +79,12 @@ impl Family for Nat {
         let (low, high) = RANGES[knobs.get("range") as usize];
         replace(
             &mut text,
-            "FromMemory($device)",
+            "FromDevice($device, METHOD $METHOD)",
             &format!("FromMemory($device) {}", TAPS[knobs.get("tap") as usize]),
         );
-        replace(&mut text, "out :: ToMemory($device)", EXITS[knobs.get("exit") as usize]);
+        replace(&mut text, "out :: ToDevice($device, METHOD $METHOD)", EXITS[knobs.get("exit") as usize]);
+        replace(&mut text, "$IN:eth", "02:00:00:00:00:01");
+        replace(&mut text, "$OUT:eth", "02:00:00:00:00:02");
         replace(&mut text, "share outside 1024-65535", &format!("share outside {low}-{high}"));
         text
     }

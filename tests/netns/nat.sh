@@ -1,0 +1,33 @@
+#!/usr/bin/env bash
+# conf/nat.click between a private network and a provider: connections and pings from inside, the web server from outside, and a flood of
+# SYNs to that, which takes nothing from connections that exist.
+source "$(dirname "$0")/lib.sh"
+
+build
+ip -n "$h2" route del default # the provider knows the gateway's public address only
+ip -n "$h2" route add 198.18.0.0/15 dev h2e
+start -j2 "$root/conf/nat.click" IN=eth0 INSIDE=10.0.1.1/24 OUT=eth1 OUTSIDE=10.0.2.1/24 PROVIDER=10.0.2.2 WEB=10.0.1.2 FLOWS=300
+in_h1 python3 "$root/tests/netns/echo.py" serve 80 >"$work/web" &
+in_h2 python3 "$root/tests/netns/echo.py" serve 7000 >"$work/seen" &
+connects() { timeout 3 python3 -c "import socket; s = socket.create_connection(('$1', $2), 2); s.sendall(b'hello'); print(s.recv(5))" 2>&1; }
+export -f connects
+
+says "a ping from inside" " 0% packet loss" in_h1 ping -c 3 -i 0.2 -W 1 10.0.2.2
+wait_for "a connection from inside" in_h1 bash -c "connects 10.0.2.2 7000 | grep -q hello"
+says "it has the public address outside" "10.0.2.1$" cat "$work/seen"
+says "the web server from outside" "hello" in_h2 bash -c "connects 10.0.2.1 80"
+says "the same by the public address from inside" "hello" in_h1 bash -c "connects 10.0.2.1 80"
+says "under the public address" "10.0.2.1$" cat "$work/web"
+says "an error about a known packet" "Connection refused" in_h1 bash -c "connects 10.0.2.2 7001"
+says "another port from outside" "timed out" in_h2 bash -c "connects 10.0.2.1 7000"
+
+in_h1 python3 "$root/tests/netns/echo.py" hold 10.0.2.2 7000 "$work/end" >"$work/held" &
+held=$!
+wait_for "a connection is held" bash -c "\"$clique\" ctl -u '$work/socket' read rw.tcp_table | grep -q '10.0.2.2, 7000.*exp86'"
+mac=$(in_r cat /sys/class/net/eth1/address)
+in_h2 python3 "$root/tests/netns/flood.py" h2e "$mac" syn 10.0.2.1 2000 3 >/dev/null
+sleep 0.3
+touch "$work/end"
+wait "$held"
+says "none of its packets is lost" "^[1-9][0-9]+ good, 0 bad" cat "$work/held"
+says "the flood's drops are counted" "^[1-9][0-9]{2,}.no mapping could be made" ctl read rw.drop_reasons
