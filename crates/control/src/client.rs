@@ -228,8 +228,9 @@ impl Client {
                 break code;
             }
         };
-        let tells =
-            ["READ", "METRICS", "DROPS", "RUNTIME", "EXPLAIN", "RELOAD"].iter().any(|verb| line.starts_with(verb));
+        let tells = ["READ", "METRICS", "DROPS", "RUNTIME", "EXPLAIN", "RELOAD"]
+            .iter()
+            .any(|verb| line.starts_with(verb));
         let reads = tells && (200..300).contains(&code);
         let data = if reads { Some(self.data()?) } else { None };
         Ok(Reply { code, messages, data })

@@ -15,7 +15,9 @@ use super::ways::Way;
 use elements_shared::arguments::replaced;
 use elements_shared::connection_state::ConnectionState;
 use packet::{Batch, Packet};
-use router::{Config, ConfigError, Cx, Decision, Element, Handlers, Look, Merge, PerPacket, Scope, Simple, Verdict};
+use router::{
+    Config, ConfigError, Cx, Decision, Element, Handlers, Look, Merge, PerPacket, Scope, Simple, Verdict,
+};
 use std::sync::{Arc, OnceLock};
 
 /// Tests of a program up to which it is made in order to find outputs that get no packets.

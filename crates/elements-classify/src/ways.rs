@@ -96,7 +96,12 @@ impl Way {
 
     /// Does something with the parts of a packet.
     #[inline(always)] // once for every packet
-    pub(super) fn with_parts<R>(&self, packet: &Packet, family: Family, look: impl FnOnce(&Parts<'_>) -> R) -> R {
+    pub(super) fn with_parts<R>(
+        &self,
+        packet: &Packet,
+        family: Family,
+        look: impl FnOnce(&Parts<'_>) -> R,
+    ) -> R {
         let network = packet.network().unwrap_or_default();
         let mut mac = [0; 16];
         let mac_len = if self.uses_mac { copy_mac(packet, &mut mac) } else { 0 };

@@ -1,7 +1,8 @@
 //! `clique capture`: the packets of any edge of a running router.
 
 use super::pcapng::Pcapng;
-use super::{Socket, bytes, ended, event, number, text};
+use super::{bytes, ended, event, number, text};
+use crate::address::Address;
 use crate::console;
 use crate::ctl;
 use crate::status::Status;
@@ -10,7 +11,7 @@ use crate::status::Status;
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {
     #[command(flatten)]
-    socket: Socket,
+    address: Address,
 
     /// The edge: ELEMENT[PORT] for an output, [PORT]ELEMENT for an input.
     edge: String,
@@ -42,7 +43,7 @@ pub(crate) fn run(args: &Args) -> Status {
 }
 
 fn capture(args: &Args) -> Result<(), String> {
-    let mut client = args.socket.connect()?;
+    let mut client = args.address.connect()?;
     let snaplen = usize::try_from(args.snaplen).unwrap_or(usize::MAX);
     ctl::fine(client.capture(&args.edge, args.count, args.seconds, snaplen, &args.filter))?;
     let mut file = Pcapng::create(&args.write)?;

@@ -1,7 +1,8 @@
 //! `clique drops`: what is dropped, where, why, and an example.
 
 use super::pcapng::Pcapng;
-use super::{Socket, bytes, ended, number, object, print, text};
+use super::{bytes, ended, number, object, print, text};
+use crate::address::Address;
 use crate::ctl;
 use crate::status::Status;
 use control::Client;
@@ -13,7 +14,7 @@ use std::time::{Duration, Instant};
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {
     #[command(flatten)]
-    socket: Socket,
+    address: Address,
 
     /// Print an object of JSON for each reading, one a line.
     #[arg(long)]
@@ -59,7 +60,7 @@ impl Reading {
 }
 
 fn drops(args: &Args) -> Result<(), String> {
-    let mut client = args.socket.connect()?;
+    let mut client = args.address.connect()?;
     let mut before = Reading::take(&mut client)?;
     loop {
         std::thread::sleep(Duration::from_secs_f64(args.interval.clamp(0.1, 3600.0)));

@@ -1,6 +1,7 @@
 //! `clique explain`: what would become of a packet.
 
-use super::{Socket, changes, changes_text, ended, object, print, text};
+use super::{changes, changes_text, ended, object, print, text};
+use crate::address::Address;
 use crate::check;
 use crate::ctl;
 use crate::input;
@@ -16,18 +17,12 @@ use std::path::{Path, PathBuf};
 
 /// Arguments of `clique explain`.
 #[derive(clap::Args, Debug)]
-#[command(group = clap::ArgGroup::new("router").required(true).args(["port", "unix_socket", "configuration"]))]
 pub(crate) struct Args {
-    /// The TCP port of the router's control socket.
-    #[arg(short, long, value_name = "PORT")]
-    port: Option<u16>,
-
-    /// The UNIX-domain socket of the router.
-    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    unix_socket: Option<PathBuf>,
+    #[command(flatten)]
+    address: Address,
 
     /// A configuration that does not run: what its arguments say decides. Nothing is opened.
-    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = ["port", "unix_socket"])]
     configuration: Option<PathBuf>,
 
     /// The packet: 'PROTOCOL ADDRESS[:PORT] > ADDRESS[:PORT] in INTERFACE-OR-ELEMENT [WORD]...'. Words: ttl N, len N, df, syn, ack, rst, fin,
@@ -51,10 +46,7 @@ pub(crate) fn run(args: &Args, known: &Classes) -> Status {
 fn explain(args: &Args, known: &Classes) -> Result<(), String> {
     let answer = match &args.configuration {
         Some(file) => of_file(file, args, known)?,
-        None => {
-            let socket = Socket { port: args.port, unix_socket: args.unix_socket.clone() };
-            object(&ctl::data(socket.connect()?.explain(&args.packet))?)?
-        }
+        None => object(&ctl::data(args.address.connect()?.explain(&args.packet))?)?,
     };
     let shown = if args.json { format!("{answer}\n") } else { lines(&answer) };
     print(&shown).map(drop)

@@ -11,31 +11,9 @@ pub(crate) mod runtime;
 pub(crate) mod trace;
 
 use crate::console::{self, reason};
-use crate::ctl;
 use crate::status::Status;
-use clap::ValueHint;
 use control::Client;
 use serde_json::Value;
-use std::path::PathBuf;
-
-/// Where a router's control socket is.
-#[derive(clap::Args, Clone, Debug)]
-#[group(required = true, multiple = false, id = "router")]
-pub(crate) struct Socket {
-    /// The TCP port of the router's control socket.
-    #[arg(short, long, value_name = "PORT")]
-    port: Option<u16>,
-
-    /// The UNIX-domain socket of the router.
-    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    unix_socket: Option<PathBuf>,
-}
-
-impl Socket {
-    fn connect(&self) -> Result<Client, String> {
-        ctl::connect("127.0.0.1", self.port, self.unix_socket.as_deref())
-    }
-}
 
 /// The status of a command with this name.
 fn ended(name: &str, done: Result<(), String>) -> Status {

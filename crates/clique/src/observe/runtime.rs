@@ -1,6 +1,7 @@
 //! `clique runtime`: where the time goes, element by element.
 
-use super::{Socket, ended, number, object, print, text};
+use super::{ended, number, object, print, text};
+use crate::address::Address;
 use crate::ctl;
 use crate::status::Status;
 use serde_json::Value;
@@ -9,7 +10,7 @@ use serde_json::Value;
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {
     #[command(flatten)]
-    socket: Socket,
+    address: Address,
 
     /// Print an object of JSON.
     #[arg(long)]
@@ -22,7 +23,7 @@ pub(crate) fn run(args: &Args) -> Status {
 }
 
 fn runtime(args: &Args) -> Result<(), String> {
-    let answer = ctl::data(args.socket.connect()?.runtime())?;
+    let answer = ctl::data(args.address.connect()?.runtime())?;
     if args.json {
         return print(&format!("{answer}\n")).map(drop);
     }

@@ -1,7 +1,8 @@
 //! `clique trace`: the ways of packets through a running router.
 
 use super::pcapng::Pcapng;
-use super::{Socket, bytes, changes, changes_text, ended, event, number, print, text};
+use super::{bytes, changes, changes_text, ended, event, number, print, text};
+use crate::address::Address;
 use crate::console;
 use crate::ctl;
 use crate::status::Status;
@@ -12,7 +13,7 @@ use std::collections::BTreeMap;
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {
     #[command(flatten)]
-    socket: Socket,
+    address: Address,
 
     /// Which packets: a pattern of IPClassifier, 'dst 10.0.0.0/8 and tcp' for instance; all if there is none.
     #[arg(default_value = "", hide_default_value = true)]
@@ -45,7 +46,7 @@ pub(crate) fn run(args: &Args) -> Status {
 }
 
 fn trace(args: &Args) -> Result<(), String> {
-    let mut client = args.socket.connect()?;
+    let mut client = args.address.connect()?;
     ctl::fine(client.trace(args.count, args.seconds, &args.filter))?;
     let mut packets: BTreeMap<u64, Vec<Value>> = BTreeMap::new();
     let end = loop {

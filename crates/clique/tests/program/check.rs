@@ -296,7 +296,8 @@ fn the_shipped_configurations_are_good() {
             if ["linux-router.click", "frr-router.click"].iter().any(|name| path.ends_with(name)) {
                 arguments.extend(["IF0=lo", "IF1=lo"]); // the only interface that every machine has
             }
-            if ["firewall.click", "ipsec-gateway.click", "nat.click"].iter().any(|name| path.ends_with(name)) {
+            if ["firewall.click", "ipsec-gateway.click", "nat.click"].iter().any(|name| path.ends_with(name))
+            {
                 arguments.extend(["IN=lo", "OUT=lo"]);
             }
             if path.ends_with("cluster-node.click") {

@@ -268,8 +268,8 @@ impl<R: Read> Session<'_, BufReader<R>> {
             ("HELP", _) => Ok(lines(code::OK, &HELP.iter().map(|&line| line.into()).collect::<Vec<_>>())),
             (
                 "READ" | "GET" | "WRITE" | "SET" | "READDATA" | "WRITEDATA" | "SETDATA" | "READUNTIL"
-                | "WRITEUNTIL" | "CHECKREAD" | "CHECKWRITE" | "LLRPC" | "METRICS" | "RELOAD" | "DROPS" | "RUNTIME"
-                | "EXPLAIN",
+                | "WRITEUNTIL" | "CHECKREAD" | "CHECKWRITE" | "LLRPC" | "METRICS" | "RELOAD" | "DROPS"
+                | "RUNTIME" | "EXPLAIN",
                 _,
             ) => refuse(code::SYNTAX, "Wrong number of arguments"),
             _ => refuse(code::UNIMPLEMENTED, format!("Command '{verb}' unimplemented")),

@@ -10,7 +10,8 @@ use elements_shared::flow_id::{FlowId, Key};
 use packet::{BATCH_MAX, Batch, Packet};
 use rcu::Turn;
 use router::{
-    Args, Config, ConfigError, Cx, Decision, Element, HandlerError, Handlers, Look, Metric, Outcome, Then, Verdict, metric,
+    Args, Config, ConfigError, Cx, Decision, Element, HandlerError, Handlers, Look, Metric, Outcome, Then,
+    Verdict, metric,
 };
 use std::any::Any;
 use std::fmt::Write as _;
