@@ -106,6 +106,8 @@ fn job(request: Request) -> Job {
     let unix_sockets = request.unix_sockets.into_iter().map(Door::File);
     let connections = request.connections.into_iter().map(Door::Connection);
     Job {
+        #[cfg(feature = "http")]
+        pages: crate::http::Places::default(),
         input: request.input,
         setup,
         doors: ports.chain(unix_sockets).chain(connections).collect(),

@@ -111,6 +111,9 @@ pub(crate) struct Job {
     pub(crate) input: Input,
     pub(crate) setup: Setup,
     pub(crate) doors: Vec<Door>,
+    /// Where the page is.
+    #[cfg(feature = "http")]
+    pub(crate) pages: crate::http::Places,
     /// Whether the handler `hotconfig` may replace the configuration.
     pub(crate) reconfigure: bool,
     /// What replaces the configuration for clients, and remembers those that ran.
@@ -366,7 +369,12 @@ impl Job {
         } else if !self.quit {
             let swaps = Swaps::new(router.handle());
             let ready = self.allow_swaps(router, text, &swaps, known);
-            let ran = ready.map(|()| {
+            #[cfg(feature = "http")]
+            let ready = ready.and_then(|()| {
+                let reloads = (self.own_socket || self.reconfigure).then(|| self.keeper.service());
+                self.pages.start(&swaps.current(), reloads.as_ref())
+            });
+            let ran = ready.map(|_pages| {
                 service::ready(self.setup.workers, router.info().nodes.len());
                 let _watchdog = Watchdog::start(swaps.current());
                 drive::run(router, &swaps, stops)

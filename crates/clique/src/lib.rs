@@ -29,6 +29,8 @@ mod demo;
 mod doctor;
 mod drive;
 mod glob;
+#[cfg(feature = "http")]
+mod http;
 mod input;
 mod job;
 mod library;

@@ -67,6 +67,17 @@ pub(crate) struct Args {
     #[arg(long, value_name = "[ADDRESS:]PORT|FILE", value_hint = ValueHint::FilePath)]
     metrics: Vec<MetricsEndpoint>,
 
+    /// Show the router on a page, and to programs (/api/v1/openapi.json): on a TCP port of this machine, of another address, or on the UNIX-domain socket
+    /// FILE, whose name has a '/' in it. The option can be given several times.
+    #[cfg(feature = "http")]
+    #[arg(long, value_name = "[ADDRESS:]PORT|FILE", value_hint = ValueHint::FilePath)]
+    http: Vec<http_api::Listen>,
+
+    /// Let those who send the first line of FILE (`Authorization: Bearer`) write handlers by --http, and replace the configuration.
+    #[cfg(feature = "http")]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "http")]
+    http_token: Option<std::path::PathBuf>,
+
     /// Offer the handler 'hotconfig': what is written to it replaces the configuration while the router runs.
     #[arg(short = 'R', long)]
     allow_reconfigure: bool,
@@ -177,6 +188,8 @@ pub(crate) fn run(args: Args, known: &Classes) -> ExitCode {
             .chain(args.unix_sockets.into_iter().map(Door::File))
             .chain(args.metrics.into_iter().map(Door::Metrics))
             .collect(),
+        #[cfg(feature = "http")]
+        pages: crate::http::Places { listen: args.http, token: args.http_token },
         reconfigure: args.allow_reconfigure,
         keeper: Keeper::new(),
         own_socket: !args.no_socket && !args.quit && args.simtime.is_none(),

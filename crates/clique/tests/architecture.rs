@@ -62,6 +62,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ),
     ("click-tools", &["lang", "router", "wire"]),
     ("control", &["device", "elements", "elements-shared", "lang", "lpm", "packet", "rcu", "router", "wire"]),
+    ("http", &["rcu", "router"]),
     (
         "clique",
         &[
@@ -70,6 +71,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "control",
             "device",
             "elements",
+            "http",
             "lang",
             "lpm",
             "packet",
@@ -110,6 +112,7 @@ const SAFE: &[&str] = &[
     "click-tools",
     "elements",
     "control",
+    "http",
     "clique",
     "proving",
 ];

@@ -79,6 +79,29 @@ struct Manner {
     warnings: bool,
 }
 
+/// Has this program's own router replace its configuration, or say what would change: what `clique reload --json` prints.
+///
+/// # Errors
+/// What is wrong; what ran goes on then.
+#[cfg(feature = "http")]
+pub(crate) fn ask_to_load(
+    reloads: &control::ReloadService,
+    text: String,
+    dry_run: bool,
+    confirm_s: Option<u64>,
+) -> Result<Value, String> {
+    let confirm_s = confirm_s.map(|seconds| seconds.clamp(1, keeper::CONFIRM_MAX_S));
+    let load =
+        Load { name: "config".to_owned(), text, parameters: Vec::new(), dry_run, confirm_s, color: false };
+    let request = serde_json::to_string(&Request::Load(load)).map_err(|error| error.to_string())?;
+    let answer = reloads.0.serve(&request);
+    match serde_json::from_str(&answer) {
+        Ok(Answer::Refused { message, .. }) => Err(message),
+        Ok(_) => serde_json::from_str(&answer).map_err(|error| error.to_string()),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
 /// Runs `clique reload`.
 pub(crate) fn run(args: &Args) -> Status {
     let manner = Manner { name: "reload", json: args.json, warnings: !args.no_warnings };

@@ -1,0 +1,169 @@
+//! Who may ask what.
+//!
+//! A browser on this machine may be led by a foreign page: to a name of its own that means 127.0.0.1 (the `Host` is foreign then), or to send a
+//! request here on the page's behalf (the `Origin` is foreign then). Both are refused. Whoever writes sends the token
+//! (`Authorization: Bearer`, RFC 6750), which no page can guess; without a token nothing can be written.
+
+use crate::server::Shared;
+use axum::Json;
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use serde::Serialize;
+use std::path::Path;
+use std::sync::Arc;
+use utoipa::ToSchema;
+
+/// What a writer must know. It is read from a file, and never shown.
+#[derive(Clone)]
+pub struct Token(String);
+
+impl std::fmt::Debug for Token {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Token")
+    }
+}
+
+impl Token {
+    /// The first line of a file.
+    ///
+    /// # Errors
+    /// The file cannot be read, or the line has fewer than 16 characters or one that no header may have.
+    pub fn read(file: &Path) -> Result<Token, String> {
+        let text = std::fs::read_to_string(file).map_err(|e| format!("{}: {e}", file.display()))?;
+        let line = text.lines().next().unwrap_or_default().trim();
+        if line.len() < 16 || !line.bytes().all(|byte| byte.is_ascii_graphic()) {
+            return Err(format!(
+                "{}: a token has 16 printable characters or more and no spaces",
+                file.display()
+            ));
+        }
+        Ok(Token(line.to_owned()))
+    }
+
+    /// Compares without telling by the time it takes how much is right.
+    fn is(&self, given: &str) -> bool {
+        let differ = self.0.bytes().zip(given.bytes()).fold(0, |differ, (a, b)| differ | (a ^ b));
+        self.0.len() == given.len() && std::hint::black_box(differ) == 0
+    }
+}
+
+/// What went wrong, for programs.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct Problem {
+    /// A sentence.
+    error: String,
+}
+
+/// An answer that says what went wrong.
+pub(crate) fn problem(status: StatusCode, error: impl Into<String>) -> Response {
+    (status, Json(Problem { error: error.into() })).into_response()
+}
+
+/// The name in `host[:port]`.
+fn host_name(host: &str) -> &str {
+    match host.strip_prefix('[') {
+        Some(rest) => rest.split(']').next().unwrap_or_default(),
+        None => host.rsplit_once(':').map_or(host, |(name, _)| name),
+    }
+}
+
+fn is_local(host: &str) -> bool {
+    let name = host_name(host);
+    name == "localhost" || name.parse().is_ok_and(|ip: std::net::IpAddr| ip.is_loopback())
+}
+
+fn text<'h>(headers: &'h HeaderMap, name: &header::HeaderName) -> Option<&'h str> {
+    headers.get(name).map(|value| value.to_str().unwrap_or("?"))
+}
+
+/// Why a request is refused, if it is.
+fn refusal(shared: &Shared, method: &Method, headers: &HeaderMap) -> Option<(StatusCode, &'static str)> {
+    let host = text(headers, &header::HOST);
+    if shared.local && host.is_some_and(|host| !is_local(host)) {
+        return Some((StatusCode::FORBIDDEN, "the request is for another machine"));
+    }
+    let foreign = |origin: &str| origin.split_once("://").map(|(_, name)| name) != host;
+    if text(headers, &header::ORIGIN).is_some_and(foreign) {
+        return Some((StatusCode::FORBIDDEN, "the request comes from another site's page"));
+    }
+    if method.is_safe() {
+        return None;
+    }
+    let Some(token) = &shared.token else {
+        return Some((
+            StatusCode::FORBIDDEN,
+            "this server was started without a token: nothing can be written",
+        ));
+    };
+    let given = text(headers, &header::AUTHORIZATION).and_then(|value| value.strip_prefix("Bearer "));
+    (!given.is_some_and(|given| token.is(given)))
+        .then_some((StatusCode::UNAUTHORIZED, "the token is missing or wrong"))
+}
+
+/// Lets requests through that may pass, and says what browsers must not do with answers.
+pub(crate) async fn guard(State(shared): State<Arc<Shared>>, request: Request, next: Next) -> Response {
+    let mut response = match refusal(&shared, request.method(), request.headers()) {
+        Some((status, why)) => problem(status, why),
+        None => next.run(request).await,
+    };
+    let policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; frame-ancestors 'none'";
+    for (name, value) in [
+        (header::CONTENT_SECURITY_POLICY, policy),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (header::REFERRER_POLICY, "no-referrer"),
+        (header::CACHE_CONTROL, "no-store"),
+    ] {
+        response.headers_mut().insert(name, HeaderValue::from_static(value));
+    }
+    if response.status() == StatusCode::UNAUTHORIZED {
+        response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+    }
+    response
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_this_machine() {
+        for host in ["localhost", "localhost:80", "127.0.0.1", "127.9.9.9:1", "[::1]", "[::1]:80"] {
+            assert!(is_local(host), "{host}");
+        }
+        for host in [
+            "",
+            "example.org",
+            "example.org:80",
+            "10.0.0.1",
+            "[2001:db8::1]:80",
+            "localhost.example.org",
+            "127.0.0.1.example.org",
+        ] {
+            assert!(!is_local(host), "{host}");
+        }
+    }
+
+    #[test]
+    fn tokens_are_compared_whole() {
+        let token = Token("0123456789abcdef".to_owned());
+        assert!(token.is("0123456789abcdef"));
+        for wrong in ["", "0123456789abcde", "0123456789abcdef0", "0123456789abcdeg"] {
+            assert!(!token.is(wrong), "{wrong}");
+        }
+        assert_eq!(format!("{token:?}"), "Token");
+    }
+
+    #[test]
+    fn tokens_have_a_least_length() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("token");
+        for (text, good) in
+            [("0123456789abcdef\n", true), ("short\n", false), ("", false), ("0123456789 abcdef", false)]
+        {
+            std::fs::write(&file, text).unwrap();
+            assert_eq!(Token::read(&file).is_ok(), good, "{text}");
+        }
+    }
+}

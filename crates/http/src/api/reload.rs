@@ -1,0 +1,39 @@
+//! Another configuration in the place of the running one.
+
+use super::{Failure, ask};
+use crate::server::{Replacement, Shared};
+use axum::extract::{Query, State};
+use axum::response::Response;
+use serde::Deserialize;
+use std::sync::Arc;
+use utoipa::IntoParams;
+
+/// How it is to be put in place.
+#[derive(Deserialize, IntoParams)]
+pub(super) struct How {
+    /// Only say what would change.
+    #[serde(default)]
+    dry_run: bool,
+    /// Go back unless it is confirmed within so many seconds (`clique confirm`).
+    confirm_s: Option<u64>,
+}
+
+/// Replaces the configuration by the request's body, which is a configuration's text; the answer says what changed. A configuration that is wrong
+/// changes nothing.
+#[utoipa::path(post, path = "/api/v1/reload", params(How), request_body = String,
+    responses((status = 200, body = serde_json::Value), (status = 401, body = crate::access::Problem), (status = 403, body = crate::access::Problem),
+        (status = 422, body = crate::access::Problem), (status = 503, body = crate::access::Problem)))]
+pub(super) async fn reload(
+    State(shared): State<Arc<Shared>>,
+    Query(how): Query<How>,
+    body: String,
+) -> Response {
+    ask(shared, move |shared, _| {
+        let replace = shared.source.replace.as_ref().ok_or_else(|| {
+            Failure::Refused("this router's configuration cannot be replaced (clique run -R)".to_owned())
+        })?;
+        replace(Replacement { text: body, dry_run: how.dry_run, confirm_s: how.confirm_s })
+            .map_err(Failure::Refused)
+    })
+    .await
+}

@@ -1,0 +1,28 @@
+//! A running router by HTTP: an interface for programs below `/api/v1`, described at `/api/v1/openapi.json`, and a page at `/` that shows
+//! the same to people, from the program itself and nothing else.
+//!
+//! The server has a thread of its own and reaches elements by handlers and surveys only, so no packet waits for a client. However many
+//! clients ask, workers are surveyed five times a second at most. Nothing can be written unless the server has a token, which a
+//! writer must send; the page of another site cannot reach a server that listens on this machine's own addresses ([`access`]).
+//!
+//! | file | what |
+//! |---|---|
+//! | `server.rs` | listens, and serves until it is dropped |
+//! | `access.rs` | who may ask what |
+//! | `api/` | the resources, one file each |
+//! | `survey.rs`, `history.rs` | what workers said last, and in the last hour |
+//! | `page/` | the page: HTML, style and script |
+
+#![forbid(unsafe_code)]
+
+mod access;
+mod api;
+mod history;
+mod page;
+mod server;
+mod survey;
+#[cfg(test)]
+mod tests;
+
+pub use access::Token;
+pub use server::{Listen, ListenError, Replace, Replacement, Server, Source, start};

@@ -1,0 +1,21 @@
+//! The page: three files, which the program has in itself.
+
+use crate::server::Shared;
+use axum::Router;
+use axum::http::header::CONTENT_TYPE;
+use axum::routing::get;
+use std::sync::Arc;
+
+const FILES: [(&str, &str, &str); 4] = [
+    ("/", "text/html; charset=utf-8", include_str!("index.html")),
+    ("/page.css", "text/css; charset=utf-8", include_str!("page.css")),
+    ("/page.js", "text/javascript; charset=utf-8", include_str!("page.js")),
+    ("/layout.js", "text/javascript; charset=utf-8", include_str!("layout.js")),
+];
+
+/// Where it is.
+pub(crate) fn routes() -> Router<Arc<Shared>> {
+    FILES.into_iter().fold(Router::new(), |routes, (path, media_type, text)| {
+        routes.route(path, get(move || async move { ([(CONTENT_TYPE, media_type)], text) }))
+    })
+}

@@ -1,0 +1,257 @@
+// The page: asks the interface once a second, and draws what it says.
+import { layout } from "./layout.js";
+
+const get = async path => {
+  const answer = await fetch(path);
+  const value = await answer.json();
+  if (!answer.ok) throw new Error(value.error);
+  return value;
+};
+const $ = id => document.getElementById(id);
+const svg = (tag, attributes = {}, ...children) => fill(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
+const html = (tag, attributes = {}, ...children) => fill(document.createElement(tag), attributes, children);
+function fill(element, attributes, children) {
+  for (const [name, value] of Object.entries(attributes)) {
+    if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
+    else if (value !== false && value !== undefined) element.setAttribute(name, value);
+  }
+  element.append(...children);
+  return element;
+}
+
+// 1234567 as 1.23 M.
+function short(number) {
+  for (const [size, letter] of [[1e9, " G"], [1e6, " M"], [1e3, " k"]]) {
+    if (number >= size) return (number / size).toPrecision(3) + letter;
+  }
+  return number >= 10 || Number.isInteger(number) ? Math.round(number).toString() : number.toFixed(1);
+}
+
+let graph = { elements: [], connections: [] };
+let scope = "";
+let chosen = null;
+let writable = false;
+let token = "";
+let before = null;
+const drawn = new Map();
+
+// The part of a name that is a box within the scope: an element, or a compound element with all that is in it.
+function boxOf(name) {
+  if (!name.startsWith(scope)) return null;
+  const rest = name.slice(scope.length);
+  const slash = rest.indexOf("/");
+  return slash < 0 ? { key: name, title: rest, compound: false } : { key: scope + rest.slice(0, slash) + "/", title: rest.slice(0, slash), compound: true };
+}
+
+function draw() {
+  const boxes = new Map();
+  const of = graph.elements.map(element => {
+    const box = boxOf(element.name) ?? { key: " " + element.name.split("/")[0], title: element.name.split("/")[0], outside: true };
+    if (!boxes.has(box.key)) boxes.set(box.key, { ...box, elements: [], linked: false });
+    boxes.get(box.key).elements.push(element);
+    return box.key;
+  });
+  const edges = new Map();
+  for (const { from, to, push } of graph.connections) {
+    const [a, b] = [boxes.get(of[from]), boxes.get(of[to])];
+    if (a === b && a.compound || a.outside && b.outside) continue;
+    a.linked = b.linked = true;
+    edges.set(a.key + "\n" + b.key + push, [a, b, push]);
+  }
+  const nodes = [...boxes.values()].filter(box => box.linked);
+  const classOf = box => box.compound ? `${box.elements.length} elements` : box.outside ? "outside" : box.elements[0].class;
+  nodes.forEach((box, at) => { box.at = at; box.width = Math.max(70, 7.4 * Math.max(box.title.length, classOf(box).length) + 18); });
+  const lines = [...edges.values()];
+  const placed = layout(nodes, lines.map(([a, b]) => [a.at, b.at]));
+  const picture = svg("svg", { width: placed.width + 40, height: placed.height + 20, viewBox: `-20 -10 ${placed.width + 40} ${placed.height + 20}` });
+  picture.append(svg("defs", {}, svg("marker", { id: "arrow", viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 7, markerHeight: 7, orient: "auto" },
+    svg("path", { d: "M0,0 L8,4 L0,8 z", class: "arrow" }))));
+  lines.forEach(([, , push], at) => {
+    const points = placed.edges[at];
+    const down = points[0].y <= points.at(-1).y;
+    let d = `M${points[0].x},${points[0].y + (down ? 46 : 0)}`;
+    for (let n = 1; n < points.length; n++) {
+      const [a, b] = [points[n - 1], points[n]];
+      const [y1, y2] = down ? [a.y + 46, b.y - 2] : [a.y, b.y + 48];
+      const bend = (y2 - y1) / 2;
+      d += ` C${a.x},${y1 + bend} ${b.x},${y2 - bend} ${b.x},${y2}`;
+      if (n + 1 < points.length) d += ` L${b.x},${down ? b.y + 46 : b.y}`;
+    }
+    picture.append(svg("path", { d, class: "edge" + (push ? "" : " pull"), "marker-end": "url(#arrow)" }));
+  });
+  drawn.clear();
+  nodes.forEach((box, at) => {
+    const { x, y } = placed.nodes[at];
+    const open = () => box.compound ? enter(box.key) : box.outside ? enter(parent(scope)) : choose(box.elements[0].name);
+    const rate = svg("text", { y: 42, class: "rate" });
+    const kind = box.compound ? " compound" : box.outside ? " outside" : box.elements[0].name === chosen ? " chosen" : "";
+    const node = svg("g", {
+      class: "node" + kind, transform: `translate(${x},${y})`, tabindex: 0, role: "button", "aria-label": `${box.title}, ${classOf(box)}`, onclick: open,
+      onkeydown: event => { if (event.key === "Enter" || event.key === " ") { event.preventDefault(); open(); } },
+    }, svg("title", {}, box.elements.map(element => `${element.name} :: ${element.class}(${element.config})`).join("\n").slice(0, 2000)),
+    svg("rect", { x: -box.width / 2, y: 0, width: box.width, height: 46, rx: 5 }),
+    svg("text", { y: 16 }, box.title), svg("text", { y: 29, class: "class" }, classOf(box)), rate);
+    picture.append(node);
+    if (!box.outside) box.elements.forEach(element => drawn.set(element.name, { node, rate, box }));
+  });
+  $("graph").replaceChildren(picture);
+  const alone = [...boxes.values()].filter(box => !box.linked && !box.outside);
+  $("aside").replaceChildren(...alone.map(box => html("button", { onclick: () => choose(box.elements[0].name) }, `${box.title} :: ${classOf(box)}`)));
+  const steps = scope.split("/").slice(0, -1);
+  $("path").replaceChildren(html("button", { onclick: () => enter("") }, "router"),
+    ...steps.map((step, at) => html("button", { onclick: () => enter(steps.slice(0, at + 1).join("/") + "/") }, "/ " + step)));
+}
+
+const parent = name => name.split("/").slice(0, -2).map(part => part + "/").join("");
+function enter(name) { scope = name; draw(); }
+
+async function choose(name) {
+  chosen = name;
+  const inside = parent(name + "/");
+  if (inside !== scope) scope = inside;
+  draw();
+  const panel = $("element");
+  panel.hidden = false;
+  try {
+    const element = await get("api/v1/elements/" + encodeURI(name));
+    const output = html("pre", { "aria-live": "polite" }, "Choose a handler.");
+    const argument = html("input", { placeholder: "argument", "aria-label": "argument" });
+    const read = async handler => {
+      try { output.textContent = (await get(`api/v1/handlers/${encodeURI(name)}.${handler}?argument=${encodeURIComponent(argument.value)}`)).value || "(empty)"; }
+      catch (error) { output.textContent = error.message; }
+    };
+    const buttons = element.handlers.filter(handler => handler.read).map(handler =>
+      html("li", {}, html("button", { onclick: () => read(handler.name), title: handler.argument ? "takes an argument" : "" }, handler.name + (handler.argument ? " …" : ""))));
+    panel.replaceChildren(html("h2", {}, `${element.name} :: ${element.class}`), html("pre", {}, element.config || "(no arguments)"),
+      html("p", {}, `${element.landmark}; ${element.workers.length === 1 ? "worker" : "workers"} ${element.workers.join(", ")}`),
+      html("label", {}, "Argument ", argument), html("ul", { class: "handlers" }, ...buttons), output, ...writing(element, output),
+      html("button", { onclick: () => { panel.hidden = true; chosen = null; draw(); } }, "close"));
+  } catch (error) {
+    panel.replaceChildren(html("p", { class: "bad" }, error.message));
+  }
+}
+
+// What writes handlers, where the server lets one.
+function writing(element, output) {
+  const handlers = element.handlers.filter(handler => handler.write);
+  if (!writable || !handlers.length) return [];
+  const name = html("select", { "aria-label": "handler" }, ...handlers.map(handler => html("option", {}, handler.name)));
+  const value = html("textarea", { rows: 2, "aria-label": "value" });
+  const secret = html("input", { type: "password", placeholder: "token", "aria-label": "token", autocomplete: "off", value: token });
+  const write = async () => {
+    token = secret.value;
+    const answer = await fetch(`api/v1/handlers/${encodeURI(element.name)}.${name.value}`, { method: "PUT", body: value.value, headers: { Authorization: "Bearer " + token } });
+    const said = await answer.json();
+    output.textContent = answer.ok ? said.value || "written" : said.error;
+  };
+  return [html("p", {}, name, " ", value, " ", secret, " ", html("button", { onclick: write }, "write"))];
+}
+
+const COUNTED = ["clique_element_packets_total", "clique_device_received_packets_total", "clique_device_sent_packets_total"];
+
+function show(state, now) {
+  const seconds = before ? (now - before.now) / 1000 : 0;
+  const rate = (value, old) => before && old !== undefined && value >= old ? (value - old) / seconds : 0;
+  const packets = new Map(state.readings.filter(reading => COUNTED.includes(reading.metric)).map(reading => [reading.element, Number(reading.value)]));
+  const lost = new Map();
+  const rows = state.drops.map(drop => {
+    const key = drop.element + "\n" + drop.reason;
+    lost.set(drop.element, (lost.get(drop.element) ?? 0) + rate(drop.packets, before?.drops.get(key)));
+    return { ...drop, key, rate: rate(drop.packets, before?.drops.get(key)) };
+  });
+  const perNode = new Map();
+  for (const [name, at] of drawn) {
+    const sum = perNode.get(at.node) ?? { at, packets: 0, lost: 0 };
+    sum.packets = Math.max(sum.packets, rate(packets.get(name) ?? 0, before?.packets.get(name) ?? 0));
+    sum.lost += lost.get(name) ?? 0;
+    perNode.set(at.node, sum);
+  }
+  for (const { at, packets, lost } of perNode.values()) {
+    at.node.classList.toggle("drops", lost > 0);
+    at.rate.textContent = [packets > 0 && short(packets) + "/s", lost > 0 && "−" + short(lost) + "/s"].filter(Boolean).join("  ");
+    at.rate.classList.toggle("lost", lost > 0);
+  }
+  const cell = (value, number) => html("td", number ? { class: "number" } : {}, value);
+  rows.sort((a, b) => b.rate - a.rate || b.packets - a.packets);
+  $("drops").tBodies[0].replaceChildren(...(rows.length ? rows.slice(0, 50).map(row =>
+    html("tr", {}, html("td", {}, html("button", { onclick: () => choose(row.element) }, row.element)), cell(row.reason), cell(short(row.packets), true), cell(short(row.rate), true)))
+    : [html("tr", {}, html("td", { colspan: 4 }, "none"))]));
+  $("workers").tBodies[0].replaceChildren(...state.workers.map((worker, at) => html("tr", {}, cell(at + (worker.up ? "" : " does not answer")),
+    html("td", {}, html("meter", { value: worker.load, max: 1, "aria-label": "load" }), " " + Math.round(worker.load * 100) + " %"),
+    cell(short(rate(worker.packets, before?.workers[at]?.packets)), true), cell(`${short(worker.buffers[0])}`, true))));
+  const list = entries => entries.map(([name, value]) => html("div", {}, html("dt", {}, name), html("dd", {}, value)));
+  const { rcu, totals } = state;
+  $("rcu").replaceChildren(...list([["grace periods", short(rcu.grace_periods)], ["waiting", short(rcu.waiting_bytes) + "B of " + short(rcu.limit_bytes) + "B"],
+    ["readers", rcu.readers], ["stalls", rcu.stalls]]));
+  $("totals").replaceChildren(...list([["in", short(rate(totals.received, before?.totals.received)) + "/s"], ["out", short(rate(totals.sent, before?.totals.sent)) + "/s"],
+    ["dropped", short(rate(totals.dropped, before?.totals.dropped)) + "/s"]]));
+  before = { now, packets, totals, workers: state.workers, drops: new Map(rows.map(row => [row.key, row.packets])) };
+}
+
+function showHistory(samples) {
+  const names = ["received", "sent", "dropped"];
+  const points = samples.slice(1).map((sample, at) => ({
+    at: sample.at_s, ...Object.fromEntries(names.map(name => [name, Math.max(0, sample[name] - samples[at][name]) / Math.max(1, sample.at_s - samples[at].at_s)])),
+  }));
+  if (points.length < 2) { $("history").textContent = "The first minute is not over yet."; return; }
+  const [width, height, left, top] = [640, 200, 54, 22];
+  const most = Math.max(1, ...points.flatMap(point => names.map(name => point[name])));
+  const end = points.at(-1).at, begin = Math.min(points[0].at, end - 600);
+  const place = (at, value) => `${(left + (at - begin) / (end - begin) * (width - left)).toFixed(1)},${(height - 20 - value / most * (height - 20 - top)).toFixed(1)}`;
+  const picture = svg("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": "packets a second in the last hour" });
+  for (const part of [0, 0.5, 1]) {
+    const y = height - 20 - part * (height - 20 - top);
+    picture.append(svg("path", { class: "grid", d: `M${left},${y}H${width}` }), svg("text", { x: left - 6, y: y + 4, "text-anchor": "end" }, short(most * part)));
+  }
+  names.forEach((name, at) => picture.append(svg("path", { class: name, d: "M" + points.map(point => place(point.at, point[name])).join("L") }),
+    svg("path", { class: name, d: `M${left + at * 130},8h18` }), svg("text", { x: left + at * 130 + 24, y: 12 }, name + "/s")));
+  picture.append(svg("text", { x: left, y: height - 4 }, `${Math.round((end - begin) / 60)} minutes ago`), svg("text", { x: width, y: height - 4, "text-anchor": "end" }, "now"));
+  $("history").replaceChildren(picture);
+}
+
+async function reload() {
+  const summary = await get("api/v1");
+  writable = summary.writable;
+  $("summary").textContent = `version ${summary.version}, ${summary.workers} ${summary.workers === 1 ? "worker" : "workers"}, ${summary.elements} elements`;
+  $("summary").classList.remove("bad");
+  graph = await get("api/v1/graph");
+  if (!graph.elements.some(element => element.name.startsWith(scope))) scope = "";
+  $("names").replaceChildren(...graph.elements.map(element => html("option", { value: element.name })));
+  before = null;
+  draw();
+}
+
+function listen() {
+  const events = new EventSource("api/v1/events");
+  events.onmessage = event => {
+    $("events").prepend(html("li", {}, `${new Date().toLocaleTimeString()} ${event.data}`));
+    while ($("events").children.length > 200) $("events").lastChild.remove();
+  };
+  // The stream ends when another configuration takes over.
+  events.onerror = () => { events.close(); setTimeout(listen, 2000); };
+}
+
+let known = "";
+async function tick() {
+  if (!document.hidden) {
+    try {
+      const state = await get("api/v1/state");
+      const summary = await get("api/v1");
+      const now = `${summary.elements} ${summary.workers} ${summary.configuration}`;
+      if (now !== known) { known = now; await reload(); }
+      show(state, performance.now());
+    } catch (error) {
+      known = "";
+      $("summary").textContent = error.message || "the router does not answer";
+      $("summary").classList.add("bad");
+    }
+  }
+  setTimeout(tick, 1000);
+}
+
+$("find").addEventListener("change", event => { if (graph.elements.some(element => element.name === event.target.value)) choose(event.target.value); });
+tick();
+listen();
+const history = async () => { try { showHistory(await get("api/v1/history")); } catch { /* the header says so */ } };
+history();
+setInterval(history, 10000);

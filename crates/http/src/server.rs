@@ -1,0 +1,215 @@
+//! Listens, and serves until it is dropped.
+
+use crate::access::{self, Token};
+use crate::{api, history, page, survey};
+use axum::Router;
+use router::Handle;
+use std::fmt;
+use std::net::SocketAddr;
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
+use tokio::sync::oneshot;
+
+/// Where a server listens.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Listen {
+    /// A TCP port.
+    Tcp(SocketAddr),
+    /// A UNIX-domain socket, for its owner alone.
+    Unix(PathBuf),
+}
+
+impl FromStr for Listen {
+    type Err = String;
+
+    /// `PORT` of this machine, `ADDRESS:PORT`, or a file, whose name has a `/` in it.
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text.contains('/') {
+            return Ok(Listen::Unix(text.into()));
+        }
+        let local = text.parse().map(|port: u16| SocketAddr::from(([127, 0, 0, 1], port)));
+        local
+            .or_else(|_| text.parse())
+            .map(Listen::Tcp)
+            .map_err(|_| format!("'{text}' is no PORT, ADDRESS:PORT or file with a '/' in its name"))
+    }
+}
+
+impl fmt::Display for Listen {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Listen::Tcp(address) => write!(f, "http://{address}/"),
+            Listen::Unix(path) => write!(f, "{}", path.display()),
+        }
+    }
+}
+
+/// Why a server does not start.
+#[derive(Debug)]
+pub struct ListenError {
+    listen: Listen,
+    error: std::io::Error,
+}
+
+impl fmt::Display for ListenError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "cannot listen at {}: {}", self.listen, self.error)
+    }
+}
+
+impl std::error::Error for ListenError {}
+
+/// Where the router comes from: another one may take its place while the server runs.
+pub struct Source {
+    /// The router that runs, as long as one does.
+    pub current: Box<dyn Fn() -> Option<Handle> + Send + Sync>,
+    /// Puts a configuration in the place of the running one, and says what came of it.
+    pub replace: Option<Replace>,
+}
+
+/// Puts a configuration in the place of the running one: says as JSON what changed or would change, or why nothing did.
+pub type Replace = Box<dyn Fn(Replacement) -> Result<serde_json::Value, String> + Send + Sync>;
+
+/// A configuration that is to run.
+pub struct Replacement {
+    /// The configuration's text.
+    pub text: String,
+    /// Only say what would change.
+    pub dry_run: bool,
+    /// Go back unless it is confirmed within so many seconds.
+    pub confirm_s: Option<u64>,
+}
+
+/// What all requests share.
+pub(crate) struct Shared {
+    pub(crate) source: Source,
+    pub(crate) token: Option<Token>,
+    pub(crate) surveys: Mutex<survey::Surveys>,
+    pub(crate) history: Mutex<history::History>,
+    /// Whether only this machine can reach the server.
+    pub(crate) local: bool,
+}
+
+/// A server. It ends when it is dropped.
+pub struct Server {
+    /// Where it listens: the port that the system chose, if it was asked to.
+    pub listen: Listen,
+    stop: Option<oneshot::Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        drop(self.stop.take());
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+        if let Listen::Unix(path) = &self.listen {
+            let _ = std::fs::remove_file(path);
+        }
+    }
+}
+
+/// A socket that listens.
+enum Listener {
+    Tcp(std::net::TcpListener),
+    Unix(std::os::unix::net::UnixListener),
+}
+
+/// Starts a server for a router.
+///
+/// # Errors
+/// It cannot listen there.
+pub fn start(listen: Listen, token: Option<Token>, source: Source) -> Result<Server, ListenError> {
+    let failed = |error| ListenError { listen: listen.clone(), error };
+    let (listener, bound) = bind(&listen).map_err(failed)?;
+    let local = match &bound {
+        Listen::Tcp(address) => address.ip().is_loopback(),
+        Listen::Unix(_) => true,
+    };
+    let shared = Arc::new(Shared {
+        source,
+        token,
+        surveys: Mutex::default(),
+        history: Mutex::new(history::History::default()),
+        local,
+    });
+    // One thread serves, and a few more wait for workers.
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .max_blocking_threads(4)
+        .thread_name("http")
+        .build()
+        .map_err(failed)?;
+    let (stop, stopped) = oneshot::channel();
+    let serve = move || {
+        // Connections that are open, event streams above all, end with the runtime.
+        runtime.block_on(async move {
+            tokio::select! {
+                _ = stopped => {}
+                _ = history::record(shared.clone()) => {}
+                _ = accept(listener, routes(shared)) => {}
+            }
+        });
+    };
+    let thread = std::thread::Builder::new().name("http".to_owned()).spawn(serve).map_err(failed)?;
+    Ok(Server { listen: bound, stop: Some(stop), thread: Some(thread) })
+}
+
+fn bind(listen: &Listen) -> std::io::Result<(Listener, Listen)> {
+    match listen {
+        Listen::Tcp(address) => {
+            let listener = std::net::TcpListener::bind(address)?;
+            listener.set_nonblocking(true)?;
+            let bound = Listen::Tcp(listener.local_addr()?);
+            Ok((Listener::Tcp(listener), bound))
+        }
+        Listen::Unix(path) => {
+            // A socket whose program is no more refuses connections; other files are a user's data.
+            let refused = std::os::unix::net::UnixStream::connect(path)
+                .is_err_and(|e| e.kind() == std::io::ErrorKind::ConnectionRefused);
+            if refused
+                && std::fs::symlink_metadata(path)
+                    .is_ok_and(|found| std::os::unix::fs::FileTypeExt::is_socket(&found.file_type()))
+            {
+                std::fs::remove_file(path)?;
+            }
+            let listener = std::os::unix::net::UnixListener::bind(path)?;
+            std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600))?;
+            listener.set_nonblocking(true)?;
+            Ok((Listener::Unix(listener), listen.clone()))
+        }
+    }
+}
+
+async fn accept(listener: Listener, routes: Router) -> std::io::Result<()> {
+    match listener {
+        Listener::Tcp(listener) => axum::serve(tokio::net::TcpListener::from_std(listener)?, routes).await,
+        Listener::Unix(listener) => axum::serve(tokio::net::UnixListener::from_std(listener)?, routes).await,
+    }
+}
+
+/// Everything that can be asked for.
+pub(crate) fn routes(shared: Arc<Shared>) -> Router {
+    let guard = axum::middleware::from_fn_with_state(shared.clone(), access::guard);
+    api::routes().merge(page::routes()).layer(guard).with_state(shared)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_to_listen() {
+        assert_eq!("8080".parse(), Ok(Listen::Tcp(([127, 0, 0, 1], 8080).into())));
+        assert_eq!("[::1]:80".parse(), Ok(Listen::Tcp("[::1]:80".parse().unwrap())));
+        assert_eq!("0.0.0.0:80".parse(), Ok(Listen::Tcp(([0, 0, 0, 0], 80).into())));
+        assert_eq!("./x".parse(), Ok(Listen::Unix("./x".into())));
+        for text in ["", ":80", "99999", "localhost:80", "x"] {
+            assert!(text.parse::<Listen>().is_err(), "{text}");
+        }
+    }
+}

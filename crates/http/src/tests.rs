@@ -1,0 +1,205 @@
+//! A router and its server, asked as clients ask.
+
+use crate::{Listen, Server, Source, Token, start};
+use router::{Handle, Options};
+use serde_json::{Value, json};
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::thread::JoinHandle;
+
+const CONFIGURATION: &str = "s :: TimedSource(0.01) -> c :: Counter -> q :: Queue(2); elementclass Half { input -> Counter -> output }
+    Idle -> h :: Half -> Discard; Idle -> Discard; u :: TimedUnqueue(100) ; q -> u -> Discard;";
+const TOKEN: &str = "0123456789abcdef0123";
+
+struct Running {
+    server: Server,
+    handle: Handle,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Running {
+    fn new(token: bool) -> Running {
+        let (sender, receiver) = std::sync::mpsc::channel();
+        let thread = std::thread::spawn(move || {
+            let parsed = lang::parse(CONFIGURATION, "config", &[]);
+            assert!(!parsed.has_errors(), "{}", parsed.render_click());
+            let classes = elements::classes();
+            let layout = router::layout(parsed.graph, &classes, 1).expect("a layout");
+            let (mut router, _) =
+                router::build(layout, CONFIGURATION.to_owned(), &classes, Options::default())
+                    .expect("a router");
+            sender.send(router.handle()).expect("the test waits");
+            router.run();
+            router.finish();
+        });
+        let handle = receiver.recv().expect("a handle");
+        let current = handle.clone();
+        let source = Source {
+            current: Box::new(move || Some(current.clone())),
+            replace: Some(Box::new(|wanted| {
+                if wanted.text.contains("Counter") {
+                    Ok(json!({}))
+                } else {
+                    Err("config:1: unknown".to_owned())
+                }
+            })),
+        };
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("token");
+        std::fs::write(&file, TOKEN).expect("a token");
+        let token = token.then(|| Token::read(&file).expect("a token"));
+        let server = start("0".parse().expect("a place"), token, source).expect("a server");
+        Running { server, handle, thread: Some(thread) }
+    }
+
+    /// Status and body.
+    fn ask(&self, method: &str, path: &str, headers: &str, body: &str) -> (u16, String) {
+        let Listen::Tcp(address) = self.server.listen else { unreachable!() };
+        let mut stream = TcpStream::connect(address).expect("it listens");
+        let host = if headers.contains("Host:") { String::new() } else { format!("Host: {address}\r\n") };
+        let length = body.len();
+        write!(stream, "{method} {path} HTTP/1.1\r\n{host}{headers}Connection: close\r\nContent-Length: {length}\r\n\r\n{body}").expect("sent");
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).expect("an answer");
+        let status = answer.split(' ').nth(1).and_then(|status| status.parse().ok()).expect("a status");
+        (status, answer.split_once("\r\n\r\n").map_or(String::new(), |(_, body)| body.to_owned()))
+    }
+
+    fn get(&self, path: &str) -> Value {
+        let (status, body) = self.ask("GET", path, "", "");
+        assert_eq!(status, 200, "{path}: {body}");
+        serde_json::from_str(&body).unwrap_or_else(|e| panic!("{path}: {e}: {body}"))
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.handle.stop();
+        let _ = self.thread.take().map(JoinHandle::join);
+    }
+}
+
+#[test]
+fn the_graph_is_that_of_the_configuration() {
+    let router = Running::new(false);
+    let graph = router.get("/api/v1/graph");
+    let elements = graph["elements"].as_array().expect("elements");
+    let at = |name: &str| elements.iter().position(|element| element["name"] == name).expect(name);
+    assert_eq!(elements[at("c")]["class"], "Counter");
+    assert!(
+        elements.iter().any(|element| element["name"].as_str().is_some_and(|name| name.starts_with("h/"))),
+        "compound elements have slashes"
+    );
+    let link = |from, to, push| json!({ "from": at(from), "from_port": 0, "to": at(to), "to_port": 0, "push": push });
+    let links = graph["connections"].as_array().expect("connections");
+    assert!(links.contains(&link("s", "c", true)) && links.contains(&link("q", "u", false)), "{links:?}");
+    assert_eq!(router.get("/api/v1")["elements"], elements.len());
+}
+
+/// Catches names whose slashes are taken for the path's.
+#[test]
+fn handlers_are_read_also_within_compound_elements() {
+    let router = Running::new(false);
+    assert_eq!(router.get("/api/v1/handlers/q.capacity"), json!({ "value": "2" }));
+    let inner = router
+        .get("/api/v1/elements")
+        .as_array()
+        .unwrap()
+        .iter()
+        .find_map(|e| Some(e["name"].as_str()?.to_owned()).filter(|n| n.starts_with("h/")))
+        .unwrap();
+    let value = router.get(&format!("/api/v1/handlers/{inner}.class"));
+    assert_eq!(value["value"].as_str().map(str::trim), Some("Counter"));
+    let element = router.get(&format!("/api/v1/elements/{inner}"));
+    assert!(
+        element["handlers"].as_array().unwrap().iter().any(|handler| handler["name"] == "count"),
+        "{element}"
+    );
+    assert_eq!(router.ask("GET", "/api/v1/handlers/q.weather", "", "").0, 404);
+    assert_eq!(router.ask("GET", "/api/v1/handlers/x.count", "", "").0, 404);
+    assert_eq!(router.ask("GET", "/api/v1/handlers/q", "", "").0, 404);
+    assert_eq!(router.ask("GET", "/api/v2", "", "").0, 404);
+}
+
+#[test]
+fn nothing_is_written_without_the_token() {
+    let router = Running::new(false);
+    let put = |router: &Running, headers: &str| router.ask("PUT", "/api/v1/handlers/c.reset", headers, "").0;
+    assert_eq!(put(&router, ""), 403, "the server has no token");
+    let router = Running::new(true);
+    assert_eq!(put(&router, ""), 401);
+    assert_eq!(put(&router, "Authorization: Bearer 0123456789abcdef0124\r\n"), 401);
+    let right = format!("Authorization: Bearer {TOKEN}\r\n");
+    assert_eq!(put(&router, &right), 200);
+    assert_eq!(router.ask("POST", "/api/v1/reload", "", "Idle;").0, 401);
+    let refused = router.ask("POST", "/api/v1/reload", &right, "Idle;");
+    assert_eq!((refused.0, refused.1.contains("config:1: unknown")), (422, true));
+    assert_eq!(router.ask("POST", "/api/v1/reload", &right, "Counter").0, 200);
+}
+
+/// Catches pages of other sites, by their origin and by a name of theirs that means this machine.
+#[test]
+fn foreign_pages_are_refused() {
+    let router = Running::new(false);
+    for headers in [
+        "Host: example.org\r\n",
+        "Host: localhost\r\nOrigin: http://example.org\r\n",
+        "Host: localhost\r\nOrigin: null\r\n",
+    ] {
+        assert_eq!(router.ask("GET", "/api/v1", headers, "").0, 403, "{headers}");
+    }
+    assert_eq!(router.ask("GET", "/api/v1", "Host: localhost\r\nOrigin: http://localhost\r\n", "").0, 200);
+}
+
+#[test]
+fn the_state_has_workers_and_sums() {
+    let router = Running::new(false);
+    let state = router.get("/api/v1/state");
+    assert_eq!(state["workers"].as_array().map(Vec::len), Some(1));
+    assert_eq!(state["workers"][0]["up"], true);
+    assert!(state["readings"].as_array().unwrap().iter().any(|reading| reading["element"] == "c"), "{state}");
+    assert!(router.get("/api/v1/drops").is_array() && router.get("/api/v1/history").is_array());
+}
+
+/// Catches a resource that the description does not have, or one that it has and that is not there.
+#[test]
+fn the_description_is_of_what_is_there() {
+    let router = Running::new(false);
+    let description = router.get("/api/v1/openapi.json");
+    let paths = description["paths"].as_object().expect("paths");
+    assert_eq!(paths.len(), 10);
+    for (path, methods) in paths.iter().filter(|(path, _)| *path != "/api/v1/events") {
+        if methods.get("get").is_some() {
+            let path = path.replace("{name}", "c").replace("{path}", "c.count");
+            assert_eq!(router.ask("GET", &path, "", "").0, 200, "{path}");
+        }
+    }
+}
+
+#[test]
+fn the_page_needs_nothing_from_elsewhere() {
+    let router = Running::new(false);
+    for path in ["/", "/page.js", "/page.css", "/layout.js"] {
+        let (status, text) = router.ask("GET", path, "", "");
+        let foreign =
+            text.replace("http://www.w3.org/2000/svg", "").contains("//www") || text.contains("https://");
+        assert!(status == 200 && !foreign, "{path}");
+    }
+}
+
+#[test]
+fn a_socket_for_its_owner_alone_is_removed_at_the_end() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("http");
+    let source = Source { current: Box::new(|| None), replace: None };
+    let server = start(Listen::Unix(path.clone()), None, source).expect("a server");
+    assert_eq!(std::fs::metadata(&path).expect("a socket").permissions().mode() & 0o777, 0o600);
+    let mut stream = std::os::unix::net::UnixStream::connect(&path).expect("it listens");
+    write!(stream, "GET /api/v1 HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n").expect("sent");
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).expect("an answer");
+    assert!(answer.starts_with("HTTP/1.1 503"), "{answer}");
+    drop(server);
+    assert!(!path.exists());
+}
