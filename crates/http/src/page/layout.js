@@ -96,7 +96,7 @@ function position(places, links, levels) {
     let x = 0;
     for (const at of level) { places[at].x = x + places[at].width / 2; x += places[at].width + GAP; }
   }
-  for (let sweep = 0; sweep < 12; sweep++) {
+  for (let sweep = 0; sweep < 24; sweep++) {
     for (const level of sweep % 2 ? levels.toReversed() : levels) {
       const wish = level.map(at => near[at].length ? near[at].reduce((sum, other) => sum + places[other].x, 0) / near[at].length : places[at].x);
       let least = -Infinity;
@@ -104,15 +104,12 @@ function position(places, links, levels) {
         places[at].x = Math.max(wish[n], least + places[at].width / 2);
         least = places[at].x + places[at].width / 2 + GAP;
       });
-      let most = Infinity;
-      level.toReversed().forEach((at, n) => {
-        const want = Math.max(wish[level.length - 1 - n], -Infinity);
-        if (places[at].x > want || places[at].x > most - places[at].width / 2) places[at].x = Math.min(places[at].x, most - places[at].width / 2);
-        most = places[at].x - places[at].width / 2 - GAP;
-      });
+      // Who had no room went to the right; the row as a whole goes back by as much on average.
+      const drift = level.reduce((sum, at, n) => sum + places[at].x - wish[n], 0) / Math.max(1, level.length);
+      level.forEach(at => { places[at].x -= drift; });
     }
   }
-  const left = Math.min(...places.map(place => place.x - place.width / 2), 0);
+  const left = Math.min(...places.map(place => place.x - place.width / 2));
   places.forEach(place => { place.x -= left; });
   return Math.max(...places.map(place => place.x + place.width / 2), 1);
 }
