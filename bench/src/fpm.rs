@@ -60,7 +60,7 @@ struct Report {
 /// Runs it.
 pub(crate) fn run(arguments: &Arguments) -> Result<(), String> {
     let (runs, changes) = if arguments.tiny { (1, 3) } else { (arguments.runs, arguments.changes) };
-    let routes = |asked: u32| if arguments.tiny { 2_000 } else { asked };
+    let routes = |asked: u32| if arguments.tiny { 20_000 } else { asked };
     let pause = Duration::from_millis(if arguments.tiny { 20 } else { 1_000 });
     let mut figures = Vec::new();
     for _ in 0..runs {

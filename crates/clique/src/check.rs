@@ -176,9 +176,6 @@ fn verdict(name: &str, reporter: &Reporter) -> String {
     }
 }
 
-/// Characters of a column, at most: one long name does not push the others away.
-pub(crate) const COLUMN_MAX: usize = 60;
-
 /// An element, as far as its placement is concerned.
 struct Row {
     name: String,
@@ -250,7 +247,8 @@ impl Placement {
     /// A table for people: the elements of each worker, and which had to come together.
     fn table(&self) -> String {
         let mut text = String::new();
-        let width = |of: fn(&Row) -> usize| self.rows.iter().map(of).max().unwrap_or(0).min(COLUMN_MAX);
+        let width =
+            |of: fn(&Row) -> usize| self.rows.iter().map(of).max().unwrap_or(0).min(console::COLUMN_MAX);
         let (name, class) = (width(|row| row.name.len()), width(|row| row.class.name.len()));
         let ports = width(|row| row.inputs.len() + 1 + row.outputs.len());
         for worker in 0..self.workers {

@@ -4,6 +4,9 @@ use crate::status::Status;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::io::{self, IsTerminal, Write};
 
+/// Characters of a column, at most: one long name does not push the others away.
+pub(crate) const COLUMN_MAX: usize = 60;
+
 /// Writes to standard output. A reader that went away is no error: it has seen enough.
 ///
 /// # Errors

@@ -46,6 +46,7 @@ mod print;
 mod read;
 mod reload;
 mod remedies;
+mod reply;
 mod report;
 mod routes;
 mod run;

@@ -51,6 +51,12 @@ const ELSEWHERE: &[(&str, &str)] = &[
     ("ChatterSocket", "crates/control/src/socket/tests.rs"),
     ("HTTPServer", "crates/control/src/socket/tests.rs"),
     ("MetricsSocket", "crates/control/src/socket/tests.rs"),
+    // Connections, whose filters are conf/firewall.click's.
+    ("ConnTrack", "crates/elements-translation/src/track/conn_track.rs"),
+    ("ConnTrackConfirm", "crates/elements-translation/src/track/conn_track.rs"),
+    // Tunnels, also those of a kernel that has IPsec.
+    ("IPsec", "crates/elements-routing/src/ipsec/ipsec.rs"),
+    ("KernelIPsec", "crates/control/src/ipsec/kernel_ipsec.rs"),
 ];
 
 #[test]

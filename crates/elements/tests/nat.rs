@@ -21,7 +21,8 @@ fn packet(protocol: u8, from: &str, to: &str, payload: &[u8]) -> Vec<u8> {
     let mut payload = payload.to_vec();
     match protocol {
         ip_proto::UDP => wire::udp::fill_checksum_v4(src, dst, &mut payload).expect("a datagram"),
-        _ => wire::icmpv4::fill_checksum(&mut payload).expect("a message"),
+        ICMP => wire::icmpv4::fill_checksum(&mut payload).expect("a message"),
+        _ => {} // no element looks
     }
     let mut data = vec![0; ipv4::HEADER_LEN];
     data.extend(&payload);

@@ -1,16 +1,11 @@
 //! The last hour: every ten seconds how many packets came, went and were dropped, and how busy the workers were.
 
-use crate::server::Shared;
-use crate::survey::Surveys;
 use router::Survey;
 use serde::Serialize;
 use std::collections::VecDeque;
-use std::sync::{Arc, PoisonError};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{SystemTime, UNIX_EPOCH};
 use utoipa::ToSchema;
 
-/// From one sample to the next.
-const STEP: Duration = Duration::from_secs(10);
 /// An hour's.
 const SAMPLES: usize = 360;
 
@@ -38,7 +33,7 @@ pub(crate) struct History {
 }
 
 impl History {
-    fn push(&mut self, sample: Sample) {
+    pub(crate) fn push(&mut self, sample: Sample) {
         if self.samples.len() == SAMPLES {
             self.samples.pop_front();
         }
@@ -62,23 +57,6 @@ impl Sample {
             load: loads.fold(0.0, f64::max),
             waiting_bytes: rcu::Domain::global().stats().bytes_waiting as u64,
         }
-    }
-}
-
-/// Takes samples for ever.
-pub(crate) async fn record(shared: Arc<Shared>) {
-    let mut ticks = tokio::time::interval(STEP);
-    loop {
-        ticks.tick().await;
-        let shared = shared.clone();
-        let sample = move || {
-            let handle = (shared.source.current)()?;
-            let survey = Surveys::read(&shared.surveys, &handle).ok()?;
-            shared.history.lock().unwrap_or_else(PoisonError::into_inner).push(Sample::of(&survey));
-            Some(())
-        };
-        // A router that is being replaced has no state: the next sample has.
-        let _ = tokio::task::spawn_blocking(sample).await;
     }
 }
 

@@ -10,7 +10,8 @@
 //! | `server.rs` | listens, and serves until it is dropped |
 //! | `access.rs` | who may ask what |
 //! | `api/` | the resources, one file each |
-//! | `survey.rs`, `history.rs` | what workers said last, and in the last hour |
+//! | `shared.rs` | what requests share, and where the router comes from |
+//! | `survey.rs`, `history.rs`, `recorder.rs` | what workers said last, and in the last hour |
 //! | `page/` | the page: HTML, style and script |
 
 #![forbid(unsafe_code)]
@@ -19,10 +20,14 @@ mod access;
 mod api;
 mod history;
 mod page;
+mod recorder;
 mod server;
+mod shared;
 mod survey;
 #[cfg(test)]
 mod tests;
+mod token;
 
-pub use access::Token;
-pub use server::{Listen, ListenError, Replace, Replacement, Server, Source, start};
+pub use server::{Listen, ListenError, Server, start};
+pub use shared::{Replace, Replacement, Source};
+pub use token::Token;

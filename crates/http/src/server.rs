@@ -1,9 +1,10 @@
 //! Listens, and serves until it is dropped.
 
-use crate::access::{self, Token};
-use crate::{api, history, page, survey};
+use crate::access;
+use crate::shared::{Shared, Source};
+use crate::token::Token;
+use crate::{api, history, page, recorder};
 use axum::Router;
-use router::Handle;
 use std::fmt;
 use std::net::SocketAddr;
 use std::os::unix::fs::PermissionsExt;
@@ -62,37 +63,6 @@ impl fmt::Display for ListenError {
 
 impl std::error::Error for ListenError {}
 
-/// Where the router comes from: another one may take its place while the server runs.
-pub struct Source {
-    /// The router that runs, as long as one does.
-    pub current: Box<dyn Fn() -> Option<Handle> + Send + Sync>,
-    /// Puts a configuration in the place of the running one, and says what came of it.
-    pub replace: Option<Replace>,
-}
-
-/// Puts a configuration in the place of the running one: says as JSON what changed or would change, or why nothing did.
-pub type Replace = Box<dyn Fn(Replacement) -> Result<serde_json::Value, String> + Send + Sync>;
-
-/// A configuration that is to run.
-pub struct Replacement {
-    /// The configuration's text.
-    pub text: String,
-    /// Only say what would change.
-    pub dry_run: bool,
-    /// Go back unless it is confirmed within so many seconds.
-    pub confirm_s: Option<u64>,
-}
-
-/// What all requests share.
-pub(crate) struct Shared {
-    pub(crate) source: Source,
-    pub(crate) token: Option<Token>,
-    pub(crate) surveys: Mutex<survey::Surveys>,
-    pub(crate) history: Mutex<history::History>,
-    /// Whether only this machine can reach the server.
-    pub(crate) local: bool,
-}
-
 /// A server. It ends when it is dropped.
 pub struct Server {
     /// Where it listens: the port that the system chose, if it was asked to.
@@ -150,7 +120,7 @@ pub fn start(listen: Listen, token: Option<Token>, source: Source) -> Result<Ser
         runtime.block_on(async move {
             tokio::select! {
                 _ = stopped => {}
-                _ = history::record(shared.clone()) => {}
+                _ = recorder::record(shared.clone()) => {}
                 _ = accept(listener, routes(shared)) => {}
             }
         });

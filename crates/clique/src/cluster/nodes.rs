@@ -4,7 +4,7 @@ use super::local::{self, ClusterFiles};
 use super::output::{complain, default_socket, json};
 use crate::address::connect;
 use crate::console;
-use crate::ctl::data;
+use crate::reply::data;
 use crate::status::Status;
 use control::Client;
 use serde_json::{Value, json};

@@ -1,6 +1,7 @@
 //! `clique ctl flows`: the flows that elements remember.
 
-use super::{Session, data, ended, fine, print, print_json};
+use super::{Session, ended, print, print_json};
+use crate::reply::{data, fine};
 use serde_json::{Value, json};
 use std::ops::ControlFlow;
 

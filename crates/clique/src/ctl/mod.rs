@@ -10,13 +10,13 @@ mod several;
 mod shell;
 
 use crate::address::Address;
-use crate::check::COLUMN_MAX;
 use crate::console::{self, reason};
 use crate::glob;
 use crate::job::start_s;
+use crate::reply::{data, fine};
 use crate::status::Status;
 use clap::{Subcommand, ValueHint};
-use control::{Client, Failure, Reply};
+use control::Client;
 #[cfg(feature = "editor")]
 use editor as prompt;
 use router::Classes;
@@ -114,17 +114,6 @@ struct Session {
     json: bool,
     /// The classes of this program, for their manuals.
     known: Classes,
-}
-
-/// The response to a command that was carried out, or what it says instead.
-pub(crate) fn fine(reply: Result<Reply, Failure>) -> Result<Reply, String> {
-    let reply = reply.map_err(|failure| failure.to_string())?;
-    if reply.is_fine() { Ok(reply) } else { Err(reply.messages.join("\n")) }
-}
-
-/// The data of a response, or what it says instead.
-pub(crate) fn data(reply: Result<Reply, Failure>) -> Result<String, String> {
-    Ok(fine(reply)?.data.unwrap_or_default())
 }
 
 /// Prints; that the reader has gone is no error, but there is nothing more to be done then.
@@ -231,7 +220,7 @@ impl Session {
         for name in &names {
             classes.push(data(self.client.read(&format!("{name}.class"), ""))?);
         }
-        let width = names.iter().map(String::len).max().unwrap_or(0).min(COLUMN_MAX);
+        let width = names.iter().map(String::len).max().unwrap_or(0).min(console::COLUMN_MAX);
         let both = || names.iter().zip(&classes);
         let text: String = both().map(|(name, class)| format!("{name:width$}  {class}\n")).collect();
         let list: Vec<Value> = both().map(|(name, class)| json!({ "name": name, "class": class })).collect();

@@ -1,6 +1,7 @@
 //! Several handlers at once, and what handlers mean.
 
-use super::{Session, data, ended, print_json, rows};
+use super::{Session, ended, print_json, rows};
+use crate::reply::data;
 use crate::{glob, manual};
 use serde_json::{Value, json};
 use std::fmt::Write;

@@ -4,7 +4,7 @@ use super::pcapng::Pcapng;
 use super::{bytes, ended, event, number, text};
 use crate::address::Address;
 use crate::console;
-use crate::ctl;
+use crate::reply;
 use crate::status::Status;
 
 /// Arguments of `clique capture`.
@@ -45,7 +45,7 @@ pub(crate) fn run(args: &Args) -> Status {
 fn capture(args: &Args) -> Result<(), String> {
     let mut client = args.address.connect()?;
     let snaplen = usize::try_from(args.snaplen).unwrap_or(usize::MAX);
-    ctl::fine(client.capture(&args.edge, args.count, args.seconds, snaplen, &args.filter))?;
+    reply::fine(client.capture(&args.edge, args.count, args.seconds, snaplen, &args.filter))?;
     let mut file = Pcapng::create(&args.write)?;
     loop {
         let packet = event(&mut client)?;

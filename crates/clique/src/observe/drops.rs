@@ -3,7 +3,7 @@
 use super::pcapng::Pcapng;
 use super::{bytes, ended, number, object, print, text};
 use crate::address::Address;
-use crate::ctl;
+use crate::reply;
 use crate::status::Status;
 use control::Client;
 use serde_json::{Value, json};
@@ -46,7 +46,7 @@ struct Reading {
 
 impl Reading {
     fn take(client: &mut Client) -> Result<Reading, String> {
-        let answer = object(&ctl::data(client.drops())?)?;
+        let answer = object(&reply::data(client.drops())?)?;
         let drops = answer["drops"].as_array().cloned().unwrap_or_default();
         Ok(Reading { at: Instant::now(), drops })
     }

@@ -3,9 +3,9 @@
 use super::{changes, changes_text, ended, object, print, text};
 use crate::address::Address;
 use crate::check;
-use crate::ctl;
 use crate::input;
 use crate::load;
+use crate::reply;
 use crate::status::Status;
 use clap::ValueHint;
 use click_tools::{Input, default_clickpath, parameter};
@@ -46,7 +46,7 @@ pub(crate) fn run(args: &Args, known: &Classes) -> Status {
 fn explain(args: &Args, known: &Classes) -> Result<(), String> {
     let answer = match &args.configuration {
         Some(file) => of_file(file, args, known)?,
-        None => object(&ctl::data(args.address.connect()?.explain(&args.packet))?)?,
+        None => object(&reply::data(args.address.connect()?.explain(&args.packet))?)?,
     };
     let shown = if args.json { format!("{answer}\n") } else { lines(&answer) };
     print(&shown).map(drop)

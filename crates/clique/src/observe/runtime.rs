@@ -2,7 +2,7 @@
 
 use super::{ended, number, object, print, text};
 use crate::address::Address;
-use crate::ctl;
+use crate::reply;
 use crate::status::Status;
 use serde_json::Value;
 
@@ -23,7 +23,7 @@ pub(crate) fn run(args: &Args) -> Status {
 }
 
 fn runtime(args: &Args) -> Result<(), String> {
-    let answer = ctl::data(args.address.connect()?.runtime())?;
+    let answer = reply::data(args.address.connect()?.runtime())?;
     if args.json {
         return print(&format!("{answer}\n")).map(drop);
     }

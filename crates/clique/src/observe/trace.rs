@@ -4,7 +4,7 @@ use super::pcapng::Pcapng;
 use super::{bytes, changes, changes_text, ended, event, number, print, text};
 use crate::address::Address;
 use crate::console;
-use crate::ctl;
+use crate::reply;
 use crate::status::Status;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -47,7 +47,7 @@ pub(crate) fn run(args: &Args) -> Status {
 
 fn trace(args: &Args) -> Result<(), String> {
     let mut client = args.address.connect()?;
-    ctl::fine(client.trace(args.count, args.seconds, &args.filter))?;
+    reply::fine(client.trace(args.count, args.seconds, &args.filter))?;
     let mut packets: BTreeMap<u64, Vec<Value>> = BTreeMap::new();
     let end = loop {
         let step = event(&mut client)?;

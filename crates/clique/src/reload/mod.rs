@@ -181,7 +181,7 @@ fn complain(manner: &Manner, message: &str, status: Status) -> Status {
 fn ask(address: &Address, manner: &Manner, request: &Request) -> Status {
     let asked = address.connect().and_then(|mut client| {
         let request = serde_json::to_string(request).map_err(|error| error.to_string())?;
-        crate::ctl::data(client.reload(&request))
+        crate::reply::data(client.reload(&request))
     });
     match asked {
         Ok(answer) => show(manner, &answer),

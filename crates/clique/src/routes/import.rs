@@ -4,7 +4,7 @@ use super::file::{self, Reading, route_json};
 use super::trouble::Trouble;
 use crate::address::connect;
 use crate::console;
-use crate::ctl;
+use crate::reply;
 use crate::report;
 use crate::status::Status;
 use clap::ValueHint;
@@ -112,7 +112,7 @@ fn load(args: &Args, element: &str, list: &List, json: bool) -> Result<Status, T
     let failure = |message: String| Trouble(Status::Failure, message);
     let mut client = connect(args.port, args.unix_socket.as_deref()).map_err(failure)?;
     let handler = if args.replace { "replace_text" } else { "load_text" };
-    let reply = ctl::fine(client.write(&format!("{element}.{handler}"), &value)).map_err(failure)?;
+    let reply = reply::fine(client.write(&format!("{element}.{handler}"), &value)).map_err(failure)?;
     for warning in reply.warnings() {
         console::complain(&format!("clique routes: {element}: {warning}\n"));
     }

@@ -36,7 +36,7 @@ impl Source {
         if reply.code == UNKNOWN {
             return Err("this router tells no metrics".to_owned());
         }
-        let text = crate::ctl::data(Ok(reply))?;
+        let text = crate::reply::data(Ok(reply))?;
         self.client = Some(client);
         Ok(Reading { at, samples: Samples::parse(&text) })
     }

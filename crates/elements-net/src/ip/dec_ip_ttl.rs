@@ -83,11 +83,12 @@ impl Simple for DecIpTtl {
         if !self.active || !self.multicast && header.dst().is_multicast() {
             return Some(Decision::new(Verdict::Pass, ""));
         }
-        if header.ttl() <= 1 {
+        if header.ttl().saturating_sub(1) == 0 {
             let verdict = elements_shared::verdict::fail(self.outputs, "time to live expired");
             return Some(Decision::new(verdict, "time to live expired"));
         }
-        header.decrement_ttl();
+        header.set_ttl(header.ttl() - 1);
+        header.fill_checksum();
         Some(Decision::new(Verdict::Pass, ""))
     }
 

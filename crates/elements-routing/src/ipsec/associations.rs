@@ -9,6 +9,9 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering::Relaxed};
 
+/// The most that a window can be.
+const WINDOW_MOST: u32 = 1 << 16;
+
 /// An association with its cipher. It does not change; what it counts is in [`Live`].
 pub(crate) struct Sa {
     pub(crate) source: IpAddr,
@@ -77,8 +80,8 @@ impl Sa {
         if of.spi < 256 {
             return Err("SPI must be at least 256: those below are reserved".to_owned());
         }
-        if of.window > super::WINDOW_MOST {
-            return Err(format!("the window must be at most {}", super::WINDOW_MOST));
+        if of.window > WINDOW_MOST {
+            return Err(format!("the window must be at most {}", WINDOW_MOST));
         }
         if of.source.is_ipv4() != of.destination.is_ipv4() {
             return Err("source and destination are of different families".to_owned());

@@ -18,8 +18,5 @@ mod too_big;
 
 use router::Class;
 
-/// The most that a window can be.
-const WINDOW_MOST: u32 = 1 << 16;
-
 /// The classes of this family.
 pub const CLASSES: &[&Class] = &[&ipsec::CLASS];

@@ -1,7 +1,7 @@
 //! Elements and their handlers.
 
-use super::{Failure, ask};
-use crate::server::Shared;
+use super::answer::{Failure, ask};
+use crate::shared::Shared;
 use axum::extract::{Path, Query, State};
 use axum::response::Response;
 use router::{Call, Handle};

@@ -1,7 +1,7 @@
 //! Events as they happen (server-sent events, as HTML's standard has them).
 
-use super::Failure;
-use crate::server::Shared;
+use super::answer::Failure;
+use crate::shared::Shared;
 use axum::extract::{Query, State};
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};

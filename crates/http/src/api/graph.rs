@@ -1,7 +1,7 @@
 //! The configuration as a graph.
 
-use super::ask;
-use crate::server::Shared;
+use super::answer::ask;
+use crate::shared::Shared;
 use axum::extract::State;
 use axum::response::Response;
 use serde::Serialize;

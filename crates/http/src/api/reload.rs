@@ -1,7 +1,7 @@
 //! Another configuration in the place of the running one.
 
-use super::{Failure, ask};
-use crate::server::{Replacement, Shared};
+use super::answer::{Failure, ask};
+use crate::shared::{Replacement, Shared};
 use axum::extract::{Query, State};
 use axum::response::Response;
 use serde::Deserialize;

@@ -1,8 +1,8 @@
 //! What the router does: workers, measurements, drops, memory that waits.
 
-use super::{Failure, ask};
+use super::answer::{Failure, ask};
 use crate::history::Sample;
-use crate::server::Shared;
+use crate::shared::Shared;
 use crate::survey::Surveys;
 use axum::Json;
 use axum::extract::State;

@@ -1,6 +1,6 @@
 //! The page: three files, which the program has in itself.
 
-use crate::server::Shared;
+use crate::shared::Shared;
 use axum::Router;
 use axum::http::header::CONTENT_TYPE;
 use axum::routing::get;

@@ -13,7 +13,7 @@ use super::output::json;
 use super::wiring::Wiring;
 use crate::address::connect;
 use crate::console;
-use crate::ctl::data;
+use crate::reply::data;
 use crate::status::Status;
 use network::Network;
 use serde_json::{Value, json};
