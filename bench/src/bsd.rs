@@ -15,6 +15,9 @@ use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+/// Runs a design: threads, destinations, how long, a parameter; a rate and a share of time.
+type Measure = fn(usize, u32, Duration, f64) -> (f64, f64);
+
 /// What to measure.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
@@ -169,7 +172,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), String> {
     };
     let (time, destinations, clock) =
         (Duration::from_secs_f64(seconds), arguments.destinations.max(1), clock_ns());
-    let designs: [(&'static str, fn(usize, u32, Duration, f64) -> (f64, f64)); 4] = [
+    let designs: [(&'static str, Measure); 4] = [
         (Legacy::NAME, sample::<Legacy>),
         (Split::NAME, sample::<Split>),
         (FlowTable::NAME, sample::<FlowTable>),

@@ -90,10 +90,8 @@ Script(wait 1, stop);
 // There is room for two flows.
 Idle -> FlowIPManager -> FlowCounter -> Discard;
 FromIPSummaryDump($DIR/in, STOP true, CHECKSUM true) -> m :: FlowIPManager(CAPACITY 2) -> c :: FlowCounter -> id :: StoreFlowID(28) -> Strip(28) -> Print(id, 8) -> Discard;
-//= m: 2 flows lost (a worker has room for 2 now)
-//= c: state of 2 flows lost
-//= id: state of 2 flows lost
-//= id:    8 | 01000000 00000000
-//= id:    8 | 02000000 00000000
+//= m: 2 flows lost (there is room for 2 now)
+//= id:    8 | 05000000 00000000
+//= id:    8 | 06000000 00000000
 //? m.drop_reasons
 //= 1	flow table full

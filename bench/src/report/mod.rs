@@ -4,6 +4,8 @@
 //! disturb the next; what it prints is kept beside the page (`raw/TOPIC.json`), and a report that was broken off goes on where it stopped.
 //! [`show`] makes sections of what was kept, [`page`] puts them on a page, with the published figures (`published.json`) beside ours.
 
+mod depth;
+mod kept;
 mod page;
 mod peers;
 mod plot;
@@ -12,9 +14,10 @@ mod stability;
 mod topics;
 
 use crate::machine::Machine;
-use serde::{Deserialize, Serialize};
+use depth::Depth;
+use kept::{Account, Kept, Results, raw};
+use serde::Serialize;
 use serde_json::Value;
-use stability::Stability;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Instant;
@@ -56,59 +59,6 @@ pub(crate) struct Arguments {
     /// Print where everything is, and what was measured, as JSON.
     #[arg(long)]
     json: bool,
-}
-
-/// How much is measured.
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum Depth {
-    Tiny,
-    Quick,
-    Full,
-}
-
-/// What is kept of a topic.
-#[derive(Deserialize, Serialize)]
-pub(crate) struct Kept {
-    topic: String,
-    depth: Depth,
-    command: Vec<String>,
-    commit: String,
-    seconds: f64,
-    /// The share of processor time that the machine's host took meanwhile.
-    steal_percent: f64,
-    /// What the command printed, or why there is nothing.
-    result: Result<Value, String>,
-}
-
-/// The machine's account, beside the results.
-#[derive(Deserialize, Serialize)]
-pub(crate) struct Account {
-    machine: Machine,
-    stability: Stability,
-}
-
-/// A folder of results, read.
-pub(crate) struct Results {
-    account: Account,
-    kept: Vec<Kept>,
-}
-
-impl Results {
-    fn read(folder: &Path) -> Result<Results, String> {
-        let account = crate::rcu::read_json(&folder.join("machine.json"))?;
-        let of = |topic: &Topic| crate::rcu::read_json(&raw(folder, topic.name)).ok();
-        Ok(Results { account, kept: topics::TOPICS.iter().filter_map(of).collect() })
-    }
-
-    /// The result of a topic that could be measured.
-    pub(crate) fn of(&self, topic: &str) -> Option<&Value> {
-        self.kept.iter().find(|kept| kept.topic == topic)?.result.as_ref().ok()
-    }
-}
-
-fn raw(folder: &Path, topic: &str) -> PathBuf {
-    folder.join("raw").join(topic).with_extension("json")
 }
 
 fn write(path: &Path, text: &str) -> Result<(), String> {

@@ -1,9 +1,10 @@
 //! The page: one file, no outside resources, light or dark as the reader has it.
 
+use super::kept::{Kept, Results};
 use super::plot::escaped;
-use super::show::{self, Section, Table};
+use super::show;
+use super::show::section::{Section, Table};
 use super::topics::TOPICS;
-use super::{Kept, Results};
 use std::fmt::Write as _;
 
 const STYLE: &str = include_str!("page.css");

@@ -3,7 +3,7 @@
 //! A program runs the configuration for some packets and for twice as many; the difference is what packets take, without its start. A Queue that
 //! overflows flatters whoever has it, so a run in which a packet was dropped is an error.
 
-use super::Depth;
+use super::depth::Depth;
 use crate::rcu::Spread;
 use serde_json::{Value, json};
 use std::path::Path;

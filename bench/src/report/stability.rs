@@ -1,6 +1,6 @@
 //! Whether the machine is quiet enough for figures: the same loop again and again on each processor, and the time that the host takes.
 
-use super::Depth;
+use super::depth::Depth;
 use crate::rcu::{Bound, Spread, processors};
 use serde::{Deserialize, Serialize};
 use std::time::{Duration, Instant};

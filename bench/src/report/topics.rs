@@ -1,6 +1,6 @@
 //! What a report measures: the commands, with the options of a quick and of a full run.
 
-use super::Depth;
+use super::depth::Depth;
 use super::peers::Peer;
 
 /// How a topic is measured.

@@ -15,6 +15,9 @@ mod kernel_handler_proxy;
 mod limits;
 mod members;
 mod metrics;
+#[cfg(test)]
+#[path = "../../../fuzz/mutations.rs"]
+mod mutations;
 pub mod observe;
 mod routes;
 mod socket;

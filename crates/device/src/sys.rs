@@ -50,24 +50,6 @@ pub(crate) fn socket(domain: c_int, kind: c_int, protocol: c_int) -> io::Result<
     Ok(unsafe { OwnedFd::from_raw_fd(fd) })
 }
 
-/// Which sockets a test's thread has asked for, by domain.
-#[cfg(test)]
-pub(crate) mod asked {
-    use libc::c_int;
-    use std::cell::RefCell;
-
-    thread_local!(static ASKED: RefCell<Vec<c_int>> = const { RefCell::new(Vec::new()) });
-
-    pub(super) fn note(domain: c_int) {
-        ASKED.with_borrow_mut(|asked| asked.push(domain));
-    }
-
-    /// Those since this was called last.
-    pub(crate) fn take() -> Vec<c_int> {
-        ASKED.take()
-    }
-}
-
 /// Sets a socket option.
 pub(crate) fn set_option<T: Plain>(fd: &OwnedFd, level: c_int, name: c_int, value: &T) -> io::Result<()> {
     let len = size_of::<T>() as libc::socklen_t;
@@ -237,5 +219,23 @@ impl Drop for Mapping {
     fn drop(&mut self) {
         // SAFETY: the mapping is this owner's, and nothing refers to it any more.
         unsafe { libc::munmap(self.base.as_ptr().cast(), self.len) };
+    }
+}
+
+/// Which sockets a test's thread has asked for, by domain.
+#[cfg(test)]
+pub(crate) mod asked {
+    use libc::c_int;
+    use std::cell::RefCell;
+
+    thread_local!(static ASKED: RefCell<Vec<c_int>> = const { RefCell::new(Vec::new()) });
+
+    pub(super) fn note(domain: c_int) {
+        ASKED.with_borrow_mut(|asked| asked.push(domain));
+    }
+
+    /// Those since this was called last.
+    pub(crate) fn take() -> Vec<c_int> {
+        ASKED.take()
     }
 }

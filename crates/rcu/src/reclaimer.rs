@@ -241,7 +241,7 @@ pub(crate) mod thread {
         shared.bell.awake();
         run_rounds(shared);
         shared.bell.fall_asleep();
-        cfg!(rcu_mutant = "look_again") || shared.queues.live().all(|queue| queue.len() == 0)
+        cfg!(rcu_mutant = "look_again") || shared.queues.live().all(|queue| matches!(queue.len(), 0))
     }
 
     /// Between rounds a control thread's barrier goes first, which a steady stream of updates would otherwise keep waiting.

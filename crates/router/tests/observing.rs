@@ -37,11 +37,11 @@ struct Even(u64);
 impl Simple for Even {
     fn process(&mut self, _cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
         self.0 += 1;
-        if packet.data()[0] % 2 == 0 { Verdict::Pass } else { Verdict::Drop("odd") }
+        if packet.data()[0].is_multiple_of(2) { Verdict::Pass } else { Verdict::Drop("odd") }
     }
 
     fn explain(&self, _look: &Look<'_>, packet: &mut Packet) -> Option<Decision> {
-        let is_even = packet.data()[0] % 2 == 0;
+        let is_even = packet.data()[0].is_multiple_of(2);
         Some(Decision::new(if is_even { Then::Output(0) } else { Then::Drop("odd") }, "by its number"))
     }
 

@@ -1,7 +1,7 @@
 //! Route tables, and routes on their way into them.
 
-use super::{Section, Table, bar, list, number, one_series, ratio, scaled, section, spread, text};
-use crate::report::plot;
+use super::section::{Section, Table, bar, list, one_series, ratio, scaled, section, spread, text};
+use crate::report::plot::{self, number};
 use serde_json::Value;
 
 /// Lookups: for each family, trace, batch and state of the caches a row, a column for each table.

@@ -1,7 +1,7 @@
 //! Tables and figures of the papers, row by row.
 
-use super::{PUBLISHED, Section, Table, bar, list, number, ratio, section, text};
-use crate::report::plot;
+use super::section::{PUBLISHED, Section, Table, bar, list, ratio, section, text};
+use crate::report::plot::{self, number};
 use serde_json::Value;
 
 /// The thesis' Tables 7 to 14.
@@ -110,7 +110,7 @@ pub(super) fn ap_rcu(value: &Value) -> Section {
                 reads,
                 flavour,
                 if there.is_empty() { "–".to_owned() } else { there.join(", ") },
-                super::spread(&figure["ms"]),
+                super::section::spread(&figure["ms"]),
                 figure["to_best"].as_f64().map_or("–".to_owned(), |best| number(best * 100.0)),
             ]);
         }
@@ -142,7 +142,7 @@ pub(super) fn cluster(value: &Value) -> Section {
     };
     let mut roles = Table::new("What a packet costs a node, in memory", &["role", "ns"]);
     begins("node: ").for_each(|figure| {
-        roles.row([text(&figure["name"])[6..].to_owned(), super::spread(&figure["node_ns"])])
+        roles.row([text(&figure["name"])[6..].to_owned(), super::section::spread(&figure["node_ns"])])
     });
     let mut order = Table::new(
         "Packets out of order (section 6.2)",
@@ -177,6 +177,6 @@ pub(super) fn cluster(value: &Value) -> Section {
             "Costs are measured on this machine's processor; rates of clusters come from the simulator fed with them, and are labelled so.",
         ],
         vec![roles, order, scale],
-        vec![super::one_series("A packet's cost by role", "ns", rows)],
+        vec![super::section::one_series("A packet's cost by role", "ns", rows)],
     )
 }

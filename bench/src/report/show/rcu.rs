@@ -1,7 +1,7 @@
 //! Reads, updates, grace periods, and the slides' cost model.
 
-use super::{Section, Table, bar, list, number, one_series, scaled, section, spread, text};
-use crate::report::plot;
+use super::section::{Section, Table, bar, list, one_series, scaled, section, spread, text};
+use crate::report::plot::{self, number};
 use serde_json::Value;
 
 /// What a protected read costs, beside other schemes.
@@ -111,7 +111,7 @@ pub(super) fn costs(value: &Value) -> Section {
             text(&f["operation"]),
             text(&f["ns_pentium_iii"]),
             spread(&f["ns"]),
-            super::ratio(f["ns_pentium_iii"].as_f64(), ours),
+            super::section::ratio(f["ns_pentium_iii"].as_f64(), ours),
         ]);
     }
     section(

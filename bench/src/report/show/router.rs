@@ -1,6 +1,6 @@
 //! Whole configurations, translation, filters, interfaces.
 
-use super::{
+use super::section::{
     PUBLISHED, Section, Table, bar, flat, flat_text, list, one_series, ratio, section, spread, text,
 };
 use crate::report::plot::{self, number};
@@ -167,7 +167,7 @@ pub(super) fn devices(value: &Value) -> Section {
         .map(|figure| {
             (
                 format!("{} ({})", text(&figure["name"]), text(&figure["size"])),
-                vec![figure["own_ns_median"].as_f64().map(super::super::plot::Bar::just)],
+                vec![figure["own_ns_median"].as_f64().map(crate::report::plot::Bar::just)],
             )
         })
         .collect();

@@ -1,12 +1,10 @@
 //! Zebra and the kernel, played or real, and tables that are told what they say.
 
-#[path = "../../../../fuzz/mutations.rs"]
-mod mutations;
-
 use super::fib::tests::Model;
 use super::fib::{Fib, Ports};
 use super::links::Known;
 use super::netlink::{Forwarding, Link, Message, NextHop, Object, Placing, Route, Special, messages, write};
+use crate::mutations;
 use crate::testing::{read, until};
 use elements_shared::route_port::Destination;
 use router::{Call, Classes, Handle, Log, Options, Router};

@@ -304,7 +304,7 @@ fn arguments_change() {
     let mut old = build(&config(&format!("{}, {OUT}", sa(""))), 1, 8).expect("a good configuration");
     old.run();
     let key = KEY.replace("0011", "1122");
-    old.call(Call::write("e.add_association", &format!("192.0.2.1 198.51.100.9 0x3003 aes-gcm {key}")))
+    old.call(Call::write("e.add_association", format!("192.0.2.1 198.51.100.9 0x3003 aes-gcm {key}")))
         .expect("added");
     let mut new = build(&config(&format!("{}, {OUT}", sa("window 64"))), 1, 8).expect("a good configuration");
     new.take_over(&mut old).expect("taken over");

@@ -168,7 +168,7 @@ pub(super) async fn state(State(shared): State<Arc<Shared>>) -> Response {
 pub(super) async fn drops(State(shared): State<Arc<Shared>>) -> Response {
     ask(shared, |shared, handle| {
         let mut drops = drops_of(&handle, &*survey(shared, &handle)?);
-        drops.sort_by(|a, b| b.packets.cmp(&a.packets));
+        drops.sort_by_key(|drop| std::cmp::Reverse(drop.packets));
         Ok(drops)
     })
     .await

@@ -1,9 +1,7 @@
 //! Messages are read as the kernel writes them.
 
-#[path = "../../../../../fuzz/mutations.rs"]
-mod mutations;
-
 use super::*;
+use crate::mutations;
 use elements_shared::ipsec_port::{Action, Algorithm, Direction, Mode, Selector, Template, Usage};
 use elements_shared::route_port::Destination;
 use std::net::IpAddr;
@@ -78,7 +76,7 @@ fn policy(kind: u16, direction: u8, templates: usize) -> Vec<u8> {
         (162, &[0]),
         (163, &[0]),
     ];
-    let mut template = vec![0; TEMPLATE];
+    let mut template = [0; TEMPLATE];
     template[..4].copy_from_slice(&TO);
     template[20] = ESP;
     template[24..26].copy_from_slice(&family);

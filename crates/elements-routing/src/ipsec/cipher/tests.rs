@@ -29,7 +29,7 @@ fn rfc_7634() {
          2aa71e7c4c4f64c9befe2facc638e8f3 cbec163fac469b502773f6fb94e664da 9165b82829f641e076aaa8266b7fb0f7
          b11b369907e1ad43",
     );
-    let cipher = Cipher::new(Algorithm::ChaCha20Poly1305, &key).ok().expect("a key");
+    let cipher = Cipher::new(Algorithm::ChaCha20Poly1305, &key).unwrap_or_else(|_| panic!("a key"));
     let head = Head { spi: 0x0102_0304, number: 5, extended: false };
     let mut packet = [vec![0; 16], text.clone(), vec![0; 16]].concat();
     assert!(cipher.seal(head, 0x1011_1213_1415_1617, &mut packet));
@@ -117,7 +117,7 @@ proptest! {
         number in any::<u64>(), extended in any::<bool>()
     ) {
         let algorithm = Algorithm::ALL[which].1;
-        let cipher = Cipher::new(algorithm, &key(algorithm, long)).ok().expect("a key");
+        let cipher = Cipher::new(algorithm, &key(algorithm, long)).unwrap_or_else(|_| panic!("a key"));
         let head = Head { spi: 0x1001, number, extended: extended && algorithm != Algorithm::AesGmac };
         let front = HEADER_LEN + cipher.iv_len();
         let text = vec![0xc3; 16 * blocks];
