@@ -1,5 +1,0 @@
-// A small packet into a tunnel.
-define($LIMIT 1, $KEY "\<00112233 44556677 8899aabb ccddeeff 01020304>");
-InfiniteSource(DATA \<4500002e 00000000 40110000 0a000909 0a000808 0000000000000000000000000000000000000000000000000000>,
-    BURST 32, LIMIT $LIMIT, STOP true)
-  -> MarkIPHeader -> ESPEncap(0x1001, $KEY) -> IPEncap(esp, 10.0.0.1, 10.0.0.2) -> Discard;
