@@ -1,7 +1,7 @@
 //! Other programs with Click's command line on the configuration of the SOSP paper, in turns with ours.
 //!
 //! A program runs the configuration for some packets and for twice as many; the difference is what packets take, without its start. A Queue that
-//! overflows flatters whoever has it, so a run in which a packet was dropped is an error.
+//! overflows flatters its program, so a run in which a packet was dropped is an error.
 
 use super::depth::Depth;
 use crate::rcu::Spread;

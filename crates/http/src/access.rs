@@ -1,7 +1,7 @@
 //! Who may ask what.
 //!
 //! A browser on this machine may be led by a foreign page: to a name of its own that means 127.0.0.1 (the `Host` is foreign then), or to send a
-//! request here on the page's behalf (the `Origin` is foreign then). Both are refused. Whoever writes sends the token
+//! request here on the page's behalf (the `Origin` is foreign then). Both are refused. A writer sends the token
 //! (`Authorization: Bearer`, RFC 6750), which no page can guess; without a token nothing can be written.
 
 use crate::shared::Shared;

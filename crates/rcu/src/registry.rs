@@ -230,7 +230,7 @@ mod tests {
         assert!(registry.iter().count() < 10_200, "and all is there to be used again");
     }
 
-    /// What an owner leaves is visited, by whoever it is taken over, until nothing is left.
+    /// What an owner leaves is visited, whichever reader takes it over, until nothing is left.
     #[test]
     fn what_is_left_is_visited() {
         let registry = Registry::<u64>::new();

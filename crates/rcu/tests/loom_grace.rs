@@ -404,7 +404,7 @@ fn callbacks_of_two_updaters() {
 }
 
 /// Rule 9: updaters come, queue and go at one place while the reclaimer runs what they left and takes the counts away that it finds.
-/// In the end nobody owns the queue, and each callback has run.
+/// In the end the queue has no owner, and each callback has run.
 #[test]
 fn an_updater_goes_while_another_comes() {
     check(|| {

@@ -455,7 +455,7 @@ mod tests {
         assert_eq!(lines, "udp 2001:db8:1::1 5000 2001:db8:2::2 53 OPEN assured exp300\n");
     }
 
-    /// Connections that nobody confirms are not remembered.
+    /// Connections that no ConnTrackConfirm sees are not remembered.
     #[test]
     fn only_what_passes_the_filter_is_remembered() {
         let config =

@@ -1,4 +1,4 @@
-//! Whether a TCP segment can be one of its connection, by its numbers: whoever does not see the connection has to guess them.
+//! Whether a TCP segment can be one of its connection, by its numbers: a sender that does not see the connection has to guess them.
 //!
 //! The bounds are those of Guido van Rooij, "Real stateful TCP packet filtering in IP Filter" (2000): data lies in front of where the
 //! receiver's window ends, and not further back than a window; an acknowledgement is for what was sent, and not older than a window. The

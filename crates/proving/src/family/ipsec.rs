@@ -1,4 +1,4 @@
-//! IPsec between two sites (RFC 4303), over IPv4 and over IPv6, with somebody in the middle who repeats, changes and reorders packets.
+//! IPsec between two sites (RFC 4303), over IPv4 and over IPv6, with an attacker in the middle who repeats, changes and reorders packets.
 //!
 //! What was repeated or changed never arrives and is counted with its reason; what is only late does arrive. Keys are turned at one end after
 //! the other; numbers go on when a gateway is replaced.
@@ -31,7 +31,7 @@ const WINDOWS: [u32; 2] = [1024, 64];
 const MARKS: [[&str; 2]; 3] =
     [["", ""], ["-> SetIPECN(ce)", "-> SetIP6ECN(ce)"], ["-> SetIPECN(ect1)", "-> SetIP6ECN(ect1)"]];
 
-/// What somebody in the middle does to encrypted packets (`esp[0]`), by the position of the knob; `$at` is a place in them.
+/// What the attacker does to encrypted packets (`esp[0]`), by the position of the knob; `$at` is a place in them.
 const MISCHIEF: [&str; 6] = [
     "esp[0] -> output;",
     // Repeats each at once.

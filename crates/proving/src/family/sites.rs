@@ -235,7 +235,7 @@ pub(super) enum Passage {
     Comes(u8),
     /// It may come out, once at most.
     Open,
-    /// It does not come out, and nobody hears of it.
+    /// It does not come out, and its sender hears nothing.
     Lost,
 }
 
@@ -263,7 +263,7 @@ pub(super) fn fate(sent: &Sent, mtus: [usize; 2], passage: impl Fn(usize, &Sent)
         None if number == 1 => at_gateway(sent),
         _ if look.ttl <= 2 => refused((11, 0), (3, 0)),
         Some(host) => Fate::arrives(host, 2, true),
-        None => Fate::Open, // the news that nobody answers takes seconds
+        None => Fate::Open, // the news that there is no answer takes seconds
     };
     match (passage(side, sent), behind) {
         (Passage::Lost, _) => Fate::Refused(None),

@@ -7,7 +7,7 @@ use std::time::Instant;
 /// One turn in so many is looked at for the time that elements take.
 pub(crate) const TURNS: u64 = 1_024;
 
-/// For so long after somebody has asked, drops of known reasons are looked at again.
+/// For so long after a client has asked, drops of known reasons are looked at again.
 pub(crate) const FRESH_NS: i64 = 2_000_000_000;
 
 /// A packet that was dropped, as an example of its reason.

@@ -84,7 +84,7 @@ impl Running<'_> {
             }
             Order::Tap(edge, capture) => self.tap(edge, capture),
             Order::Untap(capture) => self.untap(&capture),
-            // Whoever asks may have stopped waiting.
+            // The client may have stopped waiting.
             Order::Report(reply) => drop(reply.send(self.report())),
             Order::Explain { begin, element, input, reply } => {
                 let explanation = self.explain(begin, element, input);

@@ -77,7 +77,7 @@ pub(crate) struct Numbers {
     pub(crate) made: u64,
 }
 
-/// Tells what an association has done (`XFRM_MSG_NEWAE`): packets and octets, and the sequence numbers with which whoever comes next must go on.
+/// Tells what an association has done (`XFRM_MSG_NEWAE`): packets and octets, and the sequence numbers with which its next user must go on.
 /// All numbers in the window count as come.
 pub(crate) fn usage(of: &Usage, numbers: Numbers) -> Vec<u8> {
     let mut body = Body::new(48); // `struct xfrm_aevent_id`
