@@ -234,9 +234,11 @@ const TITLES: &[(&str, &str)] = &[
     ("CheckIPHeader", "IPv4"),
     ("CheckIP6Header", "IPv6"),
     ("WifiEncap", "Wireless networks"),
+    ("IPsec", "IPsec gateways"),
     ("ESPEncap", "IPsec"),
     ("ARPQuerier", "Neighbours: ARP and neighbour discovery"),
     ("IPRewriter", "Address translation"),
+    ("ConnTrack", "Connection tracking"),
     ("IPLoadBalancer", "Load balancers"),
     ("TCPIn", "TCP and HTTP streams"),
     ("StringMatcher", "Strings and regular expressions"),
@@ -300,7 +302,7 @@ mod tests {
     fn handlers_are_described() {
         let known = crate::classes(&[]);
         let said = |class: &str, name: &str| super::handler(known.get(class).unwrap(), name);
-        assert_eq!(said("RadixIPLookup", "table").as_deref(), Some("all routes."));
+        assert_eq!(said("RadixIPLookup", "table").as_deref(), Some("all routes, or those inside a prefix."));
         assert_eq!(said("RadixIPLookup", "length").as_deref(), Some("how many there are."));
         assert_eq!(said("RadixIPLookup", "nothing"), None);
         let all = known.iter().filter(|class| super::section(class, "Handlers").count() > 1).count();
