@@ -13,7 +13,7 @@ use std::process::Command;
 
 /// What crates of elements may use: none uses another but the one that they share.
 const ELEMENTS_USE: &[&str] =
-    &["device", "elements-shared", "flows", "lang", "lpm", "packet", "rcu", "router", "wire"];
+    &["ciphers", "device", "elements-shared", "flows", "lang", "lpm", "packet", "rcu", "router", "wire"];
 
 /// Each crate of the workspace, with the crates of the workspace that it may use.
 const MAY_USE: &[(&str, &[&str])] = &[
@@ -22,6 +22,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("rcu-flavours", &["rcu"]),
     ("packet", &[]),
     ("wire", &[]),
+    ("ciphers", &["wire"]),
     ("lang", &[]),
     ("cluster", &[]),
     ("compression", &[]),
@@ -104,6 +105,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
 /// Crates without a line of unsafe code.
 const SAFE: &[&str] = &[
     "wire",
+    "ciphers",
     "lang",
     "compression",
     "cluster",

@@ -4,6 +4,8 @@
 //! An element offers an [`IpsecPort`] beside its tables, as lookup elements offer theirs ([`crate::route_port`]). A source joins it and
 //! changes the tables from its own thread: no packet worker reads a key or installs one.
 
+pub use wire::esp::Algorithm;
+
 use crate::route_port::Destination;
 use router::{Config, ConfigError, Cx};
 use std::fmt;
@@ -36,34 +38,6 @@ impl Drop for KeyMaterial {
     fn drop(&mut self) {
         self.0.fill(0);
         std::hint::black_box(&self.0); // or else nothing would need the zeros
-    }
-}
-
-/// How packets are protected.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Algorithm {
-    /// AES-GCM with a check value of 16 octets (RFC 4106). The key is followed by 4 octets of salt.
-    AesGcm,
-    /// AES-GMAC: packets can be read, but not changed (RFC 4543). The key is followed by 4 octets of salt.
-    AesGmac,
-    /// ChaCha20-Poly1305 (RFC 7634). The key is followed by 4 octets of salt.
-    ChaCha20Poly1305,
-    /// AES-CBC (RFC 3602) with HMAC-SHA-256-128 (RFC 4868). The key of AES is followed by the 32 octets of HMAC's.
-    AesCbcSha256,
-}
-
-impl Algorithm {
-    /// All of them, with their names in commands.
-    pub const ALL: [(&'static str, Algorithm); 4] = [
-        ("aes-gcm", Algorithm::AesGcm),
-        ("aes-gmac", Algorithm::AesGmac),
-        ("chacha20-poly1305", Algorithm::ChaCha20Poly1305),
-        ("aes-cbc-sha256", Algorithm::AesCbcSha256),
-    ];
-
-    /// Its name.
-    pub fn name(self) -> &'static str {
-        Algorithm::ALL.iter().find(|(_, of)| *of == self).map_or("", |(name, _)| name)
     }
 }
 

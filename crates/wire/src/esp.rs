@@ -1,4 +1,4 @@
-//! The header of IPsec's encapsulating security payload (RFC 4303, section 2).
+//! The header of IPsec's encapsulating security payload (RFC 4303, section 2), and what packets of it may be protected with.
 
 use crate::field::{get_u32, set_u32, view};
 use std::ops::{Deref, DerefMut};
@@ -11,6 +11,35 @@ pub const TRAILER_LEN: usize = 2;
 
 /// What is in front of the padding and behind the header ends at a multiple of so many octets.
 pub const ALIGNMENT: usize = 4;
+
+/// How packets are protected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Algorithm {
+    /// AES-GCM with a check value of 16 octets (RFC 4106). The key is followed by 4 octets of salt.
+    AesGcm,
+    /// AES-GMAC: packets can be read, but not changed (RFC 4543). The key is followed by 4 octets of salt.
+    AesGmac,
+    /// ChaCha20-Poly1305 (RFC 7634). The key is followed by 4 octets of salt.
+    ChaCha20Poly1305,
+    /// AES-CBC (RFC 3602) with HMAC-SHA-256-128 (RFC 4868). The key of AES is followed by the 32 octets of HMAC's.
+    AesCbcSha256,
+}
+
+impl Algorithm {
+    /// All of them, with their names in commands.
+    pub const ALL: [(&'static str, Algorithm); 4] = [
+        ("aes-gcm", Algorithm::AesGcm),
+        ("aes-gmac", Algorithm::AesGmac),
+        ("chacha20-poly1305", Algorithm::ChaCha20Poly1305),
+        ("aes-cbc-sha256", Algorithm::AesCbcSha256),
+    ];
+
+    /// Its name.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        Algorithm::ALL.iter().find(|(_, of)| *of == self).map_or("", |(name, _)| name)
+    }
+}
 
 view! {
     /// An ESP header.

@@ -1,7 +1,6 @@
-//! Security associations: what both ends of a tunnel agree on, and what they do with it. Ciphers are those of the IPsec element ([`crate::ipsec::cipher`]).
+//! Security associations: what both ends of a tunnel agree on, and what they do with it. Ciphers are those of the IPsec element.
 
-use crate::ipsec::cipher::gcm::Gcm;
-use crate::ipsec::cipher::{CHECK_LEN, Head, SALT_LEN, nonce};
+use ciphers::{CHECK_LEN, Gcm, Head, SALT_LEN, nonce};
 use elements_shared::esp_front::IV_LEN;
 use elements_shared::hexadecimal::from_hexadecimal;
 use router::{Bytes, Config, ConfigError, FileName};

@@ -1,10 +1,10 @@
 //! To the protected side: finding the association, decrypting, and what the result is (RFC 4301, section 5.2; RFC 4303, section 3.4).
 
 use super::associations::Sa;
-use super::cipher::CHECK_LEN;
 use super::flow::Flow;
 use super::outbound::set_upper;
 use super::replay::Refused;
+use ciphers::CHECK_LEN;
 use elements_shared::ecn;
 use elements_shared::ipsec_port::Mode;
 use packet::Packet;

@@ -1,8 +1,8 @@
 //! From the protected side: which packets are protected, and how that is done (RFC 4301, section 5.1; RFC 4303, section 3.3).
 
 use super::associations::Sa;
-use super::cipher::CHECK_LEN;
 use super::flow::Flow;
+use ciphers::CHECK_LEN;
 use elements_shared::ipsec_port::Mode;
 use packet::Packet;
 use std::net::IpAddr;

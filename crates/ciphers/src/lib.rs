@@ -1,41 +1,53 @@
 //! What protects the contents of ESP packets. One file a cipher; how each lies in a packet is here.
 //!
 //! A packet of ESP is, in this order: the header, an initialisation vector, the text with its padding and trailer, the check value (RFC 4303,
-//! section 2).
+//! section 2). [`Cipher::seal`] makes one in place, and [`Cipher::open`] decrypts one. [`Gcm`] is AES-GCM alone, for those who lay out packets
+//! themselves. The crate knows nothing of associations, of replays or of packet buffers; of `wire` it has the header of ESP. Tests are in `tests.rs`:
+//! the RFCs' vectors, both implementations of AES-GCM against each other, and packets that were changed.
+//!
+//! # Compiled as one
+//!
+//! The release profile compiles this crate in one code generation unit, and functions that call a cipher are not inlined into other crates: the generic
+//! code of the ciphers would be compiled there again, spread over units, where its small functions are not inlined.
+#![forbid(unsafe_code)]
 
 mod cbc_sha256;
 mod chacha;
 mod fast;
-pub(crate) mod gcm;
+mod gcm;
+
+pub use gcm::Gcm;
 
 use cbc_sha256::CbcSha256;
 use chacha::ChaCha;
-use elements_shared::esp_front::IV_LEN;
-use elements_shared::ipsec_port::Algorithm;
-use gcm::Gcm;
-use wire::esp::{self, HEADER_LEN};
+use wire::esp::{self, Algorithm, HEADER_LEN};
 
 /// Octets of the check value, in all of them.
-pub(crate) const CHECK_LEN: usize = 16;
+pub const CHECK_LEN: usize = 16;
+/// Octets of the initialisation vector of all but CBC (RFC 4106, section 3.1).
+pub const IV_LEN: usize = 8;
 /// Octets of CBC's initialisation vector.
-pub(crate) const IV_CBC: usize = 16;
+const IV_CBC: usize = 16;
 /// Octets of the salt, which stands behind the key in what is agreed on (RFC 4106, section 8.1).
-pub(crate) const SALT_LEN: usize = 4;
+pub const SALT_LEN: usize = 4;
 
 /// What the header of a packet says, and the half of the sequence number that it does not.
 #[derive(Clone, Copy)]
-pub(crate) struct Head {
-    pub(crate) spi: u32,
-    pub(crate) number: u64,
+pub struct Head {
+    /// Security parameters index.
+    pub spi: u32,
+    /// Sequence number.
+    pub number: u64,
     /// Whether numbers have 64 bits.
-    pub(crate) extended: bool,
+    pub extended: bool,
 }
 
 impl Head {
     /// What is not encrypted, but must not be changed either: the header, with all of the sequence number (RFC 4106, section 5). And how many
     /// octets of this array that is.
     #[inline]
-    pub(crate) fn additional_data(self) -> ([u8; 12], usize) {
+    #[must_use]
+    pub fn additional_data(self) -> ([u8; 12], usize) {
         let mut data = [0; 12];
         data[..4].copy_from_slice(&self.spi.to_be_bytes());
         if self.extended {
@@ -58,7 +70,9 @@ impl Head {
 }
 
 /// A cipher with its key.
-pub(crate) enum Cipher {
+pub struct Cipher(Kind);
+
+enum Kind {
     Gcm(Gcm, [u8; SALT_LEN]),
     Gmac(Gcm, [u8; SALT_LEN]),
     ChaCha(ChaCha, [u8; SALT_LEN]),
@@ -67,7 +81,8 @@ pub(crate) enum Cipher {
 
 /// The nonce of RFC 4106, section 4, and of RFC 7634, section 2.
 #[inline]
-pub(crate) fn nonce(salt: [u8; SALT_LEN], iv: [u8; IV_LEN]) -> [u8; 12] {
+#[must_use]
+pub fn nonce(salt: [u8; SALT_LEN], iv: [u8; IV_LEN]) -> [u8; 12] {
     let ([a, b, c, d], [e, f, g, h, i, j, k, l]) = (salt, iv);
     [a, b, c, d, e, f, g, h, i, j, k, l]
 }
@@ -77,17 +92,17 @@ impl Cipher {
     ///
     /// # Errors
     /// The key has a wrong length; the sentence says which it should have.
-    pub(crate) fn new(algorithm: Algorithm, material: &[u8]) -> Result<Cipher, &'static str> {
+    pub fn new(algorithm: Algorithm, material: &[u8]) -> Result<Cipher, &'static str> {
         let salted = material.split_last_chunk::<SALT_LEN>();
-        let cipher = match algorithm {
-            Algorithm::AesGcm => salted.and_then(|(key, salt)| Some(Cipher::Gcm(Gcm::new(key)?, *salt))),
-            Algorithm::AesGmac => salted.and_then(|(key, salt)| Some(Cipher::Gmac(Gcm::new(key)?, *salt))),
+        let kind = match algorithm {
+            Algorithm::AesGcm => salted.and_then(|(key, salt)| Some(Kind::Gcm(Gcm::new(key)?, *salt))),
+            Algorithm::AesGmac => salted.and_then(|(key, salt)| Some(Kind::Gmac(Gcm::new(key)?, *salt))),
             Algorithm::ChaCha20Poly1305 => {
-                salted.and_then(|(key, salt)| Some(Cipher::ChaCha(ChaCha::new(key)?, *salt)))
+                salted.and_then(|(key, salt)| Some(Kind::ChaCha(ChaCha::new(key)?, *salt)))
             }
-            Algorithm::AesCbcSha256 => CbcSha256::new(material).map(|both| Cipher::CbcSha256(Box::new(both))),
+            Algorithm::AesCbcSha256 => CbcSha256::new(material).map(|both| Kind::CbcSha256(Box::new(both))),
         };
-        cipher.ok_or(match algorithm {
+        kind.map(Cipher).ok_or(match algorithm {
             Algorithm::AesGcm | Algorithm::AesGmac => {
                 "the key must have 20 or 36 octets: those of AES-128 or AES-256, and 4 of salt"
             }
@@ -100,25 +115,26 @@ impl Cipher {
 
     /// Octets of the initialisation vector.
     #[inline]
-    pub(crate) fn iv_len(&self) -> usize {
-        if matches!(self, Cipher::CbcSha256(_)) { IV_CBC } else { IV_LEN }
+    #[must_use]
+    pub fn iv_len(&self) -> usize {
+        if matches!(self.0, Kind::CbcSha256(_)) { IV_CBC } else { IV_LEN }
     }
 
     /// The text with its trailer is a multiple of so many octets.
     #[inline]
-    pub(crate) fn alignment(&self) -> usize {
-        if matches!(self, Cipher::CbcSha256(_)) { IV_CBC } else { esp::ALIGNMENT }
+    #[must_use]
+    pub fn alignment(&self) -> usize {
+        if matches!(self.0, Kind::CbcSha256(_)) { IV_CBC } else { esp::ALIGNMENT }
     }
 
     /// Makes a packet of ESP of a place that has the text in it, with room around: writes the header, an initialisation vector of `once`, which no
     /// other packet may have, and the check value. False if the place is too short.
-    #[inline]
     #[must_use]
-    pub(crate) fn seal(&self, head: Head, once: u64, packet: &mut [u8]) -> bool {
+    pub fn seal(&self, head: Head, once: u64, packet: &mut [u8]) -> bool {
         let Some((front, check)) = packet.split_last_chunk_mut::<CHECK_LEN>() else { return false };
         let Some((header, rest)) = front.split_first_chunk_mut::<HEADER_LEN>() else { return false };
         *header = head.bytes();
-        if let Cipher::CbcSha256(both) = self {
+        if let Kind::CbcSha256(both) = &self.0 {
             let Some((iv, text)) = rest.split_first_chunk_mut::<IV_CBC>() else { return false };
             *iv = both.vector(once);
             both.encrypt(*iv, text);
@@ -128,21 +144,21 @@ impl Cipher {
         let Some((iv, text)) = rest.split_first_chunk_mut::<IV_LEN>() else { return false };
         *iv = once.to_be_bytes();
         let (data, len) = head.additional_data();
-        *check = match self {
-            Cipher::Gcm(gcm, salt) => gcm.seal(nonce(*salt, *iv), &data[..len], text),
-            Cipher::ChaCha(chacha, salt) => chacha.seal(nonce(*salt, *iv), &data[..len], text),
-            Cipher::Gmac(gcm, salt) => gcm.seal(nonce(*salt, *iv), front, &mut []),
-            Cipher::CbcSha256(_) => return false,
+        *check = match &self.0 {
+            Kind::Gcm(gcm, salt) => gcm.seal(nonce(*salt, *iv), &data[..len], text),
+            Kind::ChaCha(chacha, salt) => chacha.seal(nonce(*salt, *iv), &data[..len], text),
+            Kind::Gmac(gcm, salt) => gcm.seal(nonce(*salt, *iv), front, &mut []),
+            Kind::CbcSha256(_) => return false,
         };
         true
     }
 
-    /// Decrypts the text of a packet of ESP in place, if nothing of the packet was changed. Otherwise no octet of it is decrypted.
-    #[inline]
+    /// Decrypts the text of a packet of ESP in place, if nothing of the packet was changed. Otherwise no octet of it is decrypted, and a quicker
+    /// implementation may have overwritten it.
     #[must_use]
-    pub(crate) fn open(&self, head: Head, packet: &mut [u8]) -> bool {
+    pub fn open(&self, head: Head, packet: &mut [u8]) -> bool {
         let Some((front, check)) = packet.split_last_chunk_mut::<CHECK_LEN>() else { return false };
-        if let Cipher::CbcSha256(both) = self {
+        if let Kind::CbcSha256(both) = &self.0 {
             if !both.is_check_value(head, front, check) {
                 return false;
             }
@@ -159,15 +175,19 @@ impl Cipher {
             return false;
         };
         let (data, len) = head.additional_data();
-        match self {
-            Cipher::Gcm(gcm, salt) => gcm.open(nonce(*salt, *iv), &data[..len], text, *check),
-            Cipher::ChaCha(chacha, salt) => chacha.open(nonce(*salt, *iv), &data[..len], text, *check),
-            Cipher::Gmac(gcm, salt) => gcm.open(nonce(*salt, *iv), front, &mut [], *check),
-            Cipher::CbcSha256(_) => false,
+        match &self.0 {
+            Kind::Gcm(gcm, salt) => gcm.open(nonce(*salt, *iv), &data[..len], text, *check),
+            Kind::ChaCha(chacha, salt) => chacha.open(nonce(*salt, *iv), &data[..len], text, *check),
+            Kind::Gmac(gcm, salt) => gcm.open(nonce(*salt, *iv), front, &mut [], *check),
+            Kind::CbcSha256(_) => false,
         }
     }
 }
 
 #[cfg(test)]
-#[path = "tests.rs"]
 mod tests;
+
+/// The example of the README, as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}

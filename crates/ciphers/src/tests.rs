@@ -1,10 +1,12 @@
 use super::*;
-use elements_shared::hexadecimal::from_hexadecimal;
 use proptest::prelude::*;
 
 fn octets(digits: &str) -> Vec<u8> {
     let digits: String = digits.split_whitespace().collect();
-    from_hexadecimal(digits.as_bytes()).expect("digits")
+    (0..digits.len())
+        .step_by(2)
+        .map(|at| u8::from_str_radix(&digits[at..at + 2], 16).expect("digits"))
+        .collect()
 }
 
 fn key(algorithm: Algorithm, long: bool) -> Vec<u8> {

@@ -8,8 +8,8 @@ use aes_gcm::{AeadInOut, Aes128Gcm, Aes256Gcm, KeyInit};
 /// Shorter texts go to the portable implementation. Where the lines through what both take for 64 and 340 octets meet.
 const SHORT: usize = 112;
 
-/// A cipher with its key.
-pub(crate) struct Gcm {
+/// AES-GCM with its key, that of AES-128 or of AES-256.
+pub struct Gcm {
     portable: Portable,
     fast: Option<fast::Gcm>,
 }
@@ -20,15 +20,15 @@ enum Portable {
 }
 
 impl Gcm {
-    /// By a key of 16 or 32 octets. Two implementations if the processor has what the quicker one needs.
-    pub(crate) fn new(key: &[u8]) -> Option<Gcm> {
+    /// By a key of 16 or 32 octets, or none. Two implementations if the processor has what the quicker one needs.
+    pub fn new(key: &[u8]) -> Option<Gcm> {
         let mut gcm = Gcm::portable(key)?;
         gcm.fast = fast::gcm(key);
         Some(gcm)
     }
 
     /// The portable implementation alone, which leaves a text as it is that was changed on its way; the other one wipes it.
-    pub(crate) fn portable(key: &[u8]) -> Option<Gcm> {
+    pub fn portable(key: &[u8]) -> Option<Gcm> {
         let portable = match key.len() {
             16 => Portable::Aes128(Box::new(Aes128Gcm::new_from_slice(key).ok()?)),
             32 => Portable::Aes256(Box::new(Aes256Gcm::new_from_slice(key).ok()?)),
@@ -38,8 +38,8 @@ impl Gcm {
     }
 
     /// Encrypts in place; the check value.
-    #[inline]
-    pub(crate) fn seal(&self, nonce: [u8; 12], data: &[u8], text: &mut [u8]) -> [u8; 16] {
+    #[must_use]
+    pub fn seal(&self, nonce: [u8; 12], data: &[u8], text: &mut [u8]) -> [u8; 16] {
         if let Some(fast) = self.fast.as_ref().filter(|_| text.len() >= SHORT) {
             return fast::seal_gcm(fast, &nonce, data, text);
         }
@@ -52,10 +52,9 @@ impl Gcm {
         sealed.map_or([0; 16], Into::into)
     }
 
-    /// Decrypts in place if the check value is right. Otherwise no octet of the text is decrypted.
-    #[inline]
+    /// Decrypts in place if the check value is right. Otherwise no octet of the text is decrypted, and the quicker implementation has wiped it.
     #[must_use]
-    pub(crate) fn open(&self, nonce: [u8; 12], data: &[u8], text: &mut [u8], check: [u8; 16]) -> bool {
+    pub fn open(&self, nonce: [u8; 12], data: &[u8], text: &mut [u8], check: [u8; 16]) -> bool {
         if let Some(fast) = self.fast.as_ref().filter(|_| text.len() >= SHORT) {
             return fast::open_gcm(fast, &nonce, data, text, &check);
         }
