@@ -7,6 +7,7 @@ use cluster::membership::{Hello, Key, MOST_NODES, Roster, Timing};
 use cluster::resequence;
 use cluster::topology::Topology;
 use elements_shared::files;
+use elements_shared::key_argument::without_key;
 use router::{Bandwidth, Bytes, Config, ConfigError, FileName};
 use std::time::Duration;
 
@@ -15,6 +16,27 @@ use std::time::Duration;
 pub(super) enum Wiring {
     Mesh,
     Fly,
+}
+
+/// The arguments without KEY, which stands at a place if it has no keyword, for handlers.
+pub(super) fn shown(config: &str, place: usize) -> Option<String> {
+    const OTHERS: &[&str] = &[
+        "NODE",
+        "NODES",
+        "TERMINALS",
+        "FANOUT",
+        "KEYFILE",
+        "ORDER",
+        "SCHEME",
+        "LINE_RATE",
+        "LINK_RATE",
+        "ROSTER",
+        "HELLO",
+        "HOLD",
+        "FLOWLET",
+        "WAIT",
+    ];
+    without_key(config, place, OTHERS)
 }
 
 /// What a node is told.

@@ -63,7 +63,7 @@
 //! VLBNode, VLBEncap, VLBDecap, EtcdRoster
 
 use super::node::Node;
-use super::settings::{Settings, Wiring};
+use super::settings::{Settings, Wiring, shown};
 use router::{Class, Config, ConfigError, Element, Residency};
 
 /// The class.
@@ -74,6 +74,7 @@ pub(crate) const CLASS: Class = Class::new("VLBFly", create)
     .makes("hellos")
     .absorbs("hellos")
     .holds("packets that came too early")
+    .hides(|config| shown(config, 3))
     .doc(router::manual!("vlb_fly.rs"));
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {

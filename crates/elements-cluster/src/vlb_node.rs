@@ -32,7 +32,7 @@
 //! - `NODE` (integer): the number of this node, from 0.
 //! - `NODES` (integer): the maximum number of nodes; at most 128, since hellos list all nodes and must fit into a
 //!   frame.
-//! - `KEY` (string): the shared key. Programs that can read handlers can read it, so use it only for trials; `KEYFILE`
+//! - `KEY` (string): the shared key. Handlers do not show it, but who can read the configuration can, so use it only for trials; `KEYFILE`
 //!   (file name) reads the key from a file, all bytes of it.
 //! - `ORDER` (`NONE`, `PINNED`, `FLOWLET`, `STRICT`; default `FLOWLET`): how to keep packets of a flow in order.
 //!   `NONE`: not at all. `PINNED`: a flow always takes the same path. `FLOWLET`: a flow keeps its path as long as its
@@ -92,7 +92,7 @@
 //! VLBEncap, VLBDecap, VLBFly, EtcdRoster
 
 use super::node::Node;
-use super::settings::{Settings, Wiring};
+use super::settings::{Settings, Wiring, shown};
 use router::{Class, Config, ConfigError, Element, Residency};
 
 /// The class.
@@ -103,6 +103,7 @@ pub(crate) const CLASS: Class = Class::new("VLBNode", create)
     .makes("hellos")
     .absorbs("hellos")
     .holds("packets that came too early")
+    .hides(|config| shown(config, 2))
     .doc(router::manual!("vlb_node.rs"));
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {

@@ -40,11 +40,14 @@ use super::table::Associations;
 use super::words;
 use des::Des;
 use des::cipher::{BlockCipherDecrypt, BlockCipherEncrypt, KeyInit};
+use elements_shared::key_argument::without_key;
 use packet::Packet;
 use router::{Class, Config, ConfigError, Cx, Element, FromArg, PerPacket, Scope, Simple, Verdict};
 
 /// The class.
-pub(crate) const CLASS: Class = Class::new("IPsecDES", create).doc(router::manual!("ipsec_des.rs"));
+pub(crate) const CLASS: Class = Class::new("IPsecDES", create)
+    .hides(|config| without_key(config, 1, &["ENCRYPT", "IGNORE"]))
+    .doc(router::manual!("ipsec_des.rs"));
 
 struct IpsecDes {
     encrypt: bool,

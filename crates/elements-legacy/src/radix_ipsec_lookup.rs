@@ -30,8 +30,8 @@
 //! - `ADDR/MASK [GATEWAY] OUTPUT`, any number: routes. If a prefix occurs more than once, the first route counts. Packets without a route are
 //!   dropped, and the first few of them reported. A route into a tunnel continues with:
 //! - `SPI` (integer, 1 or more): the number by which the receiver finds the association.
-//! - `ENCRYPT_KEY`, `AUTH_KEY` (string): keys of 16 octets, which may be written as 32 hexadecimal digits. Users who can read the configuration
-//!   can read them; handlers and messages do not show them.
+//! - `ENCRYPT_KEY`, `AUTH_KEY` (string): keys of 16 octets, which may be written as 32 hexadecimal digits. Users who can read the
+//!   configuration's file can read them; handlers and messages do not show them.
 //! - `REPLAY` (integer, 1 or more): the first sequence number.
 //! - `OOSIZE` (integer, 0 to 255): the size of the replay window, in sequence numbers up to and including the greatest one received. Click itself
 //!   remembers 32.
@@ -55,7 +55,7 @@
 //! RadixIPLookup, IPsecESPEncap, IPsecESPUnencap, IPsecAuthHMACSHA1, IPsecAES, IPsecDES, IPsecEncap, ESPEncap, ESPDecap
 
 use super::table::{CLASS_NAME, Change, Refusal, Route, State, Table, name};
-use super::words::{ROUTE, removed, route, shown, shown_gateway};
+use super::words::{ROUTE, hidden, removed, route, shown, shown_gateway};
 use elements_shared::route_text::line;
 use lpm::Prefix;
 use packet::{Anno, Batch, Packet};
@@ -71,6 +71,7 @@ pub(crate) const CLASS: Class = Class::new(CLASS_NAME, create)
     .processing("h/h")
     .residency(Residency::Shared)
     .kinds(&["IPsecRouteTable"])
+    .hides(hidden)
     .doc(router::manual!("radix_ipsec_lookup.rs"));
 
 /// Where packets come out of tunnels.

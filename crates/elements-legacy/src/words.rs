@@ -3,6 +3,7 @@
 use super::association::Terms;
 use super::table::RouteSpec;
 use elements_shared::hexadecimal::from_hexadecimal;
+use elements_shared::key_argument::HIDDEN;
 use lpm::Prefix;
 use router::{Bytes, FromArg, NetOrHost, Scope};
 use std::fmt::Display;
@@ -96,6 +97,20 @@ fn gateway<'w>(words: &'w [String], scope: Scope<'_>) -> (Option<Ipv4Addr>, &'w 
     }
 }
 
+/// A configuration string without the keys of its routes; none if it has none.
+pub(super) fn hidden(config: &str) -> Option<String> {
+    let (mut args, mut found) = (lang::conf::split_args(config), false);
+    for arg in &mut args {
+        let mut words = lang::conf::split_spaces(arg);
+        // ADDR/MASK OUTPUT SPI ENCRYPT_KEY AUTH_KEY REPLAY OOSIZE, and perhaps a gateway.
+        if let Some(from) = words.len().checked_sub(4).filter(|from| *from >= 3) {
+            words[from..from + 2].fill(HIDDEN.to_owned());
+            (*arg, found) = (words.join(" "), true);
+        }
+    }
+    found.then(|| lang::conf::join_args(&args))
+}
+
 /// A prefix, and the gateway and output of its route, if that is said.
 pub(super) type Removed = (Prefix<u32>, Option<(Ipv4Addr, u32)>);
 
@@ -108,4 +123,18 @@ pub(super) fn removed(text: &str, scope: Scope<'_>) -> Option<Removed> {
     let Some(port) = rest.first() else { return Some((prefix, None)) };
     let port = u32::from_arg(port, scope).ok()?;
     Some((prefix, Some((gateway.unwrap_or(Ipv4Addr::UNSPECIFIED), port))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::hidden;
+
+    #[test]
+    fn keys_of_routes_are_hidden() {
+        let routes = r"0.0.0.0/0 192.0.2.2 2, 10.0.2.0/24 192.0.2.2 1 234 \<0183 A947> sixteen.octets.. 300 64, 10.0.3.0/24 1 9 00 11 1 32";
+        let shown =
+            "0.0.0.0/0 192.0.2.2 2, 10.0.2.0/24 192.0.2.2 1 234 *** *** 300 64, 10.0.3.0/24 1 9 *** *** 1 32";
+        assert_eq!(hidden(routes).as_deref(), Some(shown));
+        assert_eq!(hidden("0.0.0.0/0  192.0.2.2 2,10.0.2.0/24 1"), None);
+    }
 }

@@ -29,6 +29,7 @@ pub mod instant;
 pub mod ip_header;
 pub mod ip_numbers;
 pub mod ipsec_port;
+pub mod key_argument;
 pub mod key_file;
 pub mod keyed_hash;
 pub mod label;

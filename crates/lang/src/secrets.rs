@@ -17,7 +17,7 @@ pub fn without_keys(text: &str) -> Cow<'_, str> {
             at + bytes[at..].iter().position(|byte| !in_data(*byte)).unwrap_or(bytes.len() - at)
         } else if is_key(bytes, at) {
             at += 3;
-            at += bytes[at..].iter().take_while(|byte| matches!(byte, b' ' | b'\t' | b'"')).count();
+            at += bytes[at..].iter().take_while(|byte| byte.is_ascii_whitespace() || **byte == b'"').count();
             at += if bytes[at..].starts_with(b"0x") { 2 } else { 0 };
             at + bytes[at..].iter().take_while(|byte| byte.is_ascii_hexdigit()).count()
         } else {
@@ -40,12 +40,11 @@ fn in_data(byte: u8) -> bool {
     byte.is_ascii_hexdigit() || byte.is_ascii_whitespace()
 }
 
-/// Whether the word `key` stands there, and a blank behind it.
+/// Whether the word `key` stands there, and a space behind it.
 fn is_key(bytes: &[u8], at: usize) -> bool {
     let starts = at == 0 || !bytes[at - 1].is_ascii_alphanumeric();
     let word = bytes.get(at..at + 4);
-    starts
-        && word.is_some_and(|word| word[..3].eq_ignore_ascii_case(b"key") && matches!(word[3], b' ' | b'\t'))
+    starts && word.is_some_and(|word| word[..3].eq_ignore_ascii_case(b"key") && word[3].is_ascii_whitespace())
 }
 
 #[cfg(test)]
@@ -64,6 +63,7 @@ mod tests {
                 "IPsec(SA a b 1 aes-gcm key ******************** esn)",
             ),
             (r#"KEY "\<0011223344556677>""#, r#"KEY "\<****************>""#),
+            ("SA key\n  0011223344556677", "SA key\n  ****************"),
             (r"KEY 0x0011223344556677, ü", r"KEY 0x****************, ü"),
             (r"\<0011223344556677", r"\<****************"),
             (r"DATA \<00112233>, keyfile 0011223344556677", r"DATA \<00112233>, keyfile 0011223344556677"),

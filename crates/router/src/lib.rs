@@ -148,7 +148,7 @@ pub use handlers::metric;
 pub use calls::computation::{Answer, Step};
 pub use calls::handle::Handle;
 pub use chance::secret::{Secret, Unguessable};
-pub use configuration::class::{Activity, Budget, Described, Pin, ReadPins, Residency};
+pub use configuration::class::{Activity, Budget, Described, Hide, Pin, ReadPins, Residency};
 pub use configuration::filter::{CompileFilter, Filter};
 pub use configuration::layout::layout;
 pub use configuration::node::{Node, Port};

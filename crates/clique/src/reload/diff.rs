@@ -1,6 +1,7 @@
 //! What is different between two configurations, and what of the old one's state no element of the new one takes over.
 
 use super::request::{Amount, Arguments, Difference, Lost, Named};
+use lang::secrets::without_keys;
 use lang::{Graph, conf};
 use router::metric::Kind;
 use router::{Call, Handle, Survey};
@@ -33,7 +34,7 @@ pub(super) fn difference(old: &Graph, new: &Graph) -> Difference {
     let named = |element: &lang::Element| Named {
         name: element.name.clone(),
         class: element.class.clone(),
-        arguments: element.config.clone(),
+        arguments: without_keys(&element.config).into_owned(),
     };
     let missing = |from: &BTreeMap<&str, &lang::Element>, to: &BTreeMap<&str, &lang::Element>| {
         let gone = |(name, element): (&&str, &&lang::Element)| {
@@ -46,6 +47,8 @@ pub(super) fn difference(old: &Graph, new: &Graph) -> Difference {
         let after =
             is.get(name).filter(|after| after.class == before.class && after.config != before.config)?;
         let (removed, added) = changed(&before.config, &after.config);
+        let shown = |all: Vec<String>| all.iter().map(|one| without_keys(one).into_owned()).collect();
+        let [removed, added]: [Vec<String>; 2] = [shown(removed), shown(added)];
         let some = !removed.is_empty() || !added.is_empty();
         some.then(|| Arguments { name: (*name).to_owned(), class: before.class.clone(), removed, added })
     };
@@ -210,6 +213,15 @@ mod tests {
     fn between(old: &str, new: &str) -> Difference {
         let graph = |text: &str| lang::parse(text, "config", &[]).graph;
         difference(&graph(old), &graph(new))
+    }
+
+    #[test]
+    fn keys_are_not_shown() {
+        let with = |key: &str| {
+            format!("e :: ESPEncap(300, \\<{key}>); i :: IPsec(SA a b 1 aes-gcm key {key}, MTU 1400)")
+        };
+        let text = between(&with("00112233445566778899"), &with("99112233445566778800")).text();
+        assert!(text.contains("key ****") && !text.contains("1122"), "{text}");
     }
 
     #[test]

@@ -3,10 +3,16 @@
 use ciphers::{CHECK_LEN, Gcm, Head, SALT_LEN, nonce};
 use elements_shared::esp_front::IV_LEN;
 use elements_shared::hexadecimal::from_hexadecimal;
+use elements_shared::key_argument::without_key;
 use router::{Bytes, Config, ConfigError, FileName};
 
 /// Octets of the integrity check value, which stands behind it.
 pub(super) const ICV_LEN: usize = CHECK_LEN;
+
+/// Their arguments without KEY, for handlers.
+pub(super) fn shown(config: &str) -> Option<String> {
+    without_key(config, 1, &["SPI", "KEYFILE", "ESN", "WINDOW"])
+}
 
 /// What elements of an association are told.
 pub(super) struct Settings {

@@ -32,7 +32,7 @@
 //! # See also
 //! ESPEncap, StripIPHeader, IPReassembler
 
-use super::association::{Association, ICV_LEN, Settings};
+use super::association::{Association, ICV_LEN, Settings, shown};
 use elements_shared::ecn;
 use elements_shared::esp_front::{FRONT, IV_LEN};
 use elements_shared::replay_window::{self, Window};
@@ -47,6 +47,7 @@ pub(crate) const CLASS: Class = Class::new("ESPDecap", create)
     .ports("1/1-2")
     .processing("a/ah")
     .residency(Residency::Exclusive)
+    .hides(shown)
     .doc(router::manual!("esp_decap.rs"));
 
 /// The most that WINDOW can be.

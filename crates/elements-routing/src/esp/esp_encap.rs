@@ -19,9 +19,9 @@
 //!
 //! # Arguments
 //! - `SPI` (integer, 256 or more): the number by which the receiver knows the association.
-//! - `KEY` (string): 16 octets of key for AES-128, or 32 for AES-256, and 4 octets of salt. A user who may read handlers
-//!   can read it, so it is for trials; `KEYFILE` (file name) reads the same from a file, where it may stand in
-//!   hexadecimal digits, too.
+//! - `KEY` (string): 16 octets of key for AES-128, or 32 for AES-256, and 4 octets of salt. Handlers do not show it, but the
+//!   configuration's file and the program's arguments do, so it is for trials; `KEYFILE` (file name) reads the same from a file, where it
+//!   may stand in hexadecimal digits, too.
 //! - `ESN` (boolean, default false): whether sequence numbers have 64 bits instead of 32, as both ends must have agreed.
 //!
 //! # Handlers
@@ -35,7 +35,7 @@
 //! # See also
 //! ESPDecap, IPEncap, IP6Encap, IPFragmenter
 
-use super::association::{Association, ICV_LEN, Settings};
+use super::association::{Association, ICV_LEN, Settings, shown};
 use elements_shared::ecn;
 use elements_shared::esp_front::{FRONT, front};
 use packet::{Batch, Packet};
@@ -48,8 +48,10 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use wire::{esp, ip_proto};
 
 /// The class.
-pub(crate) const CLASS: Class =
-    Class::new("ESPEncap", create).residency(Residency::Shared).doc(router::manual!("esp_encap.rs"));
+pub(crate) const CLASS: Class = Class::new("ESPEncap", create)
+    .residency(Residency::Shared)
+    .hides(shown)
+    .doc(router::manual!("esp_encap.rs"));
 
 /// The numbers that all workers give to packets.
 struct Numbers {

@@ -30,8 +30,8 @@
 //! - `SA` (any number): an association, as the words `SOURCE DESTINATION SPI ALGORITHM keyfile FILE`, and behind them any of `reqid N`, `mode transport`,
 //!   `esn`, `window N` (default 1024), `udp PORT PORT`, `soft-bytes N`, `hard-bytes N`, `soft-packets N`, `hard-packets N`, `soft-seconds N`, and
 //!   `hard-seconds N`. The algorithms are `aes-gcm` (key and 4 octets of salt: 20 or 36 octets), `chacha20-poly1305` (36), `aes-gmac` (20 or 36; not
-//!   with `esn`), and `aes-cbc-sha256` (key of AES, and 32 octets of HMAC's: 48 or 64). `key DIGITS` in the place of `keyfile FILE` is for trials: who may
-//!   read handlers can read arguments.
+//!   with `esn`), and `aes-cbc-sha256` (key of AES, and 32 octets of HMAC's: 48 or 64). `key DIGITS` in the place of `keyfile FILE` is for trials:
+//!   handlers do not show it, but others may read the configuration's file.
 //! - `POLICY` (any number): `out|in SOURCE/LEN DESTINATION/LEN protect SOURCE DESTINATION`, or `bypass` or `discard` in the place of the last three, and
 //!   behind that any of `reqid N`, `mode transport`, `spi N`, `proto N`, `sport N`, `dport N`, `priority N` (default 0), `tag N`. For `in`,
 //!   SOURCE is outside.
@@ -84,6 +84,7 @@ pub(crate) const CLASS: Class = Class::new("IPsec", create)
     .processing("h/h")
     .residency(Residency::Shared)
     .makes("ICMP errors")
+    .hides(text::shown)
     .doc(router::manual!("ipsec.rs"));
 
 static ASSOCIATIONS: Metric =

@@ -349,6 +349,32 @@ fn commands() {
     assert!(!answer.contains("0011"), "{answer}");
 }
 
+/// Neither the handlers of elements nor those of the whole configuration show a key, and the rest they show.
+#[test]
+fn no_handler_shows_a_key() {
+    let digits = KEY.trim_start_matches("key ");
+    let config = format!(
+        "define($secret {digits});
+         Idle -> e :: IPsec(SA 192.0.2.1 198.51.100.1 0x1001 aes-gcm key $secret reqid 7, MTU 1400); Idle -> [1]e; e[0] -> Discard; e[1] -> Discard;
+         Idle -> there :: ESPEncap(300, \\<{digits}>, ESN true) -> here :: ESPDecap(300, KEY \\<{digits}>, ESN true, WINDOW 64) -> Discard"
+    );
+    let mut router = build(&config, 1, 1).expect("a good configuration");
+    let mut read = |path: &str| router.call(Call::read(path, "")).expect("a handler");
+    for path in ["config", "flatconfig", "e.config", "there.config", "here.config"] {
+        let text = read(path);
+        assert!(!text.contains("0011") && text.contains("***"), "{path}: {text}");
+    }
+    assert_eq!(read("e.config"), "SA 192.0.2.1 198.51.100.1 0x1001 aes-gcm key *** reqid 7, MTU 1400");
+    assert_eq!(read("there.config"), "300, ***, ESN true");
+    assert_eq!(read("here.config"), "300, KEY ***, ESN true, WINDOW 64");
+    // A configuration without keys is shown as it is written.
+    let config = "Idle  -> e :: IPsec(MTU 1400); Idle -> [1]e; e[0] -> Discard; e[1] -> Discard // text";
+    let mut router = build(config, 1, 1).expect("a good configuration");
+    assert_eq!(router.call(Call::read("config", "")).expect("a handler"), config);
+    let config = "SA 192.0.2.1 198.51.100.1 0x1001 aes-gcm keyfile x, POLICY out ::/0 ::/0 bypass";
+    assert_eq!(super::CLASS.shown(config), config);
+}
+
 #[test]
 fn wrong_arguments() {
     for (arguments, message) in [

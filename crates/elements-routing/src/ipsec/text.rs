@@ -5,7 +5,9 @@ use elements_shared::hexadecimal::from_hexadecimal;
 use elements_shared::ipsec_port::{
     Action, Algorithm, Association, Direction, KeyMaterial, Limits, Mode, Policy, Selector, Template,
 };
+use elements_shared::key_argument::HIDDEN;
 use elements_shared::route_port::Destination;
+use lang::conf::{join_args, keyword, split_args, split_spaces, unquote};
 use std::net::{IpAddr, Ipv4Addr};
 
 /// Words, one after the other.
@@ -105,6 +107,20 @@ pub(crate) fn association(words: &[String], now_ns: i64, read: bool) -> Result<A
         }
     }
     Ok(of)
+}
+
+/// A configuration string without the keys of its associations; none if it has none.
+pub(crate) fn shown(config: &str) -> Option<String> {
+    let (mut args, mut found) = (split_args(config), false);
+    for arg in &mut args {
+        let Some(("SA", words)) = keyword(arg) else { continue };
+        let mut words = split_spaces(words);
+        if let Some(at) = words.iter().position(|word| unquote(word) == "key") {
+            words.iter_mut().skip(at + 1).take(1).for_each(|word| HIDDEN.clone_into(word));
+            (*arg, found) = (format!("SA {}", words.join(" ")), true);
+        }
+    }
+    found.then(|| join_args(&args))
 }
 
 /// An association's destination and number.

@@ -82,7 +82,7 @@ pub(super) async fn element(State(shared): State<Arc<Shared>>, Path(name): Path<
         Ok(Element {
             name: node.name.clone(),
             class: node.class.name,
-            config: node.config.clone(),
+            config: node.class.shown(&node.config),
             landmark: node.landmark.to_string(),
             workers: node.workers.clone(),
             handlers,

@@ -48,7 +48,7 @@ pub(super) async fn graph(State(shared): State<Arc<Shared>>) -> Response {
         let element = |node: &router::Node| Element {
             name: node.name.clone(),
             class: node.class.name,
-            config: node.config.clone(),
+            config: node.class.shown(&node.config),
             landmark: node.landmark.to_string(),
             workers: node.workers.clone(),
             inputs: node.inputs.len(),

@@ -21,6 +21,20 @@ pub(crate) fn of_worker(account: &Account, name: &str) -> String {
     }
 }
 
+/// Whether the configuration has keys in it.
+fn has_keys(info: &Info) -> bool {
+    info.nodes.iter().any(|node| node.class.hide.is_some_and(|hide| hide(&node.config).is_some()))
+}
+
+/// The configuration as it is now, without keys.
+fn shown(info: &Info) -> lang::Graph {
+    let mut graph = info.made.current.graph(&info.graph);
+    for (element, node) in graph.elements.iter_mut().zip(&info.nodes) {
+        element.config = node.class.shown(&element.config);
+    }
+    graph
+}
+
 /// Performs a global call.
 pub(crate) fn call(info: &Info, name: &str, call: &Call) -> HandlerResult {
     match (call.access, name) {
@@ -34,11 +48,13 @@ pub(crate) fn call(info: &Info, name: &str, call: &Call) -> HandlerResult {
         (Access::Read, "classes") => Ok(info.class_names.iter().map(|name| format!("{name}\n")).collect()),
         // All element classes are in the program.
         (Access::Read, "packages") => Ok(String::new()),
-        // What requires that gives its text up, and memory with it.
-        (Access::Read, "config") if !info.graph.requirements.iter().any(|r| r.kind == "compact_config") => {
+        // What requires that gives its text up, and memory with it. A text with keys in it is not shown.
+        (Access::Read, "config")
+            if !info.graph.requirements.iter().any(|r| r.kind == "compact_config") && !has_keys(info) =>
+        {
             Ok(info.source.clone())
         }
-        (Access::Read, "config" | "flatconfig") => Ok(lang::flatten(&info.made.current.graph(&info.graph))),
+        (Access::Read, "config" | "flatconfig") => Ok(lang::flatten(&shown(info))),
         (Access::Read, "requirements") => {
             Ok(info.graph.requirements.iter().map(|r| format!("{}\n{}\n", r.kind, r.value)).collect())
         }

@@ -37,6 +37,9 @@ pub type Pin = (String, usize);
 /// Reads the pins that a configuration string asks for.
 pub type ReadPins = fn(&str) -> Result<Vec<Pin>, ConfigError>;
 
+/// Makes of a configuration string what others than the element may see of it; none if all of it.
+pub type Hide = fn(&str) -> Option<String>;
+
 /// How much memory an element takes at most for those whose packets come, however many they are or claim to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Budget {
@@ -106,6 +109,8 @@ pub struct Class<C: ?Sized> {
     pub jointly: bool,
     /// What its elements keep of hosts, which any sender can claim to be: see [`Class::keeps`].
     pub keeps: Option<Budget>,
+    /// Takes keys out of its elements' configuration strings: see [`Class::hides`].
+    pub hide: Option<Hide>,
     /// Other names for elements of its kind: those of classes that it extends in Click, and of Click's interfaces (`Storage`).
     pub kinds: &'static [&'static str],
     /// The class of which this is another name, if it is: see [`Class::aliases`].
@@ -139,6 +144,7 @@ impl<C: Copy> Class<C> {
             holds: "",
             jointly: false,
             keeps: None,
+            hide: None,
             kinds: &[],
             alias_of: None,
             doc: "",
@@ -281,6 +287,13 @@ impl<C: Copy> Class<C> {
         self
     }
 
+    /// Says that arguments of its elements may be keys. Where configuration strings are shown, by handlers and by what programs read, `hide`
+    /// takes the keys out of them.
+    pub const fn hides(mut self, hide: Hide) -> Class<C> {
+        self.hide = Some(hide);
+        self
+    }
+
     /// Sets the documentation.
     pub const fn doc(mut self, doc: &'static str) -> Class<C> {
         self.doc = doc;
@@ -292,6 +305,11 @@ impl<C: ?Sized> Class<C> {
     /// Whether its elements are of a kind: whether this is its name, or one of its [`kinds`](Class::kinds).
     pub fn is_a(&self, kind: &str) -> bool {
         self.name == kind || self.kinds.contains(&kind)
+    }
+
+    /// A configuration string of one of its elements as others may see it: without keys.
+    pub fn shown(&self, config: &str) -> String {
+        self.hide.and_then(|hide| hide(config)).unwrap_or_else(|| config.to_owned())
     }
 }
 
