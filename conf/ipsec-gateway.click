@@ -90,4 +90,5 @@ back[1] -> ICMPError(site:ip, unreachable, net, RATE $ERRORS) -> [0]ipsec;
 back6[1] -> ICMP6Error(site:ip6, 1, 0, RATE $ERRORS) -> [0]ipsec;
 
 // IKE is the daemon's affair.
-ipsec[2] -> CheckIPHeader -> ike;
+ipsec[2] -> asked :: Classifier(0/4?, 0/6?);
+asked[0] -> CheckIPHeader -> ike; asked[1] -> CheckIP6Header -> ike;

@@ -128,9 +128,19 @@ impl Tables {
     }
 
     /// Makes changes; those that are wrong, and why. Waits for memory, so no packet worker calls it while it runs.
+    ///
+    /// Policies are published together, since that costs as much as there are policies; but before an association goes, which a policy in
+    /// front of it may have stopped needing: strongSwan's name the number of the association that they want.
     pub(crate) fn apply(&self, changes: Vec<Change>) -> Vec<(usize, Refused)> {
         let (mut refused, mut rules_changed) = (Vec::new(), false);
         for (place, change) in changes.into_iter().enumerate() {
+            let goes = matches!(change, Change::Dissociate(..) | Change::DissociateAll);
+            if goes
+                && std::mem::take(&mut rules_changed)
+                && let Err(why) = self.publish()
+            {
+                refused.push((usize::MAX, why));
+            }
             let made = match change {
                 Change::Associate(of) => self.associate(*of),
                 Change::Dissociate(destination, spi) => self.dissociate(destination, spi),
@@ -319,5 +329,50 @@ impl IpsecFeed for Way {
 
     fn notices(&mut self) -> Vec<Notice> {
         self.0.tables().take_notices()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::text;
+    use super::*;
+    use std::sync::atomic::AtomicBool;
+
+    fn words(text: &str) -> Vec<String> {
+        text.split_whitespace().map(str::to_owned).collect()
+    }
+
+    /// A policy names an association by its number, as strongSwan's do. While keys are renewed, in one batch each time, there is always one.
+    #[test]
+    fn a_policy_that_names_its_association_is_never_without_one() {
+        let association = |spi: u32| {
+            let key = "000102030405060708090a0b0c0d0e0f10111213";
+            let text = format!("192.0.2.1 192.0.2.2 {spi} aes-gcm key {key}");
+            Change::Associate(Box::new(text::association(&words(&text), 0, true).expect("an association")))
+        };
+        let policy = |spi: u32| {
+            let text = format!("out 0.0.0.0/0 0.0.0.0/0 protect 192.0.2.1 192.0.2.2 spi {spi}");
+            Change::Policy(Box::new(text::policy(&words(&text)).expect("a policy")))
+        };
+        let (tables, end) = (Tables::new(1), AtomicBool::new(false));
+        assert_eq!(tables.apply(vec![association(1000), policy(1000)]), vec![]);
+        std::thread::scope(|scope| {
+            let reader = scope.spawn(|| {
+                let (mut looked, mut without) = (0u64, 0u64);
+                while !end.load(Relaxed) || looked == 0 {
+                    let guard = Domain::global().guard();
+                    let slot = tables.out.read(guard.turn()).rules()[0].slot.as_ref().expect("a slot");
+                    without += u64::from(slot.current.read(guard.turn()).is_none());
+                    looked += 1;
+                }
+                without
+            });
+            for spi in 1001..3000 {
+                let gone = Change::Dissociate([192, 0, 2, 2].into(), spi - 1);
+                assert_eq!(tables.apply(vec![association(spi), policy(spi), gone]), vec![]);
+            }
+            end.store(true, Relaxed);
+            assert_eq!(reader.join().expect("no panic"), 0);
+        });
     }
 }
