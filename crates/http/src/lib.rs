@@ -3,12 +3,14 @@
 //!
 //! The server has a thread of its own and reaches elements by handlers and surveys only, so no packet waits for a client. However many
 //! clients ask, workers are surveyed five times a second at most. Nothing can be written unless the server has a token, which a
-//! writer must send; the page of another site cannot reach a server that listens on this machine's own addresses ([`access`]).
+//! writer must send; the page of another site cannot reach a server that listens on this machine's own addresses ([`access`]). There are at
+//! most 64 connections, 16 of them with streams of events; one that is silent for 30 seconds is closed ([`clients`]).
 //!
 //! | file | what |
 //! |---|---|
 //! | `server.rs` | listens, and serves until it is dropped |
 //! | `access.rs` | who may ask what |
+//! | `clients.rs` | what clients may hold: connections, time, bytes |
 //! | `api/` | the resources, one file each |
 //! | `shared.rs` | what requests share, and where the router comes from |
 //! | `survey.rs`, `history.rs`, `recorder.rs` | what workers said last, and in the last hour |
@@ -18,6 +20,7 @@
 
 mod access;
 mod api;
+mod clients;
 mod history;
 mod page;
 mod recorder;

@@ -1,10 +1,12 @@
 //! Listens, and serves until it is dropped.
 
 use crate::access;
+use crate::clients::{self, Bounded, Bounds, Client};
 use crate::shared::{Shared, Source};
 use crate::token::Token;
 use crate::{api, history, page, recorder};
 use axum::Router;
+use axum::extract::DefaultBodyLimit;
 use std::fmt;
 use std::net::SocketAddr;
 use std::os::unix::fs::PermissionsExt;
@@ -12,7 +14,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
-use tokio::sync::oneshot;
+use tokio::sync::{Semaphore, oneshot};
 
 /// Where a server listens.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -94,6 +96,16 @@ enum Listener {
 /// # Errors
 /// It cannot listen there.
 pub fn start(listen: Listen, token: Option<Token>, source: Source) -> Result<Server, ListenError> {
+    start_within(listen, token, source, Bounds::default())
+}
+
+/// The same with bounds for what clients hold.
+pub(crate) fn start_within(
+    listen: Listen,
+    token: Option<Token>,
+    source: Source,
+    bounds: Bounds,
+) -> Result<Server, ListenError> {
     let failed = |error| ListenError { listen: listen.clone(), error };
     let (listener, bound) = bind(&listen).map_err(failed)?;
     let local = match &bound {
@@ -106,6 +118,8 @@ pub fn start(listen: Listen, token: Option<Token>, source: Source) -> Result<Ser
         surveys: Mutex::default(),
         history: Mutex::new(history::History::default()),
         local,
+        bounds,
+        streams: Arc::new(Semaphore::new(bounds.streams)),
     });
     // One thread serves, and a few more wait for workers.
     let runtime = tokio::runtime::Builder::new_current_thread()
@@ -121,7 +135,7 @@ pub fn start(listen: Listen, token: Option<Token>, source: Source) -> Result<Ser
             tokio::select! {
                 _ = stopped => {}
                 _ = recorder::record(shared.clone()) => {}
-                _ = accept(listener, routes(shared)) => {}
+                _ = accept(listener, bounds, routes(shared)) => {}
             }
         });
     };
@@ -155,17 +169,28 @@ fn bind(listen: &Listen) -> std::io::Result<(Listener, Listen)> {
     }
 }
 
-async fn accept(listener: Listener, routes: Router) -> std::io::Result<()> {
+async fn accept(listener: Listener, bounds: Bounds, routes: Router) -> std::io::Result<()> {
+    let service = routes.into_make_service_with_connect_info::<Client>();
     match listener {
-        Listener::Tcp(listener) => axum::serve(tokio::net::TcpListener::from_std(listener)?, routes).await,
-        Listener::Unix(listener) => axum::serve(tokio::net::UnixListener::from_std(listener)?, routes).await,
+        Listener::Tcp(listener) => {
+            let listener = tokio::net::TcpListener::from_std(listener)?;
+            axum::serve(Bounded::new(listener, bounds), service).await
+        }
+        Listener::Unix(listener) => {
+            let listener = tokio::net::UnixListener::from_std(listener)?;
+            axum::serve(Bounded::new(listener, bounds), service).await
+        }
     }
 }
 
 /// Everything that can be asked for.
 pub(crate) fn routes(shared: Arc<Shared>) -> Router {
     let guard = axum::middleware::from_fn_with_state(shared.clone(), access::guard);
-    api::routes().merge(page::routes()).layer(guard).with_state(shared)
+    let serve = axum::middleware::from_fn_with_state(shared.clone(), clients::serve);
+    // Who may not ask does not get to send a body either.
+    let routes =
+        api::routes().merge(page::routes()).layer(DefaultBodyLimit::disable()).layer(serve).layer(guard);
+    routes.with_state(shared)
 }
 
 #[cfg(test)]

@@ -1,10 +1,12 @@
 //! What all requests share, and where the router comes from.
 
+use crate::clients::Bounds;
 use crate::history::History;
 use crate::survey::Surveys;
 use crate::token::Token;
 use router::Handle;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
+use tokio::sync::Semaphore;
 
 /// Where the router comes from: another one may take its place while the server runs.
 pub struct Source {
@@ -35,4 +37,7 @@ pub(crate) struct Shared {
     pub(crate) history: Mutex<History>,
     /// Whether only this machine can reach the server.
     pub(crate) local: bool,
+    pub(crate) bounds: Bounds,
+    /// Places for streams of events.
+    pub(crate) streams: Arc<Semaphore>,
 }

@@ -1,15 +1,22 @@
 //! A router and its server, asked as clients ask.
 
+use crate::clients::Bounds;
+use crate::server::start_within;
 use crate::{Listen, Server, Source, Token, start};
 use router::{Handle, Options};
 use serde_json::{Value, json};
 use std::io::{Read, Write};
-use std::net::TcpStream;
+use std::net::{SocketAddr, TcpStream};
 use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
 
 const CONFIGURATION: &str = "s :: TimedSource(0.01) -> c :: Counter -> q :: Queue(2); elementclass Half { input -> Counter -> output }
     Idle -> h :: Half -> Discard; Idle -> Discard; u :: TimedUnqueue(100) ; q -> u -> Discard;";
 const TOKEN: &str = "0123456789abcdef0123";
+/// How long tests wait for what has to happen.
+const PATIENCE: Duration = Duration::from_secs(20);
+/// How long a configuration takes that has `slow` in it.
+const SLOW: Duration = Duration::from_millis(1500);
 
 struct Running {
     server: Server,
@@ -19,6 +26,10 @@ struct Running {
 
 impl Running {
     fn new(token: bool) -> Running {
+        Running::within(token, Bounds::default())
+    }
+
+    fn within(token: bool, bounds: Bounds) -> Running {
         let (sender, receiver) = std::sync::mpsc::channel();
         let thread = std::thread::spawn(move || {
             let parsed = lang::parse(CONFIGURATION, "config", &[]);
@@ -37,6 +48,9 @@ impl Running {
         let source = Source {
             current: Box::new(move || Some(current.clone())),
             replace: Some(Box::new(|wanted| {
+                if wanted.text.contains("slow") {
+                    std::thread::sleep(SLOW);
+                }
                 if wanted.text.contains("Counter") {
                     Ok(json!({}))
                 } else {
@@ -48,14 +62,24 @@ impl Running {
         let file = folder.path().join("token");
         std::fs::write(&file, TOKEN).expect("a token");
         let token = token.then(|| Token::read(&file).expect("a token"));
-        let server = start("0".parse().expect("a place"), token, source).expect("a server");
+        let server = start_within("0".parse().expect("a place"), token, source, bounds).expect("a server");
         Running { server, handle, thread: Some(thread) }
+    }
+
+    fn address(&self) -> SocketAddr {
+        let Listen::Tcp(address) = self.server.listen else { unreachable!() };
+        address
+    }
+
+    fn connect(&self) -> TcpStream {
+        let stream = TcpStream::connect(self.address()).expect("it listens");
+        stream.set_read_timeout(Some(PATIENCE)).expect("a timeout");
+        stream
     }
 
     /// Status and body.
     fn ask(&self, method: &str, path: &str, headers: &str, body: &str) -> (u16, String) {
-        let Listen::Tcp(address) = self.server.listen else { unreachable!() };
-        let mut stream = TcpStream::connect(address).expect("it listens");
+        let (address, mut stream) = (self.address(), self.connect());
         let host = if headers.contains("Host:") { String::new() } else { format!("Host: {address}\r\n") };
         let length = body.len();
         write!(stream, "{method} {path} HTTP/1.1\r\n{host}{headers}Connection: close\r\nContent-Length: {length}\r\n\r\n{body}").expect("sent");
@@ -202,4 +226,103 @@ fn a_socket_for_its_owner_alone_is_removed_at_the_end() {
     assert!(answer.starts_with("HTTP/1.1 503"), "{answer}");
     drop(server);
     assert!(!path.exists());
+}
+
+/// Sends a request on a connection that stays, and returns the answer's status.
+fn again(stream: &mut TcpStream) -> Option<u16> {
+    write!(stream, "GET /api/v1/handlers/q.capacity HTTP/1.1\r\nHost: localhost\r\n\r\n").ok()?;
+    let (mut answer, mut part) = (String::new(), [0; 4096]);
+    while !answer.ends_with('}') {
+        match stream.read(&mut part).ok()? {
+            0 => return None,
+            bytes => answer.push_str(std::str::from_utf8(&part[..bytes]).ok()?),
+        }
+    }
+    answer.split(' ').nth(1)?.parse().ok()
+}
+
+/// Whether the server closes a connection, and says nothing before.
+fn is_closed(stream: &mut TcpStream) -> bool {
+    match stream.read(&mut [0; 16]) {
+        Ok(bytes) => bytes == 0,
+        Err(error) => error.kind() == std::io::ErrorKind::ConnectionReset,
+    }
+}
+
+/// Catches a clock that begins anew with each byte, and one that stops a client who asks again and again.
+#[test]
+fn who_is_silent_or_slow_is_closed() {
+    let bounds = Bounds { patience: Duration::from_secs(1), ..Bounds::default() };
+    let router = Running::within(false, bounds);
+    let began = Instant::now();
+    let mut silent = router.connect();
+    assert!(is_closed(&mut silent) && began.elapsed() >= bounds.patience);
+    let (began, mut slow) = (Instant::now(), router.connect());
+    slow.set_nonblocking(true).expect("a socket");
+    let mut request = b"GET /api/v1 HTTP/1.1\r\nX: ".iter().chain(std::iter::repeat(&b'x'));
+    while slow.read(&mut [0; 16]).is_err_and(|error| error.kind() == std::io::ErrorKind::WouldBlock) {
+        assert!(began.elapsed() < PATIENCE, "a slow client is never closed");
+        let _ = slow.write(&[*request.next().expect("no end")]);
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    assert!(began.elapsed() >= bounds.patience);
+    let (began, mut busy) = (Instant::now(), router.connect());
+    while began.elapsed() < bounds.patience * 2 {
+        assert_eq!(again(&mut busy), Some(200));
+        std::thread::sleep(Duration::from_millis(100));
+    }
+}
+
+/// Catches a clock that runs while the server is at work.
+#[test]
+fn who_waits_for_an_answer_is_not_silent() {
+    let bounds = Bounds { patience: SLOW / 3, connections: 1, ..Bounds::default() };
+    let router = Running::within(true, bounds);
+    let right = format!("Authorization: Bearer {TOKEN}\r\n");
+    std::thread::scope(|scope| {
+        let answer = scope.spawn(|| router.ask("POST", "/api/v1/reload", &right, "Counter slow").0);
+        std::thread::sleep(SLOW / 3);
+        assert!(is_closed(&mut router.connect()), "there is no place while the only client is served");
+        assert_eq!(answer.join().expect("an answer"), 200);
+    });
+}
+
+/// Catches a server that refuses newcomers while others hold its connections, and one that closes the wrong one.
+#[test]
+fn a_newcomer_gets_the_place_of_who_was_silent_longest() {
+    let router = Running::within(false, Bounds { connections: 2, ..Bounds::default() });
+    let (mut first, mut second) = (router.connect(), router.connect());
+    assert_eq!((again(&mut second), again(&mut first)), (Some(200), Some(200)));
+    let mut third = router.connect();
+    assert_eq!(again(&mut third), Some(200));
+    assert!(is_closed(&mut second));
+    assert_eq!((again(&mut first), again(&mut third)), (Some(200), Some(200)));
+}
+
+#[test]
+fn streams_of_events_are_bounded() {
+    let router = Running::within(false, Bounds { streams: 1, ..Bounds::default() });
+    let status = || {
+        let mut stream = router.connect();
+        write!(stream, "GET /api/v1/events HTTP/1.1\r\nHost: localhost\r\n\r\n").expect("sent");
+        let mut head = [0; 12];
+        stream.read_exact(&mut head).expect("a status");
+        (String::from_utf8_lossy(&head).into_owned(), stream)
+    };
+    let (head, first) = status();
+    assert_eq!(head, "HTTP/1.1 200");
+    assert_eq!(status().0, "HTTP/1.1 503");
+    drop(first);
+    let until = Instant::now() + PATIENCE;
+    while status().0 != "HTTP/1.1 200" {
+        assert!(Instant::now() < until, "the place of a stream that has ended stays taken");
+    }
+}
+
+#[test]
+fn requests_have_a_size() {
+    let router = Running::within(true, Bounds { body: 100, ..Bounds::default() });
+    let right = format!("Authorization: Bearer {TOKEN}\r\n");
+    assert_eq!(router.ask("POST", "/api/v1/reload", &right, &format!("Counter{:93}", "")).0, 200);
+    assert_eq!(router.ask("POST", "/api/v1/reload", &right, &format!("Counter{:94}", "")).0, 413);
 }

@@ -1,8 +1,10 @@
 //! Events as they happen (server-sent events, as HTML's standard has them).
 
 use super::answer::Failure;
+use crate::access::problem;
 use crate::shared::Shared;
 use axum::extract::{Query, State};
+use axum::http::StatusCode;
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
@@ -23,18 +25,28 @@ pub(super) struct Topics {
     topics: String,
 }
 
-/// Events of the router that runs, as they happen, until another configuration takes its place: then the stream ends, and a client asks anew.
+/// Events of the router that runs, as they happen, until another configuration takes its place: then the stream ends, and a client asks anew. There
+/// are at most 16 such streams.
 #[utoipa::path(get, path = "/api/v1/events", params(Topics), responses((status = 200, body = String, content_type = "text/event-stream"),
     (status = 503, body = crate::access::Problem)))]
 pub(super) async fn events(State(shared): State<Arc<Shared>>, Query(topics): Query<Topics>) -> Response {
     let Some(handle) = (shared.source.current)() else { return Failure::Stopped.into_response() };
+    let Ok(place) = shared.streams.clone().try_acquire_owned() else {
+        return problem(
+            StatusCode::SERVICE_UNAVAILABLE,
+            "there are as many streams of events as there may be",
+        );
+    };
     let topics = topics.topics.split(',').filter(|topic| !topic.is_empty()).map(str::to_owned).collect();
     let events = handle.info().events.subscribe(topics);
     let still = move || (shared.source.current)().is_some_and(|now| Arc::ptr_eq(now.info(), handle.info()));
-    let stream = futures_util::stream::unfold((events, still), |(events, still)| async move {
+    let stream = futures_util::stream::unfold((events, still, place), |(events, still, place)| async move {
         loop {
             match events.try_recv() {
-                Ok(text) => return Some((Ok::<_, Infallible>(Event::default().data(text)), (events, still))),
+                Ok(text) => {
+                    let event = Event::default().data(text);
+                    return Some((Ok::<_, Infallible>(event), (events, still, place)));
+                }
                 Err(TryRecvError::Empty) if still() => tokio::time::sleep(STEP).await,
                 Err(_) => return None,
             }
