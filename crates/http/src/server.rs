@@ -120,6 +120,7 @@ pub(crate) fn start_within(
         local,
         bounds,
         streams: Arc::new(Semaphore::new(bounds.streams)),
+        listing: Semaphore::new(1),
     });
     // One thread serves, and a few more wait for workers.
     let runtime = tokio::runtime::Builder::new_current_thread()

@@ -40,4 +40,6 @@ pub(crate) struct Shared {
     pub(crate) bounds: Bounds,
     /// Places for streams of events.
     pub(crate) streams: Arc<Semaphore>,
+    /// One table is listed at a time: the list of a million routes is large.
+    pub(crate) listing: Semaphore,
 }

@@ -11,7 +11,9 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 const CONFIGURATION: &str = "s :: TimedSource(0.01) -> c :: Counter -> q :: Queue(2); elementclass Half { input -> Counter -> output }
-    Idle -> h :: Half -> Discard; Idle -> Discard; u :: TimedUnqueue(100) ; q -> u -> Discard;";
+    Idle -> h :: Half -> Discard; Idle -> Discard; u :: TimedUnqueue(100) ; q -> u -> Discard;
+    Idle -> routes :: IPLookup(10.0.0.0/8 0, 192.0.2.0/24 10.0.0.1 1, 192.0.2.128/25 10.0.0.2 1) -> arp :: ARPQuerier(10.0.0.9, 2:0:0:0:0:9) -> Discard;
+    Idle -> [1]arp; routes[1] -> out :: Discard;";
 const TOKEN: &str = "0123456789abcdef0123";
 /// How long tests wait for what has to happen.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -191,10 +193,14 @@ fn the_description_is_of_what_is_there() {
     let router = Running::new(false);
     let description = router.get("/api/v1/openapi.json");
     let paths = description["paths"].as_object().expect("paths");
-    assert_eq!(paths.len(), 10);
+    assert_eq!(paths.len(), 13);
     for (path, methods) in paths.iter().filter(|(path, _)| *path != "/api/v1/events") {
         if methods.get("get").is_some() {
             let path = path.replace("{name}", "c").replace("{path}", "c.count");
+            let path = path
+                .replace("{kind}", "routes")
+                .replace("lookup/{element}", "lookup/routes?address=10.1.1.1");
+            let path = path.replace("{element}", "routes");
             assert_eq!(router.ask("GET", &path, "", "").0, 200, "{path}");
         }
     }
@@ -203,7 +209,7 @@ fn the_description_is_of_what_is_there() {
 #[test]
 fn the_page_needs_nothing_from_elsewhere() {
     let router = Running::new(false);
-    for path in ["/", "/page.js", "/page.css", "/layout.js"] {
+    for path in ["/", "/page.js", "/page.css", "/layout.js", "/tables.js"] {
         let (status, text) = router.ask("GET", path, "", "");
         let foreign =
             text.replace("http://www.w3.org/2000/svg", "").contains("//www") || text.contains("https://");
@@ -226,6 +232,53 @@ fn a_socket_for_its_owner_alone_is_removed_at_the_end() {
     assert!(answer.starts_with("HTTP/1.1 503"), "{answer}");
     drop(server);
     assert!(!path.exists());
+}
+
+/// Catches elements that are taken for ones with a table, and pages that begin or end elsewhere.
+#[test]
+fn tables_are_read_by_page() {
+    let router = Running::new(false);
+    let tables = router.get("/api/v1/tables");
+    let named = |table: &Value| {
+        format!("{} of {}", table["kind"].as_str().unwrap(), table["element"].as_str().unwrap())
+    };
+    let tables: Vec<String> = tables.as_array().expect("tables").iter().map(named).collect();
+    assert_eq!(tables, ["routes of routes", "neighbours of arp"]);
+    let page = |query: &str| router.get(&format!("/api/v1/tables/routes/routes{query}"));
+    let rows = [
+        json!(["10.0.0.0/8", "-", "0"]),
+        json!(["192.0.2.0/24", "10.0.0.1", "1"]),
+        json!(["192.0.2.128/25", "10.0.0.2", "1"]),
+    ];
+    assert_eq!(page("")["rows"], json!(rows));
+    let part = page("?from=1&count=1");
+    assert_eq!((&part["rows"], &part["total"], &part["from"]), (&json!([rows[1]]), &json!(3), &json!(1)));
+    assert_eq!(page("?within=192.0.2.128/25")["rows"], json!([rows[2]]));
+    assert_eq!(page("?find=10.0.0.2")["rows"], json!([rows[2]]));
+    assert_eq!(router.get("/api/v1/tables/neighbours/arp")["rows"], json!([]));
+    for (path, status) in [
+        ("tables/routes/arp", 404),
+        ("tables/routes/x", 404),
+        ("tables/weather/routes", 404),
+        ("tables/routes/routes?within=x", 422),
+        ("tables/routes/routes?from=-1", 400),
+    ] {
+        assert_eq!(router.ask("GET", &format!("/api/v1/{path}"), "", "").0, status, "{path}");
+    }
+}
+
+#[test]
+fn addresses_are_looked_up() {
+    let router = Running::new(false);
+    let found = |address: &str| router.get(&format!("/api/v1/lookup/routes?address={address}"));
+    assert_eq!(found("192.0.2.200"), json!({ "output": 1, "gateway": "10.0.0.2", "to": "out" }));
+    assert_eq!(found("10.7.7.7"), json!({ "output": 0, "gateway": null, "to": "arp" }));
+    assert_eq!(found("203.0.113.1"), json!({ "output": null, "gateway": null, "to": null }));
+    for (path, status) in
+        [("routes?address=x", 422), ("routes?address=::1", 422), ("routes", 422), ("c?address=10.0.0.1", 404)]
+    {
+        assert_eq!(router.ask("GET", &format!("/api/v1/lookup/{path}"), "", "").0, status, "{path}");
+    }
 }
 
 /// Sends a request on a connection that stays, and returns the answer's status.

@@ -91,7 +91,8 @@ pub(super) async fn element(State(shared): State<Arc<Shared>>, Path(name): Path<
     .await
 }
 
-fn find(handle: &Handle, name: &str) -> Result<usize, Failure> {
+/// The number of the element with a name.
+pub(super) fn find(handle: &Handle, name: &str) -> Result<usize, Failure> {
     handle.info().find(name, None).ok_or_else(|| Failure::Missing(format!("there is no element '{name}'")))
 }
 

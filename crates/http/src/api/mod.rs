@@ -6,6 +6,7 @@ mod events;
 mod graph;
 mod reload;
 mod state;
+mod tables;
 
 use crate::access::{Problem, problem};
 use crate::shared::Shared;
@@ -31,6 +32,9 @@ use utoipa::OpenApi;
         elements::element,
         elements::read,
         elements::write,
+        tables::tables,
+        tables::page,
+        tables::lookup,
         events::events,
         reload::reload
     ),
@@ -51,6 +55,9 @@ pub(crate) fn routes() -> axum::Router<Arc<Shared>> {
         .route("/api/v1/elements", get(elements::elements))
         .route("/api/v1/elements/{*name}", get(elements::element))
         .route("/api/v1/handlers/{*path}", get(elements::read).put(elements::write))
+        .route("/api/v1/tables", get(tables::tables))
+        .route("/api/v1/tables/{kind}/{*element}", get(tables::page))
+        .route("/api/v1/lookup/{*element}", get(tables::lookup))
         .route("/api/v1/events", get(events::events))
         .route("/api/v1/reload", post(reload::reload))
         .route(

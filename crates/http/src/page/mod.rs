@@ -1,4 +1,4 @@
-//! The page: three files, which the program has in itself.
+//! The page: a few files, which the program has in itself.
 
 use crate::shared::Shared;
 use axum::Router;
@@ -6,11 +6,12 @@ use axum::http::header::CONTENT_TYPE;
 use axum::routing::get;
 use std::sync::Arc;
 
-const FILES: [(&str, &str, &str); 4] = [
+const FILES: [(&str, &str, &str); 5] = [
     ("/", "text/html; charset=utf-8", include_str!("index.html")),
     ("/page.css", "text/css; charset=utf-8", include_str!("page.css")),
     ("/page.js", "text/javascript; charset=utf-8", include_str!("page.js")),
     ("/layout.js", "text/javascript; charset=utf-8", include_str!("layout.js")),
+    ("/tables.js", "text/javascript; charset=utf-8", include_str!("tables.js")),
 ];
 
 /// Where it is.

@@ -1,5 +1,6 @@
 // The page: asks the interface once a second, and draws what it says.
 import { layout } from "./layout.js";
+import { tables } from "./tables.js";
 
 const get = async path => {
   const answer = await fetch(path);
@@ -28,6 +29,14 @@ function short(number) {
 }
 
 let graph = { elements: [], connections: [] };
+
+// What is behind an output of an element: its name, or that of the compound element that it is in.
+function behind(name, output) {
+  const from = graph.elements.findIndex(element => element.name === name);
+  const link = graph.connections.find(link => link.from === from && link.from_port === Number(output));
+  return link && graph.elements[link.to].name.split("/")[0];
+}
+const shownTables = tables($("tables-section"), $("tables"), { get, html, behind });
 let scope = "";
 let chosen = null;
 let writable = false;
@@ -219,6 +228,7 @@ async function reload() {
   $("names").replaceChildren(...graph.elements.map(element => html("option", { value: element.name })));
   before = null;
   draw();
+  await shownTables.reload();
 }
 
 function listen() {
@@ -255,3 +265,4 @@ listen();
 const history = async () => { try { showHistory(await get("api/v1/history")); } catch { /* the header says so */ } };
 history();
 setInterval(history, 10000);
+setInterval(() => { if (!document.hidden) shownTables.refresh(); }, 5000);
