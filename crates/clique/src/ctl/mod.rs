@@ -148,7 +148,7 @@ impl Session {
                 if let Some(rows) = rows::of(handler, &value) {
                     object["rows"] = rows;
                 }
-                self.show(&object, &ended(&value))
+                self.show(&object, &ended(&rows::in_order(handler, &value)))
             }
             Action::Write { handler, value, file } => {
                 let value = match file {
@@ -258,8 +258,11 @@ impl Session {
         }
         let several = handlers.len() > 1;
         let name = |handler: &str| if several { format!("{handler}: ") } else { String::new() };
-        let text: String =
-            handlers.iter().zip(&values).map(|(handler, value)| name(handler) + &ended(value)).collect();
+        let text: String = handlers
+            .iter()
+            .zip(&values)
+            .map(|(handler, value)| name(handler) + &ended(&rows::in_order(handler, value)))
+            .collect();
         print(&text)
     }
 }

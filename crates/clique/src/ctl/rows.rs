@@ -1,6 +1,8 @@
 //! Tables that handlers print, as objects.
 
 use serde_json::{Map, Value};
+use std::borrow::Cow;
+use std::net::IpAddr;
 
 /// The columns of tables by the handlers that print them; `None` of other handlers.
 fn columns(handler: &str) -> Option<&'static [&'static str]> {
@@ -32,6 +34,9 @@ pub(super) fn of(handler: &str, value: &str) -> Option<Value> {
     let routes =
         handler.ends_with(".table") && rows.iter().all(|row| row.first().is_some_and(|to| to.contains('/')));
     rows.sort_by(|a, b| natural(a).cmp(&natural(b)));
+    if routes {
+        rows.sort_by_key(|row| row.first().and_then(|to| destination(to)));
+    }
     let names = known.or(routes.then_some(ROUTE));
     let object = |row: Vec<String>| -> Value {
         let name = |at: usize| match names.and_then(|names| names.get(at)) {
@@ -42,6 +47,24 @@ pub(super) fn of(handler: &str, value: &str) -> Option<Value> {
         Value::Object(pairs.collect::<Map<_, _>>())
     };
     is_table.then(|| rows.into_iter().map(object).collect())
+}
+
+/// What a handler prints, for people: a table of routes by address and length, whatever order it has them in; next hops of a route keep theirs.
+/// Other values are as they were.
+pub(super) fn in_order<'v>(handler: &str, value: &'v str) -> Cow<'v, str> {
+    let order = |line: &&str| line.split_whitespace().next().and_then(destination);
+    let (heads, mut routes): (Vec<&str>, Vec<&str>) = value.lines().partition(|line| line.starts_with('#'));
+    if !handler.ends_with(".table") || !routes.iter().all(|line| order(line).is_some()) {
+        return value.into();
+    }
+    routes.sort_by_cached_key(order);
+    heads.into_iter().chain(routes).flat_map(|line| [line, "\n"]).collect::<String>().into()
+}
+
+/// The prefix `ADDRESS/LENGTH`.
+fn destination(text: &str) -> Option<(IpAddr, u8)> {
+    let (address, len) = text.split_once('/')?;
+    Some((address.parse().ok()?, len.parse().ok()?))
 }
 
 /// A number as a number, a hyphen as nothing, all else as a text.
@@ -68,6 +91,19 @@ fn natural(row: &[String]) -> Vec<(u64, &str)> {
 mod tests {
     use super::*;
     use serde_json::json;
+
+    #[test]
+    fn routes_are_printed_in_order() {
+        let told = "# Active routes\n9.0.0.0/16\t\t-\t\t0\n2001:db8::/32\t-\t1\n10.0.0.0/8\t\t192.0.2.9\t1\tweight 1\n\
+            10.0.0.0/8\t\t192.0.2.1\t2\tweight 3\n9.0.0.0/8\t\t-\t\t0\n2001:a::/32\t-\t1\n";
+        let wanted = "# Active routes\n9.0.0.0/8\t\t-\t\t0\n9.0.0.0/16\t\t-\t\t0\n10.0.0.0/8\t\t192.0.2.9\t1\tweight 1\n\
+            10.0.0.0/8\t\t192.0.2.1\t2\tweight 3\n2001:a::/32\t-\t1\n2001:db8::/32\t-\t1\n";
+        assert_eq!(in_order("r.table", told), wanted);
+        for other in ["b\na\n", "10.0.0.0/8 - 1\nx\n", "", "no newline"] {
+            assert_eq!(in_order("r.table", other), other);
+        }
+        assert_eq!(in_order("r.text", told), told);
+    }
 
     #[test]
     fn tables_are_told_by_their_form() {

@@ -83,7 +83,7 @@ impl Session {
             let _ = write!(
                 text,
                 "{name}:{between}{}",
-                if value.is_empty() { "\n".into() } else { ended(&value) }
+                if value.is_empty() { "\n".into() } else { ended(&rows::in_order(name, &value)) }
             );
             let mut object = json!({ "name": name, "value": value });
             if let Some(rows) = rows::of(name, &value) {

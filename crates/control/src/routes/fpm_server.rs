@@ -58,7 +58,8 @@
 //! - `routes_detail` (read, `[PREFIX [COUNT]]`): all that is known of routes, as JSON: an array of objects in the order of their
 //!   destinations, IPv4 first, from PREFIX on, for up to COUNT destinations (1000). Each has `prefix`, `table`, `type`,
 //!   `protocol`, `scope`, `metric`, `tos`, `mtu` and `source` (null if not said), the number of its next-hop object
-//!   (`nexthop_object`), its `nexthops` (`gateway`, `interface`, `interface_number`, `link_up`, `weight`, which is 0 for one that is dead, `encapsulated`), and its
+//!   (`nexthop_object`), its `nexthops` (`gateway`, `interface`, `interface_number`, `link_up`, `weight`, which is 0 for one that is dead, `encapsulated`), the
+//!   seconds since these became known here or last came to lead elsewhere (`nexthops_age_s`, the same for all routes that lead to them), and its
 //!   `state`: used, pending, or why it is not used.
 //! - `connected` (read): whether zebra is connected.
 //! - `port` (read): the TCP port.

@@ -61,7 +61,7 @@ impl Teller<'_> {
     }
 
     fn route(&self, to: Destination, entry: &Entry, doubt: Option<Doubt>) -> Value {
-        let Ends { kind, object, hops } = self.fib.objects.ends(entry.object);
+        let Ends { kind, object, hops, age_s } = self.fib.objects.ends(entry.object);
         let none = Attributes::default();
         // Those of more sets than have numbers are not known.
         let known = self.attributes.get(&entry.attributes).filter(|_| entry.attributes != u16::MAX);
@@ -85,6 +85,7 @@ impl Teller<'_> {
             "source": attributes.source,
             "nexthop_object": object,
             "nexthops": hops.iter().map(|hop| self.hop(hop)).collect::<Vec<_>>(),
+            "nexthops_age_s": age_s,
             "state": state,
         })
     }

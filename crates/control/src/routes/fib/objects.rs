@@ -10,6 +10,7 @@ use crate::routes::netlink::{Forwarding, NextHop, Object, Special};
 use elements_shared::route_port::{Change, NextHopId, Way};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::net::IpAddr;
+use std::time::Instant;
 
 /// How groups may be nested; deeper ones are taken for empty. The kernel allows one level.
 const NESTING_MAX: u32 = 2;
@@ -70,7 +71,25 @@ struct Cell {
     encapsulated: bool,
     /// Whether it is in the list of those to look at.
     stale: bool,
+    /// When it last came to lead elsewhere, by the objects' [`Clock`].
+    since_s: u32,
     told: [Told; FAMILIES],
+}
+
+/// Whole seconds since there are objects.
+#[derive(Debug)]
+struct Clock(Instant);
+
+impl Default for Clock {
+    fn default() -> Clock {
+        Clock(Instant::now())
+    }
+}
+
+impl Clock {
+    fn seconds(&self) -> u32 {
+        self.0.elapsed().as_secs().try_into().unwrap_or(u32::MAX)
+    }
 }
 
 /// A next-hop object of the kernel or zebra.
@@ -88,6 +107,7 @@ struct Named {
 /// All objects.
 #[derive(Debug, Default)]
 pub(super) struct Objects {
+    clock: Clock,
     cells: Vec<Cell>,
     free: Vec<NextHopId>,
     by_hops: Table<Box<[NextHop]>, NextHopId>,
@@ -175,6 +195,7 @@ impl Objects {
             of_v4: false,
             encapsulated: false,
             stale: false,
+            since_s: self.clock.seconds(),
             told: Default::default(),
         };
         let id = match self.free.pop() {
@@ -234,6 +255,12 @@ impl Objects {
         }
     }
 
+    /// Has all objects be older.
+    #[cfg(test)]
+    pub(super) fn age(&mut self, by: std::time::Duration) {
+        self.clock.0 = self.clock.0.checked_sub(by).expect("the machine runs for longer");
+    }
+
     /// The next hops of an object whose routes name them.
     pub(super) fn hops(&self, id: NextHopId) -> &[NextHop] {
         match &self.cells[id as usize].source {
@@ -244,8 +271,9 @@ impl Objects {
 
     /// What an object stands for.
     pub(super) fn ends(&self, id: NextHopId) -> Ends {
-        let mut ends = Ends::default();
-        match &self.cells[id as usize].source {
+        let cell = &self.cells[id as usize];
+        let mut ends = Ends { age_s: self.clock.seconds().saturating_sub(cell.since_s), ..Ends::default() };
+        match &cell.source {
             Source::Free => {}
             Source::Hops(hops) => ends.hops = hops.to_vec(),
             Source::Special(special) => ends.kind = Some(*special),
@@ -451,7 +479,7 @@ impl Objects {
         let is_usable = found.always || found.is_live || found.has_output && side.is_usable;
         self.usability_changed |= std::mem::replace(&mut side.is_usable, is_usable) != is_usable;
         if side.ways != found.ways {
-            side.ways = found.ways;
+            (side.ways, cell.since_s) = (found.ways, self.clock.seconds());
             told.current = false;
             if told.announced {
                 self.altered[family].push(id);
@@ -596,6 +624,8 @@ pub(super) struct Ends {
     /// Its number with the kernel or zebra.
     pub(super) object: Option<u32>,
     pub(super) hops: Vec<NextHop>,
+    /// Seconds since it was first heard of, or last came to lead elsewhere.
+    pub(super) age_s: u32,
 }
 
 /// Where an object leads.

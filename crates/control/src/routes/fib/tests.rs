@@ -540,7 +540,7 @@ fn routes_in_detail() {
     ]);
     let wanted = serde_json::json!({
         "prefix": "10.0.0.0/8", "table": 254, "type": "unicast", "protocol": "bgp", "scope": "global", "metric": 5, "tos": 0,
-        "mtu": 1400, "source": "192.0.2.7", "nexthop_object": 3, "nexthops": hops, "state": "used"
+        "mtu": 1400, "source": "192.0.2.7", "nexthop_object": 3, "nexthops": hops, "nexthops_age_s": 0, "state": "used"
     });
     assert_eq!((first.len(), &first[0]), (2, &wanted));
     let short = |routes: &[serde_json::Value]| -> Vec<String> {
@@ -564,6 +564,34 @@ fn routes_in_detail() {
     assert_eq!(short(&of(&bench, Some("10.2.0.0/16"), 2)), all[3..]);
     assert_eq!(short(&of(&bench, Some("::/0"), 9)), all[4..]);
     assert!(of(&bench, None, 0).is_empty());
+}
+
+/// The age is that of the next hops: routes that come later to the same share it, and a change of where these lead ends it.
+#[test]
+fn how_long_routes_lead_where_they_do() {
+    let mut bench = Bench::new(true);
+    let ages = |bench: &Bench| -> Vec<u64> {
+        let page = Page { from: None, most: 9 };
+        let routes = bench.fib.details(page, None, &bench.links);
+        routes.iter().filter_map(|route| route["nexthops_age_s"].as_u64()).collect()
+    };
+    bench.take([
+        object(1, Object::Hop(next("192.0.2.1", 1))),
+        object(3, Object::Group(vec![(1, 1)])),
+        add("10.0.0.0/8", 0, Forwarding::Object(3)),
+        add("11.0.0.0/8", 0, hop("192.0.2.2", 2)),
+    ]);
+    bench.text();
+    bench.fib.objects.age(Duration::from_secs(5));
+    bench.take([add("12.0.0.0/8", 0, Forwarding::Object(3)), add("13.0.0.0/8", 0, hop("192.0.2.3", 3))]);
+    bench.text();
+    let told = ages(&bench);
+    assert!(told[0] >= 5 && told[1] >= 5 && told[2] >= 5 && told[3] < 5, "{told:?}");
+    bench
+        .take([object(2, Object::Hop(next("192.0.2.2", 2))), object(3, Object::Group(vec![(1, 1), (2, 1)]))]);
+    bench.text();
+    let told = ages(&bench);
+    assert!(told[0] < 5 && told[1] >= 5 && told[2] < 5 && told[3] < 5, "{told:?}");
 }
 
 /// Next hops with an encapsulation, and dead ones, are left out.
