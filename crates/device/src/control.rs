@@ -43,6 +43,27 @@ pub fn rules() -> Vec<Rule> {
     rules
 }
 
+/// Tells control frames from others that this program is about to send. Frames that are received the kernel tells apart, by the same rules.
+pub struct ControlFrames(Vec<Rule>);
+
+impl ControlFrames {
+    /// What tells them by [`rules`].
+    pub fn new() -> ControlFrames {
+        ControlFrames(rules())
+    }
+
+    /// Whether a frame, which begins with an Ethernet header, is one. It costs some tens of nanoseconds.
+    pub fn has(&self, frame: &[u8]) -> bool {
+        self.0.iter().any(|rule| rule.holds(frame))
+    }
+}
+
+impl Default for ControlFrames {
+    fn default() -> ControlFrames {
+        ControlFrames::new()
+    }
+}
+
 /// Whether a control frame is about neighbours' addresses: ARP, or neighbour discovery with what else ICMPv6 says on a link.
 #[inline]
 pub(crate) fn is_about_neighbours(frame: &[u8]) -> bool {

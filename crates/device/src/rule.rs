@@ -69,6 +69,33 @@ impl Rule {
     pub fn port(self, port: u16) -> Rule {
         Rule { port: Some(port), ..self }
     }
+
+    /// Whether it holds for a frame, which begins with an Ethernet header. Programs in the kernel mean the same.
+    pub(crate) fn holds(&self, frame: &[u8]) -> bool {
+        let word = |at: usize| u16::from_be_bytes([frame[at], frame[at + 1]]);
+        let (ttl, protocol, to, end) = match self.ether_type {
+            IPV4 => (22, 23, 30, 34),
+            IPV6 => (21, 20, 38, 54),
+            _ => (0, 0, 0, 14),
+        };
+        if frame.len() < end || word(12) != self.ether_type {
+            return false;
+        }
+        let address = frame[to..].chunks_exact(4).zip(&self.destination);
+        let mut address = address.map(|(bytes, (value, mask))| {
+            u32::from_be_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]) & mask == *value
+        });
+        let ports = match self.ether_type {
+            IPV4 if word(20) & 0x1fff != 0 => frame.len(), // a later fragment has none
+            IPV4 => 14 + usize::from(frame[14] & 0xf) * 4,
+            _ => 54,
+        };
+        let has_port = |port| ports + 4 <= frame.len() && (word(ports) == port || word(ports + 2) == port);
+        address.all(|matches| matches)
+            && self.protocol.is_none_or(|wanted| frame[protocol] == wanted)
+            && (!self.near || NEAR.contains(&frame[ttl]))
+            && self.port.is_none_or(has_port)
+    }
 }
 
 #[cfg(test)]
@@ -77,32 +104,7 @@ pub(crate) mod tests {
 
     /// What the rules mean, said plainly.
     pub(crate) fn is_left(rules: &[Rule], frame: &[u8]) -> bool {
-        let word = |at: usize| u16::from_be_bytes([frame[at], frame[at + 1]]);
-        rules.iter().any(|rule| {
-            let (protocol, to, end) = match rule.ether_type {
-                IPV4 => (23, 30, 34),
-                IPV6 => (20, 38, 54),
-                _ => (0, 0, 14),
-            };
-            if frame.len() < end || word(12) != rule.ether_type {
-                return false;
-            }
-            let address = frame[to..].chunks_exact(4).zip(&rule.destination);
-            let mut address = address.map(|(bytes, (value, mask))| {
-                u32::from_be_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]) & mask == *value
-            });
-            let ports = match rule.ether_type {
-                IPV4 if word(20) & 0x1fff != 0 => usize::MAX - 4,
-                IPV4 => 14 + usize::from(frame[14] & 0xf) * 4,
-                _ => 54,
-            };
-            let has_port =
-                |port| ports + 4 <= frame.len() && (word(ports) == port || word(ports + 2) == port);
-            address.all(|matches| matches)
-                && rule.protocol.is_none_or(|protocol_wanted| frame[protocol] == protocol_wanted)
-                && (!rule.near || NEAR.contains(&frame[if rule.ether_type == IPV4 { 22 } else { 21 }]))
-                && rule.port.is_none_or(has_port)
-        })
+        rules.iter().any(|rule| rule.holds(frame))
     }
 
     /// Frames made of few values, so that rules match often.

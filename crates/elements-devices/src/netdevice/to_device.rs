@@ -12,6 +12,10 @@
 //! Packets that were sent leave by output 0 if it is connected. Packets that the kernel did not accept leave by
 //! output 1, or are dropped and counted by reason. A pull input waits while the interface's queue is full.
 //!
+//! Of pushed packets that find the interface's queue full, up to 64 control frames (those of FromDevice) are kept and sent before anything
+//! else as soon as there is room, unless output 1 is connected: neighbours and adjacencies survive while more is to be sent than the
+//! interface takes. More of them are dropped, with a reason of their own. What waits in a Queue in front is not looked at.
+//!
 //! Ports: 1 input, up to 2 outputs. Processing: agnostic input, push outputs. Workers: replicated, a socket for each.
 //!
 //! # Arguments
@@ -40,6 +44,7 @@
 
 use super::hardware::{self, Hardware, Side};
 use device::Trouble;
+use device::control::ControlFrames;
 use device::port::Tx;
 use device::xdp;
 use elements_shared::pulling;
@@ -59,12 +64,14 @@ pub(crate) const CLASS: Class = Class::new("ToDevice", create)
     .holds("packets that found the interface full")
     .doc(router::manual!("to_device.rs"));
 
-/// Why packets wait that are pulled.
+/// Why packets wait that are pulled, and others are dropped.
 const FULL: &str = "the interface's queue is full";
+/// Why control frames are dropped: a batch of them waits.
+const CONTROL_FULL: &str = "the interface's queue is full, and 64 control frames wait for it";
 /// How long to leave a full interface alone.
 const BACKOFF: Duration = Duration::from_micros(100);
-/// Timers: to ask for packets again; to remind the kernel of packets; to look whether an XDP socket's interface is still there, since
-/// the socket has buffers of which others may be in want.
+/// Timers: to ask for packets again, or to send control frames that wait; to remind the kernel of packets; to look whether an XDP socket's
+/// interface is still there, since the socket has buffers of which others may be in want.
 const RESUME: u32 = 0;
 const GO_ON: u32 = 1;
 const CHECK: u32 = 2;
@@ -81,8 +88,10 @@ struct ToDevice {
     outputs: usize,
     burst: usize,
     debug: bool,
-    /// Packets that found the interface full.
+    /// Packets that found the interface full: the last that were pulled, or control frames among those that were pushed.
     held: Option<Batch>,
+    /// What tells control frames.
+    control: ControlFrames,
     /// Whether the last packet failed: only the first of a series is reported.
     failing: bool,
     retry_ns: i64,
@@ -148,6 +157,7 @@ pub(super) fn make(
         burst: burst.min(BATCH_MAX),
         debug,
         held: None,
+        control: ControlFrames::new(),
         failing: false,
         retry_ns: 0,
         count: 0,
@@ -168,9 +178,11 @@ fn reason(error: &io::Error) -> &'static str {
 }
 
 impl ToDevice {
-    /// Sends a batch as far as the kernel takes it. What finds the interface full comes back if it may wait.
-    fn send(&mut self, cx: &mut Cx<'_>, mut batch: Batch) -> Option<Batch> {
+    /// Sends a batch as far as the kernel takes it. What finds the interface full comes back if it `waits`; otherwise control frames are kept and
+    /// others dropped.
+    fn send(&mut self, cx: &mut Cx<'_>, mut batch: Batch, waits: bool) -> Option<Batch> {
         let mut done = (self.outputs > 0).then(|| cx.batch());
+        let mut keeps = !waits && self.outputs < 2;
         while !batch.is_empty() {
             let Some(tx) = &mut self.tx else {
                 self.reopen(cx);
@@ -191,15 +203,18 @@ impl ToDevice {
                 continue;
             }
             let reason = reason(&error);
-            if reason == FULL && self.pulls_input {
+            if reason == FULL && waits {
                 self.finish_sent(cx, done);
                 return Some(batch);
+            }
+            if reason == FULL && std::mem::take(&mut keeps) && self.keep_control(cx, &mut batch) {
+                continue;
             }
             if !std::mem::replace(&mut self.failing, true) || self.debug {
                 let trouble = Trouble::while_sending(&self.interface, error);
                 cx.log(&format!("{} :: ToDevice: {trouble}", cx.name()));
             }
-            if tx.is_stale(&self.interface) {
+            if self.tx.as_ref().is_some_and(|tx| tx.is_stale(&self.interface)) {
                 cx.tasks().stop_waiting();
                 self.tx = None;
                 self.retry_ns = 0;
@@ -217,6 +232,39 @@ impl ToDevice {
             cx.timers().after(GO_ON, BACKOFF);
         }
         None
+    }
+
+    /// Keeps the control frames of a batch that finds the interface full, as far as there is room for them; whether there are any.
+    #[cold]
+    fn keep_control(&mut self, cx: &mut Cx<'_>, batch: &mut Batch) -> bool {
+        let before = batch.len();
+        let (mut held, mut more) = (self.held.take().unwrap_or_else(|| cx.batch()), cx.batch());
+        batch.filter_map(|packet| {
+            if !self.control.has(packet.data()) {
+                return Some(packet);
+            }
+            let place = if held.is_full() { &mut more } else { &mut held };
+            place.push(packet);
+            None
+        });
+        cx.drop_batch(more, CONTROL_FULL);
+        if held.is_empty() {
+            cx.consume(held);
+        } else {
+            self.held = Some(held);
+            cx.timers().after(RESUME, BACKOFF);
+        }
+        batch.len() < before
+    }
+
+    /// Sends what was held, as far as there is room.
+    fn send_held(&mut self, cx: &mut Cx<'_>) {
+        if let Some(held) = self.held.take() {
+            self.held = self.send(cx, held, true);
+            if self.held.is_some() {
+                cx.timers().after(RESUME, BACKOFF);
+            }
+        }
     }
 
     #[cold]
@@ -282,17 +330,21 @@ impl Element for ToDevice {
         Ok(())
     }
 
-    fn push(&mut self, cx: &mut Cx<'_>, _port: usize, batch: Batch) {
-        let waits = self.send(cx, batch);
+    fn push(&mut self, cx: &mut Cx<'_>, _port: usize, mut batch: Batch) {
+        if self.held.is_some() {
+            self.send_held(cx);
+            if self.held.is_some() {
+                self.keep_control(cx, &mut batch); // none overtakes another
+            }
+        }
+        let waits = self.send(cx, batch, false);
         debug_assert!(waits.is_none(), "pushed packets cannot wait");
     }
 
     fn run_task(&mut self, cx: &mut Cx<'_>) {
-        if let Some(held) = self.held.take() {
-            self.held = self.send(cx, held);
-            if self.held.is_some() {
-                return cx.timers().after(RESUME, BACKOFF);
-            }
+        self.send_held(cx);
+        if self.held.is_some() {
+            return;
         }
         self.pulls += 1;
         cx.ask(0, self.burst);
@@ -303,7 +355,7 @@ impl Element for ToDevice {
             cx.consume(batch);
             return Pull::Nothing; // the queue wakes the task
         }
-        self.held = self.send(cx, batch);
+        self.held = self.send(cx, batch, true);
         match self.held {
             Some(_) => cx.timers().after(RESUME, BACKOFF),
             None => cx.tasks().schedule(),
@@ -313,7 +365,8 @@ impl Element for ToDevice {
 
     fn timer(&mut self, cx: &mut Cx<'_>, key: u32) {
         match key {
-            RESUME => return cx.tasks().schedule(),
+            RESUME if self.pulls_input => return cx.tasks().schedule(),
+            RESUME => return self.send_held(cx),
             CHECK => return self.check(cx),
             _ => {}
         }
@@ -345,7 +398,10 @@ impl Element for ToDevice {
             match held {
                 Some(held) if self.pulls_input && self.held.is_none() => self.held = Some(held),
                 Some(held) if self.pulls_input => cx.drop_batch(held, FULL),
-                Some(held) => cx.drop_batch(held, "the new configuration pushes"),
+                Some(mut held) => {
+                    self.keep_control(cx, &mut held);
+                    cx.drop_batch(held, "the new configuration pushes");
+                }
                 None => {}
             }
         }
