@@ -152,6 +152,35 @@ fn a_cell_frees_each_value_once() {
     assert_eq!(drops.load(Relaxed), 13);
 }
 
+/// Under ThreadSanitizer, too, which sees whether each access to a value comes after its making and before its end.
+#[test]
+fn values_are_whole_while_they_are_read() {
+    // SAFETY: one domain, one cell.
+    let domain = unsafe { Domain::isolated(Config::default()) };
+    let (cell, reads, stop) = (Cell::new([0; 8]), AtomicUsize::new(0), AtomicBool::new(false));
+    thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                let mut reader = domain.register("reader");
+                while !stop.load(Relaxed) {
+                    let value: &[usize; 8] = cell.read(reader.turn());
+                    assert!(value.iter().all(|part| *part == value[0]), "{value:?}");
+                    reads.fetch_add(1, Relaxed);
+                    reader.quiescent();
+                }
+            });
+        }
+        let (updater, mut version) = (domain.updater(), 0);
+        while version < 2000 || reads.load(Relaxed) < 2000 {
+            version += 1;
+            if cell.replace(Box::new([version; 8]), &updater).is_err() {
+                thread::yield_now();
+            }
+        }
+        stop.store(true, Relaxed);
+    });
+}
+
 #[test]
 fn back_pressure_gives_everything_back_and_changes_nothing() {
     let domain = manual();

@@ -1,6 +1,6 @@
 #!/bin/sh
 # All evidence for crates/rcu and crates/rcu-flavours, of which the continuous checks run a sample: tests and stress,
-# models, litmus tests, every mutant, and the algorithm in spin.
+# models, litmus tests, every mutant, ThreadSanitizer, and the algorithm in spin.
 #
 # usage, from anywhere: crates/rcu/tests/everything.sh
 #
@@ -22,6 +22,9 @@ RUSTFLAGS="--cfg loom" CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-$PWD/target}/loom" 
 
 echo "== mutants"
 crates/rcu/tests/mutants.sh
+
+echo "== ThreadSanitizer"
+crates/rcu/tests/thread-sanitizer.sh
 
 echo "== the algorithm in spin"
 docs/src/design/rcu-grace-periods.sh
