@@ -33,9 +33,16 @@ pub(crate) struct Waiter {
 }
 
 const STOP: u64 = 1 << 32;
-/// How much a thread gives way. Where there are fewer processors than threads, packets come first: a worker that waited for the
-/// processor while a million routes came in would lose what its ring can't hold.
-const GIVES_WAY: i32 = 10;
+/// How a thread stands to the workers where there are fewer processors than threads.
+pub(crate) enum Priority {
+    /// Packets come first: a worker that waited for the processor while a million routes came in would lose what its ring can't hold.
+    BehindPackets,
+    /// As that of workers. What it learns is little, and packets are lost until it has.
+    Equal,
+}
+
+/// How nice a thread is that stands behind packets.
+const NICE: i32 = 10;
 /// From a panic to the new beginning.
 const PAUSE: Duration = Duration::from_secs(1);
 
@@ -43,6 +50,7 @@ impl<S: Send + Sync + 'static> Feed<S> {
     /// Starts a thread. It has a name, for the operator who looks at the process.
     pub(crate) fn start(
         name: &str,
+        priority: Priority,
         shared: Arc<S>,
         work: impl FnOnce(&Arc<S>, &Waiter) + Send + 'static,
     ) -> Result<Feed<S>, String> {
@@ -51,8 +59,10 @@ impl<S: Send + Sync + 'static> Feed<S> {
         let (own, waiter) = (shared.clone(), Waiter { bell: bell.clone() });
         let thread = std::thread::Builder::new().name(name.to_owned());
         let work = move || {
-            // Of this thread alone. One that may not goes on as it is.
-            let _ = rustix::process::nice(GIVES_WAY);
+            if let Priority::BehindPackets = priority {
+                // Of this thread alone. One that may not goes on as it is.
+                let _ = rustix::process::nice(NICE);
+            }
             work(&own, &waiter);
         };
         let thread = thread.spawn(work).map_err(|e| format!("thread: {e}"))?;
@@ -63,11 +73,12 @@ impl<S: Send + Sync + 'static> Feed<S> {
     /// later `work` again, which has to cope with what it left half done.
     pub(crate) fn start_lasting(
         name: &str,
+        priority: Priority,
         shared: Arc<S>,
         panicked: fn(&S),
         mut work: impl FnMut(&Arc<S>, &Waiter) + Send + 'static,
     ) -> Result<Feed<S>, String> {
-        Feed::start(name, shared, move |shared, waiter| {
+        Feed::start(name, priority, shared, move |shared, waiter| {
             while catch_unwind(AssertUnwindSafe(|| work(shared, waiter))).is_err() {
                 panicked(shared);
                 if waiter.pause(PAUSE) {

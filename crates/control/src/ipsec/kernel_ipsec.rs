@@ -42,7 +42,7 @@
 //! IPsec, KernelRoutes
 
 use super::xfrm::{self, GETPOLICY, GETSA, GROUPS, Known, Message, Numbers};
-use crate::feed::{Feed, Waiter, Wake};
+use crate::feed::{Feed, Priority, Waiter, Wake};
 use elements_shared::ipsec_port::{
     Action, Change, Direction, IpsecFeed, IpsecPort, Notice, Port, Selector, Usage,
 };
@@ -185,9 +185,13 @@ impl Element for KernelIpsec {
             said: HashSet::new(),
             buffer: vec![0; CHUNK],
         };
-        match Feed::start_lasting("ipsec", shared, Shared::panicked, move |shared, waiter| {
-            mirror.listen(shared, waiter)
-        }) {
+        match Feed::start_lasting(
+            "ipsec",
+            Priority::Equal,
+            shared,
+            Shared::panicked,
+            move |shared, waiter| mirror.listen(shared, waiter),
+        ) {
             Ok(feed) => self.feed = Some(feed),
             Err(error) => cx.log(&format!("{}: {error}", cx.name())),
         }

@@ -54,7 +54,7 @@
 
 use super::cache::Cache;
 use super::etcd::{Client, Watch};
-use crate::feed::{Feed, Waiter, Wake};
+use crate::feed::{Feed, Priority, Waiter, Wake};
 use router::{
     Call, Class, Config, ConfigError, Cx, Element, ElementName, FileName, Handle, HandlerError, Handlers,
     Residency,
@@ -143,7 +143,11 @@ impl Element for EtcdRoster {
             turn: 0,
             refused: String::new(),
         };
-        let start = |shared| Feed::start("etcd", shared, |shared, waiter| follower.follow(shared, waiter));
+        let start = |shared| {
+            Feed::start("etcd", Priority::BehindPackets, shared, |shared, waiter| {
+                follower.follow(shared, waiter)
+            })
+        };
         self.feed = Some(start(Arc::new(shared))?);
         Ok(())
     }

@@ -79,7 +79,7 @@ use super::details;
 use super::install::{ROUTES_LEARNED, RouteSync, Shared, Target};
 use super::links::Links;
 use super::netlink;
-use crate::feed::{Feed, Waiter, Wake};
+use crate::feed::{Feed, Priority, Waiter, Wake};
 use elements_shared::route_port::RoutePort;
 use router::{Class, Config, ConfigError, Cx, Element, Handlers, IpPort, Residency};
 use std::any::Any;
@@ -167,9 +167,13 @@ impl FpmServer {
         let (hold, links, buffer) = (self.hold, Links::new()?, Vec::new());
         let sync = RouteSync::new(&shared, false, self.table.clone(), &links);
         let mut server = Server { listener, zebra: None, buffer, sync, links, sweep_at: None, hold };
-        let feed = Feed::start_lasting("routes", shared, Shared::panicked, move |shared, waiter| {
-            server.serve(shared, waiter)
-        })?;
+        let feed = Feed::start_lasting(
+            "routes",
+            Priority::BehindPackets,
+            shared,
+            Shared::panicked,
+            move |shared, waiter| server.serve(shared, waiter),
+        )?;
         self.running = Some(Running { asked_for: (self.address, self.port), port, feed });
         Ok(())
     }

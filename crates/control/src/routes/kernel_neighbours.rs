@@ -41,7 +41,7 @@ use super::install::{Shared, Target};
 use super::links;
 use super::listening::Ear;
 use super::netlink::{Message, Neighbour, RTM_GETNEIGH, Standing};
-use crate::feed::{Feed, Waiter, Wake};
+use crate::feed::{Feed, Priority, Waiter, Wake};
 use router::{Call, Class, Config, ConfigError, Cx, Element, ElementName, FromArg, Handlers, Residency};
 use std::any::Any;
 use std::collections::HashSet;
@@ -132,9 +132,13 @@ impl Element for KernelNeighbours {
         }));
         let tables = self.tables.clone();
         let mut mirror = Mirror { ear, tables, names: Vec::new(), permanent: HashSet::new(), ask_at: None };
-        match Feed::start_lasting("routes", shared, Shared::panicked, move |shared, waiter| {
-            mirror.listen(shared, waiter)
-        }) {
+        match Feed::start_lasting(
+            "routes",
+            Priority::BehindPackets,
+            shared,
+            Shared::panicked,
+            move |shared, waiter| mirror.listen(shared, waiter),
+        ) {
             Ok(feed) => self.feed = Some(feed),
             Err(error) => cx.log(&format!("{}: {error}", cx.name())),
         }

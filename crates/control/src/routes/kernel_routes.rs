@@ -57,7 +57,7 @@ use super::install::{ROUTES_LEARNED, RouteSync, Shared, Target};
 use super::links::Links;
 use super::listening::Ear;
 use super::netlink::{Message, RTM_GETNEXTHOP, RTM_GETROUTE};
-use crate::feed::{Feed, Waiter, Wake};
+use crate::feed::{Feed, Priority, Waiter, Wake};
 use elements_shared::route_port::RoutePort;
 use router::{Class, Config, ConfigError, Cx, Element, Handlers, Residency};
 use std::any::Any;
@@ -127,9 +127,13 @@ impl Element for KernelRoutes {
         let (sync, reconcile) = (RouteSync::new(&shared, true, self.table.clone(), &links), self.reconcile);
         let mut listener =
             Listener { ear, sync, links, reading: None, again_at: None, reconcile, changes: 0 };
-        match Feed::start_lasting("routes", shared, Shared::panicked, move |shared, waiter| {
-            listener.listen(shared, waiter)
-        }) {
+        match Feed::start_lasting(
+            "routes",
+            Priority::BehindPackets,
+            shared,
+            Shared::panicked,
+            move |shared, waiter| listener.listen(shared, waiter),
+        ) {
             Ok(feed) => self.feed = Some(feed),
             Err(error) => cx.log(&format!("{}: {error}", cx.name())),
         }
