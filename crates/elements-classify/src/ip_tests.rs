@@ -567,10 +567,17 @@ fn rules_ask_for_the_state() {
              f[0] -> Collect(0); f[1] -> Collect(1); f[2] -> Collect(2);"
         );
         // The last number belongs to no state.
-        let flow = send(&config, [0, 1, 2, 3, 4, 200].map(marked));
+        let mut flow = send(&config, [0, 1, 2, 3, 4, 200].map(marked));
         assert_eq!([0, 1, 2].map(|output| flow.data(output).len()), [2, 1, 2]);
         assert_eq!(flow.drops(), [("filtered", 1)]);
+        // Several tests of the state stand behind each other in the program, which is simplified as a whole.
+        assert!(flow.read("f.program").contains("yes->[1]"), "{}", flow.read("f.program"));
     }
+    // Which outputs are in use is found out by that program, when the router starts.
+    let config = "Inject -> MarkIPHeader -> f :: IPClassifier(state established or related, state new and tcp, state new);
+         f[0] -> Collect(0); f[1] -> Collect(1); f[2] -> Collect(2);";
+    let flow = send(config, [0, 1, 2, 3, 4, 200].map(marked));
+    assert_eq!([0, 1, 2].map(|output| flow.data(output).len()), [2, 1, 0]);
 }
 
 /// Rules are counted, those that are to be are logged, and what is decided stays the same.

@@ -6,15 +6,15 @@
 //! 3. neighbouring tests of one word become one;
 //! 4. tests that nothing depends on disappear.
 
-use super::expr::NETWORK;
+use super::expr::{NETWORK, PART, STATE};
 use super::program::{Jump, Program, Test, part_of};
 
 /// Comparisons that step 2 makes at most. Beyond, a program is correct but not as short as it could be.
 const EFFORT: u64 = 50_000_000;
 /// Paths to one test that are told apart; more are replaced by what they have in common at their beginning.
 const PATHS: usize = 4;
-/// Parts of a packet; see [`part_of`].
-const PARTS: usize = 5;
+/// Parts of a packet, of which the state of its connection is the last; see [`part_of`].
+const PARTS: usize = STATE / PART + 1;
 
 impl Program {
     /// Simplifies the program.
