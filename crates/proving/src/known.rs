@@ -26,8 +26,14 @@ pub enum Cause {
     Capture,
 }
 
-/// Those that are known: none at present.
-pub const KNOWN: &[Known] = &[];
+/// Those that are known.
+pub const KNOWN: &[Known] = &[Known {
+    story: "capture-parts-memory",
+    says: &["routes.flows was", "routes6.flows was"],
+    family: "paths",
+    cause: Cause::Capture,
+    reason: "a lookup with FLOWS remembers on each worker, and a swap that places it elsewhere leaves flows behind",
+}];
 
 impl Known {
     /// Whether a fault of a story is this one.

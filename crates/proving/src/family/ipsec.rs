@@ -1,7 +1,8 @@
 //! IPsec between two sites (RFC 4303), over IPv4 and over IPv6, with an attacker in the middle who repeats, changes and reorders packets.
 //!
-//! What was repeated or changed never arrives and is counted with its reason; what is only late does arrive. Keys are turned at one end after
-//! the other; numbers go on when a gateway is replaced.
+//! Each gateway has ESPEncap and ESPDecap, or the IPsec element with associations and policies; either understands the other. What was
+//! repeated or changed never arrives and is counted with its reason; what is only late does arrive. Keys are turned at one end after the other;
+//! numbers go on when a gateway is replaced.
 
 use super::contract::Family;
 use super::sites::{self, EAST, LINK_MTU, Passage, TRANSIT, Tunnel, WEST};
@@ -60,6 +61,7 @@ const KNOBS: &[Knob] = &[
     Knob { name: "mark", positions: MARKS.len() as u32, live: true },
     Knob { name: "tap", positions: sites::TAPS.len() as u32, live: true },
     Knob { name: "exit", positions: sites::EXITS.len() as u32, live: true },
+    Knob { name: "element", positions: 2, live: true },
 ];
 
 impl Family for Ipsec {
@@ -89,7 +91,6 @@ impl Family for Ipsec {
             forgot: [false; 2],
             changing: false,
             losing: false,
-            regrouping: false,
             swapped: false,
         })
     }
@@ -109,20 +110,74 @@ fn key(to: usize, position: u32) -> String {
     (0..len).map(|at| format!("{:02x}", (at * 7 + to * 101 + position as usize * 53 + 11) % 256)).collect()
 }
 
+/// The number of the association to a side.
+fn spi(to: usize) -> usize {
+    0x1000 + to
+}
+
+/// The file that has the key of the direction to a side, if it is to be read from there.
+fn file(to: usize, knobs: &Knobs) -> Option<&'static str> {
+    (knobs.get("key") == 0 && knobs.get("file") == 1).then_some(FILES[usize::from(to == WEST)])
+}
+
 /// The arguments that both ends of a direction have in common.
 fn association(to: usize, knobs: &Knobs) -> String {
-    let (position, spi) = (knobs.get("key"), 0x1000 + to);
-    let key = match (position, knobs.get("file")) {
-        (0, 1) => format!("KEYFILE {}", FILES[usize::from(to == WEST)]),
-        _ => format!("KEY \\<{}>", key(to, position)),
+    let key = match file(to, knobs) {
+        Some(file) => format!("KEYFILE {file}"),
+        None => format!("KEY \\<{}>", key(to, knobs.get("key"))),
     };
-    format!("{spi}, {key}, ESN {}", knobs.get("esn") == 1)
+    format!("{}, {key}, ESN {}", spi(to), knobs.get("esn") == 1)
+}
+
+/// The same as IPsec has it.
+fn words(to: usize, knobs: &Knobs) -> String {
+    let key = match file(to, knobs) {
+        Some(file) => format!("keyfile {file}"),
+        None => format!("key {}", key(to, knobs.get("key"))),
+    };
+    let esn = if knobs.get("esn") == 1 { " esn" } else { "" };
+    format!("{} aes-gcm {key} reqid 7{esn}", spi(to))
+}
+
+/// IPsec's arguments. Associations are there for tunnels of both families: the other gateway may choose another one than this.
+fn arguments(side: usize, knobs: &Knobs) -> String {
+    let window = WINDOWS[knobs.get("window") as usize];
+    let (out, into) = (words(1 - side, knobs), words(side, knobs));
+    // What is cut outside of the tunnel is protected whole.
+    let mut arguments = vec![format!("COPY_DF {}", knobs.get("outside") == 0)];
+    for six in [false, true] {
+        let (own, peer) = sites::ends(six, side);
+        arguments.push(format!("SA {own} {peer} {out}"));
+        arguments.push(format!("SA {peer} {own} {into} window {window}"));
+    }
+    let (own, peer) = sites::ends(knobs.get("six") == 1, side);
+    for (six, length) in [(false, 24), (true, 64)] {
+        let (near, far) = (sites::site(six, side, 0), sites::site(six, 1 - side, 0));
+        arguments.push(format!("POLICY out {near}/{length} {far}/{length} protect {own} {peer} reqid 7"));
+        arguments.push(format!("POLICY in {far}/{length} {near}/{length} protect 0.0.0.0 0.0.0.0 reqid 7"));
+    }
+    arguments.join(", ")
 }
 
 fn tunnel(side: usize, knobs: &Knobs) -> Tunnel {
     let six = knobs.get("six") == 1;
     let ((own, peer), (_, peer4)) = (sites::ends(six, side), sites::ends(false, side));
     let peer6 = sites::digits(sites::ends(true, side).1);
+    let (esp, esp6) = (format!("src host {peer4} and ip proto 50"), format!("6/32 8/{peer6}"));
+    if knobs.get("element") == 1 {
+        let chain = format!(
+            "[1]ipsec :: IPsec({}); ipsec[1] -> inner;
+             ipsec[0] -> leaving :: Classifier(0/40%f0, -); leaving[0] -> routes; leaving[1] -> IP6Fragmenter({LINK_MTU}) -> routes6",
+            arguments(side, knobs)
+        );
+        let heads = [0, 1].map(|_| "[0]ipsec".to_owned());
+        return Tunnel {
+            mtu: mtu(knobs),
+            heads,
+            tails: vec![(esp, chain)],
+            tails6: vec![(esp6, "[1]ipsec".to_owned())],
+        };
+    }
     let outer = match six {
         false => format!("IPEncap(esp, {own}, {peer}) -> routes"),
         true => format!("IP6Encap(esp, {own}, {peer}) -> IP6Fragmenter({LINK_MTU}) -> routes6"),
@@ -132,11 +187,8 @@ fn tunnel(side: usize, knobs: &Knobs) -> Tunnel {
     Tunnel {
         mtu: mtu(knobs),
         heads: [format!("seal :: ESPEncap({}) -> {outer}", association(1 - side, knobs)), "seal".to_owned()],
-        tails: vec![(
-            format!("src host {peer4} and ip proto 50"),
-            format!("StripIPHeader -> {open} -> inner"),
-        )],
-        tails6: vec![(format!("6/32 8/{peer6}"), "StripIPHeader -> open".to_owned())],
+        tails: vec![(esp, format!("StripIPHeader -> {open} -> inner"))],
+        tails6: vec![(esp6, "StripIPHeader -> open".to_owned())],
     }
 }
 
@@ -166,8 +218,6 @@ struct Associations {
     changing: bool,
     /// Whether packets that are late on purpose are just lost.
     losing: bool,
-    /// Whether parts of packets may just miss each other.
-    regrouping: bool,
     /// Whether any router was replaced or began anew.
     swapped: bool,
 }
@@ -203,9 +253,6 @@ impl Associations {
 
 impl Model for Associations {
     fn fate(&self, sent: &Sent) -> Fate {
-        if self.regrouping && sites::may_be_cut(sent) {
-            return Fate::Open;
-        }
         let mtus = [WEST, EAST].map(|side| mtu(&self.knobs[side]));
         sites::fate(sent, mtus, |side, sent| self.passage(side, sent))
     }
@@ -220,11 +267,17 @@ impl Model for Associations {
 
     fn swap(&mut self, machine: usize, old: &Knobs, new: &Knobs) -> Verdict {
         let differs = |name: &str| old.get(name) != new.get(name);
-        if machine != TRANSIT && differs("key") {
+        let is_gateway = machine != TRANSIT;
+        let (is_ipsec, mut loses) = (is_gateway && new.get("element") == 1, false);
+        if is_gateway && (differs("key") || differs("element")) {
             self.renew(machine);
+        } else if is_ipsec {
+            // Each family has its own numbers there, and the other end may have one window for both.
+            self.behind[1 - machine] |= differs("six");
+            // With another window, what is late counts as come.
+            loses = differs("window");
         }
-        self.losing = machine == TRANSIT && old.get("mischief") == LATE && differs("mischief");
-        self.regrouping = sites::regroups(machine, old, new);
+        self.losing = loses || !is_gateway && old.get("mischief") == LATE && differs("mischief");
         self.knobs[machine] = new.clone();
         (self.changing, self.swapped) = (true, true);
         Verdict::Succeeds
@@ -238,7 +291,7 @@ impl Model for Associations {
     }
 
     fn settle(&mut self, _: i64) {
-        (self.changing, self.losing, self.regrouping) = (false, false, false);
+        (self.changing, self.losing) = (false, false);
     }
 
     fn repeats(&self, _: &Sent, arrived: &Arrived) -> bool {
@@ -257,7 +310,10 @@ impl Model for Associations {
                 let count = machines[TRANSIT].read(&format!("to{side}{six}/copies.count"));
                 copies += count.ok().and_then(|count| count.trim().parse::<u64>().ok()).unwrap_or(0);
             }
-            let drops = machines[side].drops().into_iter().filter(|(element, ..)| element == "open");
+            let drops = machines[side]
+                .drops()
+                .into_iter()
+                .filter(|(element, ..)| element == "open" || element == "ipsec");
             let expected: &[&str] = match self.mischief() {
                 1 | 2 => &["has come before", "too old"],
                 3 => &["was changed", "has come before"],
@@ -285,12 +341,14 @@ impl Model for Associations {
     }
 
     fn kept(&self, machine: usize, old: &Knobs, new: &Knobs) -> Vec<String> {
-        let paths: &[&str] = match machine {
-            TRANSIT => &["routes.table", "routes6.table"],
-            _ if old.get("key") != new.get("key") => &["routes.table", "routes6.table"],
-            _ => &["routes.table", "routes6.table", "seal.sequence", "open.sequence"],
+        let differs = |name: &str| old.get(name) != new.get(name);
+        let more: &[&str] = match new.get("element") {
+            _ if machine == TRANSIT || differs("key") || differs("element") => &[],
+            0 => &["seal.sequence", "open.sequence"],
+            _ if differs("six") => &["ipsec.associations"],
+            _ => &["ipsec.associations", "ipsec.policies"],
         };
-        paths.iter().map(|&path| path.to_owned()).collect()
+        ["routes.table", "routes6.table"].iter().chain(more).map(|&path| path.to_owned()).collect()
     }
 
     fn copy(&self) -> Box<dyn Model> {

@@ -4,6 +4,7 @@ mod balancer;
 mod cluster;
 mod contract;
 mod filter;
+mod firewall;
 mod ip_router;
 mod ipsec;
 mod nat;
@@ -23,6 +24,7 @@ pub fn all() -> &'static [&'static dyn Family] {
         &filter::Filter,
         &queues::Queues,
         &stateful::Stateful,
+        &firewall::Firewall,
         &tunnel::Tunnels,
         &ipsec::Ipsec,
         &balancer::Balancer,

@@ -290,17 +290,6 @@ fn back(sent: &Sent, told: Fate, passage: impl Fn(&Sent) -> Passage) -> Fate {
     }
 }
 
-/// Whether a replacement lets other workers have a gateway's packets: parts of a packet that wait on one of them may miss the others, which
-/// come to another one.
-pub(super) fn regroups(machine: usize, old: &Knobs, new: &Knobs) -> bool {
-    machine != TRANSIT && (old.get("tap") == 2) != (new.get("tap") == 2)
-}
-
-/// Whether a packet may be in parts somewhere on its way.
-pub(super) fn may_be_cut(sent: &Sent) -> bool {
-    sent.look.len > LONG
-}
-
 /// The mark of a packet that leaves a tunnel (RFC 6040, section 4.2), by the mark inside and outside; `None` if it is dropped.
 pub(super) fn mark_behind(inner: u8, outer: u8) -> Option<u8> {
     match (inner, outer) {
@@ -312,7 +301,8 @@ pub(super) fn mark_behind(inner: u8, outer: u8) -> Option<u8> {
     }
 }
 
-fn at_gateway(sent: &Sent) -> Fate {
+/// What becomes of a packet for a router itself: it answers pings, and has no services.
+pub(super) fn at_gateway(sent: &Sent) -> Fate {
     match sent.look.protocol {
         protocol::ICMP | protocol::ICMP6 => Fate::Answered,
         _ if sent.look.dst.is_ipv6() => Fate::Refused(Some((1, 4))),
@@ -321,7 +311,7 @@ fn at_gateway(sent: &Sent) -> Fate {
 }
 
 /// The site that an address is in, and its number there.
-fn place(ip: IpAddr) -> Option<(usize, u8)> {
+pub(super) fn place(ip: IpAddr) -> Option<(usize, u8)> {
     let found = |side: &usize, number: u8| site(ip.is_ipv6(), *side, number) == ip;
     (WEST..=EAST)
         .find_map(|side| (0..=u8::MAX).find(|&number| found(&side, number)).map(|number| (side, number)))

@@ -87,12 +87,7 @@ impl Family for Tunnels {
     }
 
     fn model(&self, knobs: &Knobs) -> Box<dyn Model> {
-        Box::new(Pair {
-            knobs: std::array::from_fn(|_| knobs.clone()),
-            changing: false,
-            losing: false,
-            regrouping: false,
-        })
+        Box::new(Pair { knobs: std::array::from_fn(|_| knobs.clone()), changing: false, losing: false })
     }
 
     fn step(&self, _: &Story, rng: &mut Rng) -> Step {
@@ -181,8 +176,6 @@ struct Pair {
     changing: bool,
     /// Whether what waits in the middle is just lost, because the queue has no namesake any more.
     losing: bool,
-    /// Whether parts of packets may just miss each other.
-    regrouping: bool,
 }
 
 impl Pair {
@@ -219,9 +212,6 @@ impl Pair {
 
 impl Model for Pair {
     fn fate(&self, sent: &Sent) -> Fate {
-        if self.regrouping && sites::may_be_cut(sent) {
-            return Fate::Open;
-        }
         let mtus = [WEST, EAST].map(|side| mtu(&self.knobs[side]));
         sites::fate(sent, mtus, |side, sent| self.passage(side, sent))
     }
@@ -236,14 +226,13 @@ impl Model for Pair {
 
     fn swap(&mut self, machine: usize, old: &Knobs, new: &Knobs) -> Verdict {
         self.losing = machine == TRANSIT && old.get("pace") == 1 && new.get("pace") == 0;
-        self.regrouping = sites::regroups(machine, old, new);
         self.knobs[machine] = new.clone();
         self.changing = true;
         Verdict::Succeeds
     }
 
     fn settle(&mut self, _: i64) {
-        (self.changing, self.losing, self.regrouping) = (false, false, false);
+        (self.changing, self.losing) = (false, false);
     }
 
     fn kept(&self, _: usize, _: &Knobs, _: &Knobs) -> Vec<String> {
