@@ -12,7 +12,7 @@ out :: ToDevice(eth1);
 hello :: RatedSource(\\<020000000202 020000000201 88cc>, LENGTH 500, RATE 100, LIMIT $hellos) -> NumberPacket(14, NET_ORDER true) -> out;
 data :: RatedSource(\\<020000000202 020000000201 8801>, LENGTH 500, RATE 10000, LIMIT 40000) -> out;
 END
-in_h2 "$clique" run -u "$work/receives" -e 'FromDevice(h2e, PROMISC true) -> c :: Classifier(12/88cc, 12/8801, -);
+ip netns exec "$h2" "$clique" run -u "$work/receives" -e 'FromDevice(h2e, PROMISC true) -> c :: Classifier(12/88cc, 12/8801, -);
   c[0] -> Print(hello, 22) -> hellos :: Counter -> Discard; c[1] -> data :: Counter -> Discard; c[2] -> Discard' >"$work/receives.log" 2>&1 &
 receives() { "$clique" ctl -u "$work/receives" read "$1" 2>/dev/null; }
 wait_for "a receiver" receives version >/dev/null
