@@ -31,6 +31,8 @@ finish() {
   fi
   [ -z "$router" ] || kill "$router" 2>/dev/null || true
   jobs -p | xargs -r kill 2>/dev/null || true # what a test that failed left behind
+  # A function in the background is a shell of its own, and its end does not end the program that it runs.
+  for name in "$h1" "$r" "$h2"; do ip netns pids "$name" 2>/dev/null | xargs -r kill 2>/dev/null || true; done
   wait 2>/dev/null || true
   for name in "$h1" "$r" "$h2"; do ip netns del "$name" 2>/dev/null || true; done
   [ -n "${KEEP:-}" ] || rm -rf "$work"
