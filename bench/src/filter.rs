@@ -3,6 +3,7 @@
 //! Rules are networks and ports at random, packets match a rule at random. Each figure is a difference: a configuration runs
 //! for some packets, with the filter and without it.
 
+use crate::assembly;
 use crate::machine::Machine;
 use crate::rcu::processor_time_of_all;
 use crate::rewriter::{Arguments, Figure, Report};
@@ -105,16 +106,10 @@ const CASES: &[(&str, u32)] =
 /// Nanoseconds of processor time for some packets through an element.
 fn time(rules: u32, packets: u64, through: &str) -> Result<f64, String> {
     let config = format!("RuleSource({rules}, {packets}) -> {through} -> Discard;");
-    let parsed = lang::parse(&config, "filter", &[]);
-    if parsed.has_errors() {
-        return Err(parsed.render_click());
-    }
     let library = elements::classes();
     let known = Classes::new(library.iter().chain([&RULE_SOURCE]));
-    let layout = router::layout(parsed.graph, &known, 1).map_err(|e| lang::render_click(&e))?;
     let options = Options { pin: Some(0), ..Options::default() };
-    let (mut router, _) =
-        router::build(layout, config, &known, options).map_err(|e| lang::render_click(&e))?;
+    let mut router = assembly::build(("filter", &config), &[], &known, options)?;
     let start = processor_time_of_all();
     router.run();
     let elapsed = (processor_time_of_all() - start).as_nanos() as f64;

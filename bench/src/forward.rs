@@ -1,5 +1,6 @@
 //! Nanoseconds a packet through forwarding configurations: the SOSP IP router, and a source, counter and sink.
 
+use crate::assembly;
 use crate::callgrind;
 use crate::machine::Machine;
 use router::{Call, Options, Router};
@@ -173,15 +174,8 @@ struct Report {
 
 /// Builds a router from a configuration and runs it to its end: nanoseconds and dispatches, each for a packet.
 fn time(case: &Case) -> Result<(f64, f64), String> {
-    let parsed = lang::parse(&case.config, case.name, &case.params);
-    if parsed.has_errors() {
-        return Err(parsed.render_click());
-    }
-    let known = elements::classes();
-    let layout = router::layout(parsed.graph, &known, case.workers).map_err(|e| lang::render_click(&e))?;
     let options = Options { workers: case.workers, vector: case.vector, pin: Some(0), ..Options::default() };
-    let (mut router, _) =
-        router::build(layout, case.config.clone(), &known, options).map_err(|e| lang::render_click(&e))?;
+    let mut router = assembly::build((case.name, &case.config), &case.params, &elements::classes(), options)?;
     let start = Instant::now();
     router.run();
     let elapsed = start.elapsed().as_nanos() as f64;

@@ -3,6 +3,7 @@
 //!
 //! The stream is encoded beforehand and comes over a socket, as zebra's: two next hops, a group of both, and routes to that group.
 
+use crate::assembly;
 use crate::machine::Machine;
 use router::{Call, Classes, Handle, Options};
 use serde::Serialize;
@@ -182,11 +183,8 @@ impl Family {
 fn measure(family: &Family, count: u32, changes: usize, pause: Duration) -> Result<Figure, String> {
     let stream: Vec<u8> = (0..count).flat_map(|n| family.route(n)).collect();
     let known = Classes::new(elements::classes().iter().chain(control::CLASSES.iter().copied()));
-    let parsed = lang::parse(family.config, family.name, &[]);
-    let layout = router::layout(parsed.graph, &known, 1).map_err(|e| lang::render_click(&e))?;
     let options = Options { workers: 1, pin: Some(0), ..Options::default() };
-    let built = router::build(layout, family.config.to_owned(), &known, options);
-    let (mut router, _) = built.map_err(|e| lang::render_click(&e))?;
+    let mut router = assembly::build((family.name, family.config), &[], &known, options)?;
     let handle = router.handle();
     std::thread::scope(|scope| {
         let running = scope.spawn(|| {

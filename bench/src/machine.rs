@@ -10,7 +10,7 @@ pub(crate) struct Machine {
     cores: usize,
     #[serde(default)]
     microcode: String,
-    /// What the kernel was started with: mitigations, isolated processors.
+    /// What the kernel was started with, as far as figures depend on it.
     #[serde(default)]
     kernel_arguments: String,
     kernel: String,
@@ -24,6 +24,28 @@ fn first_line(command: &str, arguments: &[&str]) -> String {
     text.lines().next().unwrap_or("unknown").to_owned()
 }
 
+/// Whether an argument of the kernel changes what programs take: mitigations, isolated processors, power, pages.
+fn matters(argument: &str) -> bool {
+    const NAMES: [&str; 15] = [
+        "mitigations",
+        "isolcpus",
+        "nohz",
+        "nohz_full",
+        "rcu_nocbs",
+        "irqaffinity",
+        "maxcpus",
+        "nosmt",
+        "idle",
+        "cpufreq.default_governor",
+        "intel_pstate",
+        "amd_pstate",
+        "transparent_hugepage",
+        "hugepages",
+        "default_hugepagesz",
+    ];
+    NAMES.contains(&argument.split('=').next().unwrap_or_default())
+}
+
 impl Machine {
     /// This one.
     pub(crate) fn here() -> Machine {
@@ -32,7 +54,9 @@ impl Machine {
             let line = cpuinfo.lines().find(|line| line.starts_with(name));
             line.and_then(|line| line.split_once(": ")).map_or("unknown", |(_, value)| value).to_owned()
         };
-        let kernel_arguments = std::fs::read_to_string("/proc/cmdline").unwrap_or_default();
+        let command_line = std::fs::read_to_string("/proc/cmdline").unwrap_or_default();
+        let kernel_arguments: Vec<&str> =
+            command_line.split_whitespace().filter(|word| matters(word)).collect();
         Machine {
             processor: format!(
                 "{}, family {} model {}, {} MHz",
@@ -43,7 +67,7 @@ impl Machine {
             ),
             cores: std::thread::available_parallelism().map_or(1, usize::from),
             microcode: field("microcode"),
-            kernel_arguments: kernel_arguments.trim().to_owned(),
+            kernel_arguments: kernel_arguments.join(" "),
             kernel: first_line("uname", &["-sr"]),
             rustc: first_line("rustc", &["--version"]),
             commit: first_line("git", &["describe", "--always", "--dirty"]),

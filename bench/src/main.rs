@@ -7,6 +7,7 @@
 
 #![deny(unsafe_code)]
 
+mod assembly;
 mod bsd;
 mod callgrind;
 mod classes;
@@ -19,6 +20,7 @@ mod forward;
 mod fpm;
 mod lpm;
 mod machine;
+mod predict;
 mod rcu;
 mod report;
 mod rewriter;
@@ -57,6 +59,8 @@ enum What {
     Fpm(fpm::Arguments),
     /// Nanoseconds a lookup in route tables, and changes a second.
     Lpm(lpm::Arguments),
+    /// The rate that a configuration will reach, from what its elements cost one by one, beside what it reaches.
+    Predict(predict::Arguments),
     /// Everything, on one page with charts, the papers' figures beside ours.
     Report(report::Arguments),
     /// Nanoseconds a read under read-copy update, and under other protections.
@@ -90,6 +94,7 @@ fn main() -> ExitCode {
         What::Flows(arguments) => flows::run(&arguments),
         What::Fpm(arguments) => fpm::run(&arguments),
         What::Lpm(arguments) => lpm::run(&arguments),
+        What::Predict(arguments) => predict::run(&arguments),
         What::Report(arguments) => report::run(&arguments),
         What::RcuRead(arguments) => rcu::read::run(&arguments),
         What::RcuUpdate(arguments) => rcu::update::run(&arguments),

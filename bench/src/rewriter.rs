@@ -4,6 +4,7 @@
 //! it, so that neither the first packets of flows nor the source that makes packets is part of it. How long new flows take is
 //! measured by packets each of which is the first of a flow, and by the clock: processors wait for each other there.
 
+use crate::assembly;
 use crate::machine::Machine;
 use crate::rcu::processor_time_of_all;
 use packet::Packet;
@@ -189,17 +190,11 @@ impl Case {
     /// processor of its own. For new flows, nanoseconds by the clock.
     fn time(&self, packets: u64, through: &str) -> Result<f64, String> {
         let config = self.config(packets, through);
-        let parsed = lang::parse(&config, self.name, &[]);
-        if parsed.has_errors() {
-            return Err(parsed.render_click());
-        }
         let library = elements::classes();
         let known = Classes::new(library.iter().chain([&FLOW_SOURCE]));
         let workers = self.workers as usize;
-        let layout = router::layout(parsed.graph, &known, workers).map_err(|e| lang::render_click(&e))?;
         let options = Options { workers, vector: self.vector, pin: Some(0), ..Options::default() };
-        let (mut router, _) =
-            router::build(layout, config, &known, options).map_err(|e| lang::render_click(&e))?;
+        let mut router = assembly::build((self.name, &config), &[], &known, options)?;
         let (start, clock) = (processor_time_of_all(), Instant::now());
         router.run();
         let elapsed = match self.flows {

@@ -45,6 +45,24 @@ fn esp_reports_ciphers_beside_elements() {
     assert!(figures.iter().all(|figure| figure["ns_median"].as_f64() > Some(0.0)));
 }
 
+/// Each configuration meets elements that have a cost.
+#[test]
+fn predict_adds_up_what_is_met() {
+    let figures = figures("predict");
+    assert_eq!(figures.len(), 9);
+    for figure in &figures {
+        assert!(
+            figure["predicted_ns"].as_f64() > Some(0.0) && figure["ns_median"].as_f64() > Some(0.0),
+            "{figure}"
+        );
+        let met = figure["elements"].as_array().expect("elements");
+        let sum: f64 = met.iter().filter_map(|met| met["ns"].as_f64()).sum();
+        assert!((sum - figure["predicted_ns"].as_f64().expect("a number")).abs() < 1e-6, "{figure}");
+        // Sources make each packet once, and a sink of them is met as often.
+        assert!(met.iter().any(|met| met["times_a_packet"] == 1.0), "{figure}");
+    }
+}
+
 #[test]
 fn filter_reports_all_rows() {
     assert_eq!(figures("filter").len(), 4);

@@ -7,11 +7,12 @@ mod kinds;
 mod rows;
 mod sample;
 
+use crate::assembly;
 use crate::callgrind;
 use crate::machine::Machine;
 use crate::rcu::processor_time_of_all;
-use router::{Classes, Log, Options};
-use rows::{Row, rows};
+use router::{Log, Options};
+pub(crate) use rows::{Row, rows};
 use sample::Sample;
 use serde::Serialize;
 use std::sync::Mutex;
@@ -47,7 +48,7 @@ pub(crate) struct Arguments {
 
 /// Where an element stands.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-enum Position {
+pub(crate) enum Position {
     /// Between the source and Discard.
     Push,
     /// Between a Queue and an Unqueue.
@@ -89,16 +90,9 @@ fn boundary() {
 
 /// Nanoseconds of processor time that a configuration runs.
 fn time(config: &str) -> Result<f64, String> {
-    let parsed = lang::parse(config, "classes", &[]);
-    if parsed.has_errors() {
-        return Err(parsed.render_click());
-    }
-    let known: Classes = elements::classes();
-    let layout = router::layout(parsed.graph, &known, 1).map_err(|e| lang::render_click(&e))?;
     // What elements have to say is no part of the table.
     let options = Options { pin: Some(0), log: Log::Memory(Mutex::default()), ..Options::default() };
-    let (mut router, _) =
-        router::build(layout, config.to_owned(), &known, options).map_err(|e| lang::render_click(&e))?;
+    let mut router = assembly::build(("classes", config), &[], &elements::classes(), options)?;
     boundary();
     let start = processor_time_of_all();
     router.run();
@@ -195,7 +189,7 @@ fn chosen(row: &Row, only: &[String]) -> bool {
 }
 
 /// Nanoseconds of a run with a row's elements and of one without, for each packet and element.
-fn measure(row: &Row, packets: u64) -> Result<[f64; 2], String> {
+pub(crate) fn measure(row: &Row, packets: u64) -> Result<[f64; 2], String> {
     let (with, without) = pair(row, packets)?;
     let explain = |e| format!("{}: {e}", row.class);
     let with = time(&with).map_err(explain)?;

@@ -5,6 +5,7 @@
 //! takes is subtracted.
 
 use super::Arguments;
+use crate::assembly;
 use crate::rcu::processor_time_of_all;
 use cluster::choice::{OrderPolicy, Scheme};
 use cluster::label::{Label, Stamp};
@@ -130,15 +131,9 @@ impl Role {
     /// Nanoseconds of processor time that a run takes.
     fn time(self, size: usize, packets: u64) -> Result<f64, String> {
         let config = self.config(size, packets);
-        let parsed = lang::parse(&config, "cluster", &[]);
-        if parsed.has_errors() {
-            return Err(parsed.render_click());
-        }
         let library = elements::classes();
         let known = Classes::new(library.iter().chain([&TURN_SOURCE]));
-        let layout = router::layout(parsed.graph, &known, 1).map_err(|e| lang::render_click(&e))?;
-        let (mut router, _) =
-            router::build(layout, config, &known, Options::default()).map_err(|e| lang::render_click(&e))?;
+        let mut router = assembly::build(("cluster", &config), &[], &known, Options::default())?;
         let start = processor_time_of_all();
         router.run();
         let took = (processor_time_of_all() - start).as_nanos() as f64;

@@ -1,6 +1,7 @@
 //! Those who forward, each a process of its own in the router's namespace.
 
 use super::network::{RECEIVER_MAC, ROUTER_MACS};
+use crate::assembly;
 use device::xdp::{self, XdpRx, XdpTx};
 use packet::{Batch, Pool};
 use router::{Call, Handle, Log, Options};
@@ -65,15 +66,8 @@ fn configuration(name: &str) -> String {
 /// Runs Clique until it is killed, and does what standard input says: `replace N` routes, or say `counts`.
 pub(super) fn clique(name: &str, routes: &Path) -> Result<(), String> {
     let config = configuration(name);
-    let parsed = lang::parse(&config, name, &[]);
-    if parsed.has_errors() {
-        return Err(parsed.render_click());
-    }
-    let known = elements::classes();
-    let layout = router::layout(parsed.graph, &known, 1).map_err(|e| lang::render_click(&e))?;
     let options = Options { log: Log::Memory(Default::default()), ..Options::default() };
-    let built = router::build(layout, config, &known, options);
-    let (mut router, _) = built.map_err(|e| lang::render_click(&e))?;
+    let mut router = assembly::build((name, &config), &[], &elements::classes(), options)?;
     if name.contains("router") {
         router.call(Call::write("routes.load", format!("{} 1", routes.display())))?;
         let (handle, routes) = (router.handle(), super::prefixes(routes)?);
