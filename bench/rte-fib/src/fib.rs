@@ -76,7 +76,7 @@ impl fmt::Display for FibError {
             FibError::Environment => "DPDK does not start",
             FibError::Create => "rte_fib cannot be made: too many routes, or too little memory",
             FibError::Route => "rte_fib refuses a route",
-            FibError::Function => "this processor has not what rte_fib's lookup function takes",
+            FibError::Function => "this processor lacks what rte_fib's lookup function needs",
         })
     }
 }
