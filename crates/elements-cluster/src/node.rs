@@ -3,7 +3,7 @@
 //! Each worker that packets come to has an instance, with a path choice, flows and numbers of its own. What the instances share is
 //! in [`super::shared`].
 
-use super::settings::Settings;
+use super::settings::{HELLO_ROOM, Settings};
 use super::shared::{Keeper, Kept, Published, Shared};
 use super::witness::Sign;
 use cluster::NodeId;
@@ -311,35 +311,19 @@ impl Node {
 
     /// Sends a hello into every link.
     fn greet(&mut self, cx: &mut Cx<'_>) {
-        let hello = {
+        let frames = {
             let mut keeper = self.shared.keeper();
             self.shared.tick(&mut keeper, now(cx));
             let Keeper { member: Some(member), witness, .. } = &mut *keeper else { return };
             if !cx.info().clock.is_simulated() {
                 witness.runs(Sign::now(), member.hellos(), self.settings.timing.hold_ns / 2);
             }
-            member.hello()
+            member.frames(HELLO_ROOM)
         };
-        let source = MacAddr([
-            2,
-            0xc1,
-            0,
-            0,
-            self.settings.node.to_be_bytes()[0],
-            self.settings.node.to_be_bytes()[1],
-        ]);
-        let head = header(MacAddr::BROADCAST, source, HELLO_TYPE);
+        let [n0, n1] = self.settings.node.to_be_bytes();
+        let head = header(MacAddr::BROADCAST, MacAddr([2, 0xc1, 0, 0, n0, n1]), HELLO_TYPE);
         for port in 1..=self.cables.len() {
-            let Some(mut packet) = cx.pool().alloc(DEFAULT_HEADROOM, HEADER_LEN + 2 + hello.len()) else {
-                cx.count_drops("no buffer", 1);
-                continue;
-            };
-            let (start, rest) = packet.data_mut().split_at_mut(HEADER_LEN);
-            start.copy_from_slice(&head);
-            rest[..2].copy_from_slice(&(hello.len() as u16).to_be_bytes());
-            rest[2..].copy_from_slice(&hello);
-            packet.set_mac_offset(0);
-            cx.emit_packet(port, packet);
+            frames.iter().for_each(|bytes| say(cx, port, &head, bytes));
         }
         self.notice(cx);
     }
@@ -414,6 +398,19 @@ fn write_label(packet: &mut Packet, label: Label) {
     if let Some(place) = packet.data_mut().first_chunk_mut::<{ label::LEN }>() {
         *place = label.encode();
     }
+}
+
+/// Sends a hello, or a part of one, into a link.
+fn say(cx: &mut Cx<'_>, port: usize, head: &[u8; HEADER_LEN], bytes: &[u8]) {
+    let Some(mut packet) = cx.pool().alloc(DEFAULT_HEADROOM, HEADER_LEN + 2 + bytes.len()) else {
+        return cx.count_drops("no buffer", 1);
+    };
+    let (start, rest) = packet.data_mut().split_at_mut(HEADER_LEN);
+    start.copy_from_slice(head);
+    rest[..2].copy_from_slice(&(bytes.len() as u16).to_be_bytes());
+    rest[2..].copy_from_slice(bytes);
+    packet.set_mac_offset(0);
+    cx.emit_packet(port, packet);
 }
 
 #[inline]
@@ -594,7 +591,10 @@ impl Element for Node {
         h.read("alarm_log", |e: &mut E, _| e.shared.keeper().witness.alarms());
         h.read("rejected", |e: &mut E, _| {
             let keeper = e.shared.keeper();
-            keeper.rejected.iter().map(|(reason, count)| format!("{count}\t{reason}\n")).collect::<String>()
+            let incomplete = keeper.member.as_ref().map_or(0, |member| member.counts().incomplete);
+            let incomplete = Some((&"incomplete", &incomplete)).filter(|(_, count)| **count > 0);
+            let all = keeper.rejected.iter().chain(incomplete);
+            all.map(|(reason, count)| format!("{count}\t{reason}\n")).collect::<String>()
         });
         h.read("roster", |e: &mut E, _| e.shared.keeper().roster.current().render());
         h.write("roster", |e: &mut E, cx, text| e.set_roster(cx, text));

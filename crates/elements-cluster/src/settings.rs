@@ -3,7 +3,7 @@
 use cluster::NodeId;
 use cluster::choice::{self, OrderPolicy, Scheme};
 use cluster::label::{MAX_HOPS, MOST_NUMBERED};
-use cluster::membership::{Hello, Key, MOST_NODES, Roster, Timing};
+use cluster::membership::{Hello, Key, MOST_NODES, Roster, Timing, most_in_frames};
 use cluster::resequence;
 use cluster::topology::Topology;
 use elements_shared::files;
@@ -176,7 +176,7 @@ fn error(message: &str) -> ConfigError {
 fn mesh(node: NodeId, nodes: NodeId) -> Result<Topology, ConfigError> {
     if usize::from(nodes) > MOST_NODES {
         return Err(error(&format!(
-            "NODES: {nodes} are too many: hellos name every node and fit into a frame for at most {MOST_NODES}"
+            "NODES: {nodes} are too many: hellos name every node and fit into a frame for at most {MOST_NODES}; larger clusters are flies (VLBFly)"
         )));
     }
     if node >= nodes {
@@ -201,17 +201,17 @@ fn fly(node: NodeId, terminals: NodeId, fanout: NodeId) -> Result<Topology, Conf
     if usize::from(node) >= nodes {
         return Err(error(&format!("NODE: the fly has {nodes} nodes, from 0 to {}", nodes - 1)));
     }
-    // Two bytes say how long it is.
-    if 2 + Hello::most_bytes(topology.neighbours(node).len(), Some(terminals.into())) > FRAME {
+    let cables = topology.neighbours(node).len();
+    if Hello::most_bytes(cables, Some(terminals.into())) > most_in_frames(HELLO_ROOM) {
         return Err(error(&format!(
-            "TERMINALS: hellos that speak of {terminals} terminals and {fanout} links each way do not fit into a frame"
+            "TERMINALS: hellos that speak of {terminals} terminals and {cables} cables do not fit into 16 frames; a smaller FANOUT makes them shorter"
         )));
     }
     Ok(topology)
 }
 
-/// Bytes of a frame behind its Ethernet header.
-const FRAME: usize = 1_500;
+/// Bytes of a hello that a frame of 1,500 has room for: two say how long it is.
+pub(super) const HELLO_ROOM: usize = 1_500 - 2;
 
 /// Over how many links a node spreads what comes in.
 fn spread(topology: &Topology) -> u64 {

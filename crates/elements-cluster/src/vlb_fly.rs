@@ -24,6 +24,14 @@
 //! against the direction of a link. A node that drains, even an intermediate one, gets no new flows while there are
 //! other paths; when nothing has arrived for a while, its phase is `left`.
 //!
+//! A hello has 33 bytes, 11 for each cable, half a byte for each terminal, and at most 180 more. One that does not fit
+//! into a frame of 1,500 bytes is sent in up to 16 parts, each with a code of its own; if one of them is lost, the next
+//! hello counts. Two levels of 1,024 terminals, with 32 links each way, fit into one frame, up to 2,000 terminals in one
+//! level, with as many cables at each node, into 16. With so many cables HELLO and HOLD must be longer than by default:
+//! hellos of 12 kB, a hundred times a second over 1,024 cables, would be 10 Gbit/s. Versions that do not know parts
+//! refuse configurations that need them, and count parts as `not authentic`; where hellos fit into a frame, their form is
+//! the same, and versions can be mixed.
+//!
 //! Ports: 1 and one for each cable, inputs and outputs. Processing: push. Workers: shared. Not in Click.
 //!
 //! # Arguments

@@ -30,8 +30,8 @@
 //!
 //! # Arguments
 //! - `NODE` (integer): the number of this node, from 0.
-//! - `NODES` (integer): the maximum number of nodes; at most 128, since hellos list all nodes and must fit into a
-//!   frame.
+//! - `NODES` (integer): the maximum number of nodes; at most 128, since hellos list all nodes, fit into a frame, and go
+//!   to all nodes. Larger clusters are flies (VLBFly), in which a node has fewer neighbours.
 //! - `KEY` (string): the shared key. Handlers do not show it, but who can read the configuration can, so use it only for trials; `KEYFILE`
 //!   (file name) reads the key from a file, all bytes of it.
 //! - `ORDER` (`NONE`, `PINNED`, `FLOWLET`, `STRICT`; default `FLOWLET`): how to keep packets of a flow in order.
@@ -62,7 +62,8 @@
 //!   path because much waited for the link of theirs.
 //! - `passed`, `delivered` (read): packets that arrived over links and were forwarded, or left the cluster here.
 //! - `late`, `waiting` (read): packets dropped because they arrived too late, and packets waiting for others.
-//! - `rejected` (read): hellos rejected, by reason.
+//! - `rejected` (read): hellos rejected, by reason; and, as `incomplete`, those that came in parts (see VLBFly) and not
+//!   all of them.
 //! - `given_up` (read): how often a node or the link to it was declared down because no hellos arrived from it.
 //! - `pauses`, `longest_pause` (read): how often this node itself was not running for longer than two HELLOs because
 //!   others had the processor, and the longest such pause in milliseconds. No node is declared down because of that:

@@ -6,6 +6,8 @@
 //! in an n-fly, between entries and code: terminals 2 | for each 2 bits: what it can be used for | for each 2 bits: who reaches it
 //! | lives 2 | lives: terminal 2 | incarnation 8
 //! ```
+//!
+//! One that does not fit into a frame goes in parts ([`super::parts`]).
 
 use super::horizon::Horizon;
 use crate::NodeId;
@@ -17,7 +19,8 @@ const MAGIC: [u8; 4] = *b"CLQ1";
 const HEAD: usize = 33;
 const ENTRY: usize = 11;
 const LIFE: usize = 10;
-const CODE: usize = 16;
+/// Bytes of a code.
+pub(super) const CODE: usize = 16;
 /// Flags of an entry.
 const UP: u8 = 1;
 const PAST: u8 = 2;
@@ -35,6 +38,31 @@ impl Key {
     /// Whether it is the same key. How long that takes tells nothing of it.
     pub fn is_same(&self, other: &Key) -> bool {
         self.0.clone().finalize() == other.0.clone().finalize()
+    }
+
+    /// Adds the code of bytes to them.
+    pub(super) fn sign(&self, bytes: &mut Vec<u8>) {
+        let code = self.0.clone().chain_update(bytes.as_slice()).finalize().into_bytes();
+        bytes.extend(&code[..CODE]);
+    }
+
+    /// What was signed, without its code: so many bytes of a head that begins with what is given, and the rest.
+    ///
+    /// # Errors
+    /// It does not begin so, is shorter, or was not signed with this key.
+    pub(super) fn opened<'b>(
+        &self,
+        bytes: &'b [u8],
+        magic: [u8; 4],
+        head: usize,
+    ) -> Result<(&'b [u8], &'b [u8]), Malformed> {
+        let split = bytes.len().checked_sub(CODE).filter(|at| *at >= head).ok_or(Malformed::Form)?;
+        let (body, code) = bytes.split_at(split);
+        if !body.starts_with(&magic) {
+            return Err(Malformed::Form);
+        }
+        self.0.clone().chain_update(body).verify_truncated_left(code).map_err(|_| Malformed::Code)?;
+        Ok(body.split_at(head))
     }
 }
 
@@ -132,8 +160,7 @@ impl Hello {
                 bytes.extend(incarnation.to_be_bytes());
             }
         }
-        let code = key.0.clone().chain_update(&bytes).finalize().into_bytes();
-        bytes.extend(&code[..CODE]);
+        key.sign(&mut bytes);
         bytes
     }
 
@@ -148,13 +175,7 @@ impl Hello {
     /// # Errors
     /// They are not the hello of a node that knows the key.
     pub fn decode(bytes: &[u8], key: &Key) -> Result<Hello, Malformed> {
-        let split = bytes.len().checked_sub(CODE).filter(|at| *at >= HEAD).ok_or(Malformed::Form)?;
-        let (body, code) = bytes.split_at(split);
-        if body[..4] != MAGIC {
-            return Err(Malformed::Form);
-        }
-        key.0.clone().chain_update(body).verify_truncated_left(code).map_err(|_| Malformed::Code)?;
-        let (head, rest) = body.split_at(HEAD);
+        let (head, rest) = key.opened(bytes, MAGIC, HEAD)?;
         let (entries, rest) =
             rest.split_at_checked(usize::from(u16_at(head, 31)) * ENTRY).ok_or(Malformed::Form)?;
         let (horizon, lives) = match rest {
@@ -191,11 +212,12 @@ fn lives_of(bytes: &[u8]) -> Option<Vec<(NodeId, u64)>> {
 }
 
 /// The caller has checked that the bytes are there.
-fn u16_at(bytes: &[u8], at: usize) -> u16 {
+pub(super) fn u16_at(bytes: &[u8], at: usize) -> u16 {
     u16::from_be_bytes([bytes[at], bytes[at + 1]])
 }
 
-fn u64_at(bytes: &[u8], at: usize) -> u64 {
+/// The caller has checked that the bytes are there.
+pub(super) fn u64_at(bytes: &[u8], at: usize) -> u64 {
     bytes[at..at + 8].iter().fold(0, |value, byte| value << 8 | u64::from(*byte))
 }
 
@@ -243,8 +265,7 @@ mod tests {
             if let Some(head) = bytes.first_chunk_mut() {
                 *head = MAGIC;
             }
-            let code = key.0.clone().chain_update(&bytes).finalize().into_bytes();
-            bytes.extend(&code[..CODE]);
+            key.sign(&mut bytes);
             if let Ok(hello) = Hello::decode(&bytes, &key) {
                 prop_assert_eq!(hello.heard.len(), usize::from(u16_at(&bytes, 31)));
             }
@@ -269,8 +290,10 @@ mod tests {
         let key = Key::new(b"k");
         assert_eq!(hello.encode(&key).len(), Hello::most_bytes(super::super::MOST_NODES - 1, None));
         assert!(2 + hello.encode(&key).len() <= 1_500);
-        // A node of a fly names its own cables only, so that 128 is no limit there.
+        // A node of a fly names its own cables only, so that 128 is no limit there: with 35 links each way a hello of 1,024 terminals fits
+        // into a frame, and with a cable to each of as many nodes into nine.
         assert!(2 + Hello::most_bytes(2 * 35, Some(1_024)) <= 1_500);
+        assert!(Hello::most_bytes(1_024, Some(1_024)) <= super::super::most_in_frames(1_498) * 9 / 16);
         // A fly of a thousand terminals, with 32 links each way.
         (hello.heard, hello.horizon) = (hello.heard[..64].to_vec(), Some(Horizon::new(1_000)));
         hello.lives = (0..Hello::MOST_LIVES as u16).map(|node| (node, u64::MAX)).collect();

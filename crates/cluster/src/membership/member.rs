@@ -2,6 +2,7 @@
 
 use super::hello::{Heard, Hello, Key, Malformed, Phase};
 use super::horizon::{Horizon, Link};
+use super::parts::{self, Gathered, Gathering, Origin, Part};
 use super::roster::Roster;
 use crate::NodeId;
 use crate::topology::Topology;
@@ -82,6 +83,8 @@ pub struct Counts {
     pub pauses: u64,
     /// The longest of these times.
     pub longest_pause_ns: u64,
+    /// Hellos that came in parts, and not all of them.
+    pub incomplete: u64,
 }
 
 #[derive(Debug, Default)]
@@ -103,6 +106,8 @@ struct Neighbour {
     reach: Vec<NodeId>,
     /// In a fly.
     horizon: Option<Horizon>,
+    /// Hellos of it that are not whole yet.
+    gathering: Gathering,
 }
 
 /// How far a life's number is beyond that of the one that it outlives: about a second, where numbers are nanoseconds.
@@ -121,6 +126,11 @@ impl Neighbour {
             past: std::mem::take(&mut self.past),
             ..Neighbour::default()
         };
+    }
+
+    /// Whether it was heard within such a time.
+    fn was_heard(&self, now_ns: u64, hold_ns: u64) -> bool {
+        self.heard_ns.is_some_and(|at| now_ns.saturating_sub(at) <= hold_ns)
     }
 
     /// Whether a hello continues the life that is heard, or begins another one that may be. `heard`: there is such a life.
@@ -311,7 +321,7 @@ impl Member {
     }
 
     fn is_heard(&self, neighbour: &Neighbour, now_ns: u64) -> bool {
-        neighbour.heard_ns.is_some_and(|heard| now_ns.saturating_sub(heard) <= self.timing.hold_ns)
+        neighbour.was_heard(now_ns, self.timing.hold_ns)
     }
 
     /// Whether frames that come over the cable to a node may be its own: a link leads from it to here, it is heard, and this one takes
@@ -404,6 +414,7 @@ impl Member {
         for node in lost {
             if let Some(neighbour) = self.neighbours.get_mut(&node) {
                 self.events.push(Event::GivenUp { node, hello: neighbour.counter });
+                self.counts.incomplete += neighbour.gathering.len() as u64;
                 neighbour.forget();
                 self.counts.given_up += 1;
                 self.events.push(Event::View);
@@ -473,7 +484,15 @@ impl Member {
         2 * rivals > self.neighbours.len()
     }
 
-    /// The bytes to be sent into every link.
+    /// What is to be sent into every link: a hello, in one piece if `most` bytes have room for it, or in parts that do not have more than
+    /// these; longer ones only if it has more than [`parts::most_in_frames`].
+    pub fn frames(&mut self, most: usize) -> Vec<Vec<u8>> {
+        let hello = self.hello();
+        let of = Origin { sender: self.me, incarnation: self.incarnation, counter: self.counter };
+        parts::cut(hello, of, most, &self.key)
+    }
+
+    /// The bytes of a hello.
     pub fn hello(&mut self) -> Vec<u8> {
         self.counter += 1;
         let heard = |(&node, neighbour): (&NodeId, &Neighbour)| {
@@ -514,31 +533,69 @@ impl Member {
         next.take(Hello::MOST_LIVES).collect()
     }
 
-    /// Bytes have come over the link to node `from`.
+    /// Bytes have come over the link to node `from`: a hello, or a part of one, which waits for the others.
     ///
     /// # Errors
     /// Why they are not believed; nothing has changed then, but that a node of the same number may have been noticed.
     pub fn receive(&mut self, now_ns: u64, from: NodeId, bytes: &[u8]) -> Result<(), Rejected> {
-        let hello = Hello::decode(bytes, &self.key).map_err(Rejected::Stranger)?;
-        let sender = hello.sender;
+        if !parts::is_part(bytes) {
+            return self.hear(now_ns, from, bytes);
+        }
+        let part = Part::decode(bytes, &self.key).map_err(Rejected::Stranger)?;
+        match self.gather(now_ns, from, &part)? {
+            Gathered::Whole(hello) => self.hear(now_ns, from, &hello),
+            Gathered::Waits => Ok(()),
+            Gathered::Again => Err(Rejected::Replayed(from)),
+            Gathered::Misfit => Err(Rejected::Stranger(Malformed::Form)),
+        }
+    }
+
+    /// A part of a hello has come. Parts of hellos that would not be believed anyway take no memory.
+    fn gather(&mut self, now_ns: u64, from: NodeId, part: &Part<'_>) -> Result<Gathered, Rejected> {
+        let (Origin { sender, incarnation, counter }, hold_ns) = (part.of, self.timing.hold_ns);
+        let neighbour = self.sender(now_ns, from, sender, incarnation)?;
+        let latest = (neighbour.incarnation, neighbour.counter);
+        let is_over = |&(life, last): &(u64, u64)| life == incarnation && counter <= last;
+        if is_over(&latest) || neighbour.past.iter().any(is_over) {
+            neighbour.outlived_ns = (!neighbour.was_heard(now_ns, hold_ns)).then_some(now_ns);
+            return Err(Rejected::Replayed(sender));
+        }
+        let gathered = neighbour.gathering.add(part, neighbour.incarnation);
+        let given_up = neighbour.gathering.take_given_up();
+        self.counts.incomplete += given_up;
+        Ok(gathered)
+    }
+
+    /// Who says over the link to node `from` that it is `sender`, with such a life.
+    fn sender(
+        &mut self,
+        now_ns: u64,
+        from: NodeId,
+        sender: NodeId,
+        incarnation: u64,
+    ) -> Result<&mut Neighbour, Rejected> {
         if sender == self.me {
-            if hello.incarnation != self.incarnation {
+            if incarnation != self.incarnation {
                 self.rival_ns = Some(now_ns);
             }
             return Err(Rejected::Duplicate(sender));
         }
-        let hold_ns = self.timing.hold_ns;
         let neighbour = self.neighbours.get_mut(&sender).ok_or(Rejected::Unknown(sender))?;
-        if sender != from {
-            return Err(Rejected::WrongLink(sender));
-        }
-        let heard = neighbour.heard_ns.is_some_and(|at| now_ns.saturating_sub(at) <= hold_ns);
+        if sender == from { Ok(neighbour) } else { Err(Rejected::WrongLink(sender)) }
+    }
+
+    /// The bytes of a hello have come.
+    fn hear(&mut self, now_ns: u64, from: NodeId, bytes: &[u8]) -> Result<(), Rejected> {
+        let hello = Hello::decode(bytes, &self.key).map_err(Rejected::Stranger)?;
+        let sender = hello.sender;
+        let (me, hold_ns) = ((self.me, self.incarnation), self.timing.hold_ns);
+        let neighbour = self.sender(now_ns, from, sender, hello.incarnation)?;
+        let heard = neighbour.was_heard(now_ns, hold_ns);
         if let Err(rejected) = neighbour.check(&hello, heard) {
             neighbour.outlived_ns = (!heard).then_some(now_ns);
             return Err(rejected);
         }
         neighbour.outlived_ns = None;
-        let me = (self.me, self.incarnation);
         let of_me = hello.heard.iter().find(|heard| heard.node == me.0 && !heard.is_past);
         let before = (neighbour.heard_ns.is_some(), neighbour.phase, neighbour.hears_me);
         let is_as_before = neighbour.horizon == hello.horizon;

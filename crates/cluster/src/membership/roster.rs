@@ -9,7 +9,7 @@
 //! ```
 
 use crate::{NodeId, PortId};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A node of the cluster.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,7 +56,7 @@ impl Roster {
     /// Every mistake, each with its line.
     pub fn parse(text: &str) -> Result<Roster, Vec<String>> {
         let (mut roster, mut version) = (Roster { version: 0, nodes: BTreeMap::new() }, None);
-        let mut errors = Vec::new();
+        let (mut names, mut errors) = (BTreeSet::new(), Vec::new());
         for (number, line) in text.lines().enumerate() {
             let content = line.split('#').next().unwrap_or_default();
             let words: Vec<&str> = content.split_whitespace().collect();
@@ -67,7 +67,7 @@ impl Roster {
                     .map(|number| version = Some(number))
                     .map_err(|_| format!("'{word}' is not a number")),
                 ["version", _] => Err("a second 'version'".to_owned()),
-                ["node", ref rest @ ..] => roster.add(rest),
+                ["node", ref rest @ ..] => roster.add(rest, &mut names),
                 _ => Err(format!(
                     "'version N' or 'node N NAME ports N [drain]' expected, not '{}'",
                     content.trim()
@@ -86,7 +86,7 @@ impl Roster {
         if errors.is_empty() { Ok(roster) } else { Err(errors) }
     }
 
-    fn add(&mut self, words: &[&str]) -> Result<(), String> {
+    fn add<'t>(&mut self, words: &[&'t str], names: &mut BTreeSet<&'t str>) -> Result<(), String> {
         let (fields, drain) = match words {
             [fields @ .., "drain"] => (fields, true),
             fields => (fields, false),
@@ -96,7 +96,7 @@ impl Roster {
         };
         let node: NodeId = number.parse().map_err(|_| format!("'{number}' is not a node number"))?;
         let ports = ports.parse().map_err(|_| format!("'{ports}' is not a number of ports"))?;
-        if self.nodes.values().any(|entry| entry.name == name) {
+        if !names.insert(name) {
             return Err(format!("a second node named '{name}'"));
         }
         match self.nodes.insert(node, Entry { name: name.to_owned(), ports, drain }) {

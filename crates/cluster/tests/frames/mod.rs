@@ -10,8 +10,8 @@ const KEY: &[u8] = b"the key of all nodes";
 /// The length of a hello's code.
 const CODE: usize = 16;
 
-/// The first byte says what the others are: a frame, a roster, or hellos, each behind its length, for a node of a mesh or of a fly. Hellos get
-/// the right code, or none would be looked at.
+/// The first byte says what the others are: a frame, a roster, or hellos and parts of hellos, each behind its length, for a node of a mesh or
+/// of a fly. They get the right code, or none would be looked at.
 pub(crate) fn run(data: &[u8]) {
     let Some((&kind, rest)) = data.split_first() else { return };
     match kind % 4 {
@@ -24,7 +24,7 @@ pub(crate) fn run(data: &[u8]) {
 
 fn hellos(topology: &Topology, mut rest: &[u8]) {
     let (key, mut now_ns) = (Key::new(KEY), 1_000_000_000);
-    let roster = Roster::simple(4);
+    let roster = Roster::simple(topology.nodes() as u16);
     let mut member = Member::new(0, 7, topology, &roster, key.clone(), Timing::default(), now_ns);
     while let Some((&len, more)) = rest.split_first() {
         let (body, more) = more.split_at(usize::from(len).min(more.len()));
@@ -32,14 +32,15 @@ fn hellos(topology: &Topology, mut rest: &[u8]) {
         let bytes = signed(body);
         if let Ok(hello) = Hello::decode(&bytes, &key) {
             assert_eq!(hello.encode(&key), bytes_of(&hello, &key));
-            for from in 0..4 {
-                let _ = member.receive(now_ns, from, &bytes); // most are refused
-            }
+        }
+        for from in topology.neighbours(0) {
+            let _ = member.receive(now_ns, from, &bytes); // most are refused
         }
         now_ns += 10_000_000;
         member.tick(now_ns);
         member.view();
         assert!(Hello::decode(&member.hello(), &key).is_ok(), "its own hello");
+        assert!(member.frames(100).iter().all(|frame| frame.len() <= 100), "its parts");
     }
 }
 

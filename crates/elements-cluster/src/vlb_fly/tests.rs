@@ -141,7 +141,11 @@ fn mistakes_in_the_configuration_are_explained() {
     assert!(one("0, 9, 3, k").contains("node 0 has 6 links: 7 inputs and outputs"));
     assert!(one("0, 1, 2, k").contains("2 at least"));
     assert!(one("0, 60000, 2, k").contains("labels have no room"));
-    assert!(one("0, 4000, 20, k").contains("hellos that speak of 4000 terminals"));
+    assert!(one("0, 4000, 20, k").contains("node 0 has 20 links: 21 inputs and outputs"));
+    assert!(
+        one("0, 2200, 2200, k")
+            .contains("hellos that speak of 2200 terminals and 2200 cables do not fit into 16")
+    );
     let four = |arguments: &str| {
         let inputs: String =
             (0..5).map(|port| format!("Idle -> [{port}]f; f[{port}] -> Discard; ")).collect();
@@ -200,4 +204,50 @@ fn strict_order() {
     let dies = numbers("STRICT", &format!("wait 0.3, {} wait 0.9,", cables(4, true)));
     assert!((850..1_000).contains(&dies.len()) && in_order(&dies), "{dies:?}");
     assert!(!in_order(&numbers("NONE", "wait 1.2,")));
+}
+
+/// Hellos of a fly of 3,000 terminals take two frames. Nodes find each other by them all the same.
+#[test]
+fn hellos_in_parts() {
+    let folder = tempfile::tempdir().expect("a directory");
+    let roster = folder.path().join("roster");
+    // Of the 9,050 nodes there are two, with one of their 110 cables.
+    std::fs::write(&roster, "version 1\nnode 0 a ports 1\nnode 3000 m ports 0\n").expect("written");
+    let others = |name: &str, cable: usize| -> String {
+        let port = |port| format!("Idle -> [{port}]{name}; {name}[{port}] -> Discard;\n");
+        (0..111).filter(|port| *port != cable).map(port).collect()
+    };
+    let config = format!(
+        "a :: VLBFly(0, 3000, 55, k, ROSTER {0}); m :: VLBFly(3000, 3000, 55, k, ROSTER {0});
+         a[1] -> Queue -> Unqueue -> said :: Counter -> [56]m; m[56] -> Queue -> Unqueue -> [1]a;
+         {1} {2} Script(wait 0.4, stop);",
+        roster.display(),
+        others("a", 1),
+        others("m", 56)
+    );
+    let read =
+        run_and_read(&config, &["a.links", "m.links", "a.rejected", "m.rejected", "a.phase", "said.count"]);
+    assert!(read[0].starts_with("1 to 3000 up\n2 to 3001 down\n"), "{}", read[0]);
+    assert!(read[1].contains("\n56 from 0 up\n"), "{}", read[1]);
+    assert_eq!(read[2..5], ["", "", "active"]);
+    assert!(read[5].parse::<u32>().expect("a number") > 70, "{}", read[5]);
+}
+
+/// What is no part of a hello of a node that knows the key, whatever it says, is dropped and counted.
+#[test]
+fn parts_of_strangers() {
+    let frame = |len: usize, body: &str| format!("ffffffffffff 02c100000004 88b5 {len:04x} {body}");
+    let head = "434c5132 0004 0000000000000005 0000000000000001";
+    let rest = "00".repeat(40);
+    let sources: String =
+        [(64, format!("{head} 0002 {rest}")), (10, head.to_owned()), (9_000, head.to_owned())]
+            .iter()
+            .map(|(len, body)| frame(*len, body))
+            .map(|data| format!("RatedSource(DATA \\<{data}>, RATE 100, LIMIT 5) -> [1]f;\n"))
+            .collect();
+    let others: String =
+        (0..5).filter(|port| *port != 1).map(|port| format!("Idle -> [{port}]f; ")).collect();
+    let outputs: String = (0..5).map(|port| format!("f[{port}] -> Discard; ")).collect();
+    let config = format!("f :: VLBFly(0, 4, 2, k); {sources} {others} {outputs} Script(wait 0.5, stop);");
+    assert_eq!(run_and_read(&config, &["f.rejected", "f.drop_reasons"]), ["15\tnot authentic\n", ""]);
 }
