@@ -5,7 +5,7 @@ mod on {
     pub(crate) use graviola::aead::{AesGcm as Gcm, ChaCha20Poly1305 as ChaCha};
 
     /// Whether the processor has what graviola asserts.
-    fn runs() -> bool {
+    pub(crate) fn runs() -> bool {
         #[cfg(target_arch = "x86_64")]
         return is_x86_feature_detected!("aes")
             && is_x86_feature_detected!("pclmulqdq")
@@ -73,6 +73,9 @@ mod on {
     /// Never there.
     pub(crate) enum ChaCha {}
 
+    pub(crate) fn runs() -> bool {
+        false
+    }
     pub(crate) fn gcm(_: &[u8]) -> Option<Gcm> {
         None
     }

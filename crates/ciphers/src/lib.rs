@@ -31,6 +31,12 @@ const IV_CBC: usize = 16;
 /// Octets of the salt, which stands behind the key in what is agreed on (RFC 4106, section 8.1).
 pub const SALT_LEN: usize = 4;
 
+/// Whether this processor runs graviola, the quicker implementation, which others may want to use, too. It panics on processors that lack what it
+/// needs.
+pub fn has_graviola() -> bool {
+    fast::runs()
+}
+
 /// What the header of a packet says, and the half of the sequence number that it does not.
 #[derive(Clone, Copy)]
 pub struct Head {

@@ -62,7 +62,21 @@ const MAY_USE: &[(&str, &[&str])] = &[
         ],
     ),
     ("click-tools", &["lang", "router", "wire"]),
-    ("control", &["device", "elements", "elements-shared", "lang", "lpm", "packet", "rcu", "router", "wire"]),
+    (
+        "control",
+        &[
+            "ciphers",
+            "device",
+            "elements",
+            "elements-shared",
+            "lang",
+            "lpm",
+            "packet",
+            "rcu",
+            "router",
+            "wire",
+        ],
+    ),
     ("http", &["rcu", "router"]),
     (
         "clique",

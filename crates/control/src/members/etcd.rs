@@ -2,6 +2,7 @@
 //! in base64, 64-bit numbers are strings, and members that have their default value are left out.
 
 use super::http::{Answer, post};
+use super::tls::Tls;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use serde_json::{Value, json};
@@ -10,6 +11,7 @@ use std::net::TcpStream;
 /// A server, and the right to ask it.
 pub(super) struct Client {
     server: String,
+    tls: Option<Tls>,
     token: Option<String>,
 }
 
@@ -43,12 +45,16 @@ fn complaint(status: u16, body: &Value) -> String {
 }
 
 impl Client {
-    /// A client of the server at a host and port. `user` is a name and a password.
+    /// A client of the server at a host and port, with TLS if it is given. `user` is a name and a password.
     ///
     /// # Errors
     /// The server is not there, or does not let the user in.
-    pub(super) fn new(server: &str, user: Option<&(String, String)>) -> Result<Client, String> {
-        let mut client = Client { server: server.to_owned(), token: None };
+    pub(super) fn new(
+        server: &str,
+        tls: Option<Tls>,
+        user: Option<&(String, String)>,
+    ) -> Result<Client, String> {
+        let mut client = Client { server: server.to_owned(), tls, token: None };
         if let Some((name, password)) = user {
             let answer =
                 client.ask("/v3/auth/authenticate", &json!({ "name": name, "password": password }))?;
@@ -59,7 +65,8 @@ impl Client {
     }
 
     fn open(&self, path: &str, request: &Value) -> Result<Answer, String> {
-        let answer = post(&self.server, path, self.token.as_deref(), &request.to_string())?;
+        let answer =
+            post(&self.server, self.tls.as_ref(), path, self.token.as_deref(), &request.to_string())?;
         if answer.status == 200 {
             return Ok(answer);
         }

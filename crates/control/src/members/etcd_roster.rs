@@ -1,7 +1,7 @@
 //! Takes a cluster's roster from etcd.
 //!
 //! ```click
-//! EtcdRoster(NODE [, keywords SERVER, PREFIX, CACHE, CREDENTIALS, TTL])
+//! EtcdRoster(NODE [, keywords SERVER, PREFIX, CACHE, CREDENTIALS, TTL, CAFILE, CERTFILE, KEYFILE])
 //! ```
 //!
 //! Keeps the roster of a VLBNode or VLBFly (the nodes, their ports, and which of them should drain) in step with a
@@ -22,8 +22,10 @@
 //! etcd: it has a lease, which is renewed three times per TTL. Its value contains the node's phase and the version of
 //! its roster.
 //!
-//! The element uses etcd's JSON gateway over HTTP (etcd 3.4 and later), without TLS: if others could listen, put a
-//! TLS proxy on this machine. Name and password are read from a file, never from an argument.
+//! The element uses etcd's JSON gateway over HTTP (etcd 3.4 and later), and with CAFILE over HTTPS (TLS 1.2 or 1.3).
+//! An etcd that asks for certificates (`--client-cert-auth`) gets that in CERTFILE. Files are read whenever a server is
+//! asked anew, so certificates may be renewed while the router runs. Name and password are read from a file, never from
+//! an argument. Packages have TLS; without the feature `tls` CAFILE is an error.
 //!
 //! Ports: none. Workers: exclusive. A thread of its own asks and waits. Not in Click.
 //!
@@ -35,6 +37,11 @@
 //! - `CACHE` (file name): the file in which to keep the last good roster.
 //! - `CREDENTIALS` (file name): a file with a line `USER:PASSWORD`.
 //! - `TTL` (integer, default 10): seconds after which etcd considers this node gone.
+//! - `CAFILE` (file name): certificates (PEM) of the authorities of which one has signed the servers'. The servers'
+//!   certificates must be for the hosts or addresses that SERVER says, among their alternative names. Without it there
+//!   is no TLS.
+//! - `CERTFILE`, `KEYFILE` (file names): this node's certificate, with those between it and an authority behind it, and
+//!   its key, without a passphrase (PEM both). A key that others than its owner can read is warned of.
 //!
 //! # Handlers
 //! - `connected` (read): whether etcd is reachable.
@@ -54,6 +61,7 @@
 
 use super::cache::Cache;
 use super::etcd::{Client, Watch};
+use super::tls::{self, Files, Tls};
 use crate::feed::{Feed, Priority, Waiter, Wake};
 use router::{
     Call, Class, Config, ConfigError, Cx, Element, ElementName, FileName, Handle, HandlerError, Handlers,
@@ -87,11 +95,13 @@ struct Settings {
     cache: Option<String>,
     credentials: Option<String>,
     ttl: u32,
+    files: Option<Files>,
 }
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     let (mut node, mut servers, mut prefix) = (ElementName::default(), Vec::new(), "/clique/".to_owned());
     let (mut cache, mut credentials, mut ttl) = (None::<FileName>, None::<FileName>, 10u32);
+    let (mut authorities, mut certificate, mut key) = (None::<FileName>, None::<FileName>, None::<FileName>);
     config
         .args()
         .required("NODE", &mut node)
@@ -100,6 +110,9 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         .keyword("CACHE", &mut cache)
         .keyword("CREDENTIALS", &mut credentials)
         .keyword("TTL", &mut ttl)
+        .keyword("CAFILE", &mut authorities)
+        .keyword("CERTFILE", &mut certificate)
+        .keyword("KEYFILE", &mut key)
         .finish()?;
     if servers.is_empty() {
         servers.push("127.0.0.1:2379".to_owned());
@@ -113,7 +126,23 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         return Err(ConfigError::from("TTL: from 1 to 86400 seconds expected"));
     }
     let (cache, credentials) = (cache.map(|file| file.0), credentials.map(|file| file.0));
-    let settings = Settings { servers, prefix, cache, credentials, ttl };
+    let own = match (certificate, key) {
+        (None, None) => None,
+        (Some(certificate), Some(key)) => {
+            elements_shared::key_file::warn_if_open(config, &key.0);
+            Some((certificate.0, key.0))
+        }
+        _ => return Err(ConfigError::from("CERTFILE and KEYFILE: both or none are needed")),
+    };
+    let files = match (authorities, own) {
+        (None, None) => None,
+        (Some(authorities), own) => Some(Files { authorities: authorities.0, own }),
+        (None, Some(_)) => return Err(ConfigError::from("CERTFILE: CAFILE is needed, too")),
+    };
+    if let (Some(_), Err(why)) = (&files, tls::is_there()) {
+        return Err(ConfigError::from(format!("CAFILE: {why}").as_str()));
+    }
+    let settings = Settings { servers, prefix, cache, credentials, ttl, files };
     Ok(Box::new(EtcdRoster { node: node.index, settings, feed: None }))
 }
 
@@ -273,7 +302,8 @@ impl Follower {
     /// Follows a server until it goes away, or, which is no error, the element does.
     fn session(&mut self, shared: &Shared, waiter: &Waiter) -> Result<(), String> {
         let user = self.settings.credentials.as_deref().map(credentials).transpose()?;
-        let client = Client::new(&self.settings.servers[self.turn], user.as_ref())?;
+        let tls = self.settings.files.as_ref().map(Tls::read).transpose()?;
+        let client = Client::new(&self.settings.servers[self.turn], tls, user.as_ref())?;
         let key = format!("{}roster", self.settings.prefix);
         let found = client.get(&key)?;
         match &found.value {

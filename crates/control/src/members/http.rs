@@ -1,7 +1,9 @@
 //! As much of HTTP/1.1 as it takes to ask a server: one request a connection, answers of known length, in chunks, or until
-//! the end (RFC 9112, sections 4, 6 and 7). Without TLS.
+//! the end (RFC 9112, sections 4, 6 and 7).
 
-use std::io::{ErrorKind, Read, Write};
+use super::stream::Stream;
+use super::tls::Tls;
+use std::io::ErrorKind;
 use std::net::{TcpStream, ToSocketAddrs};
 use std::time::{Duration, Instant};
 
@@ -16,7 +18,7 @@ const BODY_MAX: usize = 1 << 22;
 /// An answer whose head is there, and whose body is there or comes.
 pub(super) struct Answer {
     pub(super) status: u16,
-    socket: TcpStream,
+    stream: Stream,
     /// What came and is not decoded yet.
     raw: Vec<u8>,
     /// What is decoded and not taken yet.
@@ -37,20 +39,33 @@ enum Framing {
     Ended,
 }
 
-/// Sends a request with a JSON body. `server` is a host and a port; `token` goes into the header `Authorization`.
+/// Sends a request with a JSON body. `server` is a host and a port, with TLS if `tls` is given; `token` goes into the header `Authorization`.
 ///
 /// # Errors
-/// The server is not reached, or does not answer in time, or with what is no HTTP.
-pub(super) fn post(server: &str, path: &str, token: Option<&str>, body: &str) -> Result<Answer, String> {
-    let mut socket = connect(server)?;
+/// The server is not reached, is not to be trusted, or does not answer in time, or with what is no HTTP.
+pub(super) fn post(
+    server: &str,
+    tls: Option<&Tls>,
+    path: &str,
+    token: Option<&str>,
+    body: &str,
+) -> Result<Answer, String> {
+    let socket = connect(server)?;
+    let told = |error: String| format!("{server}: {error}");
+    let mut stream = match tls {
+        None => Stream::Plain(socket),
+        Some(tls) => {
+            Stream::Secure(Box::new(tls.connect(server, socket, Instant::now() + PATIENCE).map_err(told)?))
+        }
+    };
     let authorization = token.map(|token| format!("Authorization: {token}\r\n")).unwrap_or_default();
     let request = format!(
         "POST {path} HTTP/1.1\r\nHost: {server}\r\nContent-Type: application/json\r\n{authorization}\
          Connection: close\r\nContent-Length: {}\r\n\r\n{body}",
         body.len()
     );
-    socket.write_all(request.as_bytes()).map_err(|error| format!("{server}: {error}"))?;
-    Answer::begin(socket).map_err(|error| format!("{server}: {error}"))
+    stream.write_all(request.as_bytes()).map_err(|error| told(error.to_string()))?;
+    Answer::begin(stream).map_err(told)
 }
 
 /// Any of the addresses of a server.
@@ -72,16 +87,19 @@ fn connect(server: &str) -> Result<TcpStream, String> {
 
 impl Answer {
     /// Reads the head.
-    fn begin(socket: TcpStream) -> Result<Answer, String> {
+    fn begin(stream: Stream) -> Result<Answer, String> {
         let mut answer =
-            Answer { status: 0, socket, raw: Vec::new(), body: Vec::new(), framing: Framing::UntilClose };
+            Answer { status: 0, stream, raw: Vec::new(), body: Vec::new(), framing: Framing::UntilClose };
         let until = Instant::now() + PATIENCE;
         while !answer.parse_head()? {
             if answer.raw.len() > HEAD_MAX || Instant::now() > until {
                 return Err("no answer in time".to_owned());
             }
-            if answer.read()? == 0 {
-                return Err("no answer".to_owned());
+            if answer.read()? == Some(0) {
+                // So does etcd with what is not TLS, if it wants TLS.
+                let hint =
+                    if let Stream::Plain(_) = answer.stream { "; does it want TLS (CAFILE)?" } else { "" };
+                return Err(format!("no answer{hint}"));
             }
         }
         answer.decode()?;
@@ -111,15 +129,11 @@ impl Answer {
         Ok(true)
     }
 
-    /// Reads once; how many bytes.
-    fn read(&mut self) -> Result<usize, String> {
-        let mut chunk = [0; 4_096];
+    /// Reads once; how many bytes, as [`Stream::read`] says.
+    fn read(&mut self) -> Result<Option<usize>, String> {
         loop {
-            match self.socket.read(&mut chunk) {
-                Ok(len) => {
-                    self.raw.extend_from_slice(&chunk[..len]);
-                    return Ok(len);
-                }
+            match self.stream.read(&mut self.raw) {
+                Ok(len) => return Ok(len),
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(error) if error.kind() == ErrorKind::WouldBlock => {
                     return Err("no answer in time".to_owned());
@@ -196,7 +210,7 @@ impl Answer {
             if Instant::now() > until {
                 return Err("no answer in time".to_owned());
             }
-            if self.read()? == 0 {
+            if self.read()? == Some(0) {
                 self.end()?;
             }
             self.decode()?;
@@ -215,7 +229,7 @@ impl Answer {
 
     /// What can be waited on for more of the body.
     pub(super) fn socket(&self) -> &TcpStream {
-        &self.socket
+        self.stream.socket()
     }
 
     /// Whether there are lines that were not taken yet.
@@ -230,7 +244,7 @@ impl Answer {
     /// The answer has ended or broken off.
     pub(super) fn lines(&mut self) -> Result<String, String> {
         if !self.has_lines() {
-            if self.framing == Framing::Ended || self.read()? == 0 {
+            if self.framing == Framing::Ended || self.read()? == Some(0) {
                 return Err("it closed the connection".to_owned());
             }
             self.decode()?;
@@ -245,6 +259,7 @@ impl Answer {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::io::{Read, Write};
     use std::net::TcpListener;
 
     /// Serves these bytes once, piece by piece, and returns what comes of a request.
@@ -261,7 +276,7 @@ mod tests {
             }
             String::from_utf8_lossy(&request[..len]).into_owned()
         });
-        let answer = post(&server, "/x", Some("secret"), "{}").and_then(|answer| {
+        let answer = post(&server, None, "/x", Some("secret"), "{}").and_then(|answer| {
             let status = answer.status;
             answer.text().map(|text| (status, text))
         });
@@ -311,7 +326,7 @@ mod tests {
     fn without_a_server_there_is_an_error() {
         let port =
             TcpListener::bind("127.0.0.1:0").and_then(|free| free.local_addr()).expect("a port").port();
-        assert!(post(&format!("127.0.0.1:{port}"), "/", None, "").is_err());
-        assert!(post("no port", "/", None, "").is_err());
+        assert!(post(&format!("127.0.0.1:{port}"), None, "/", None, "").is_err());
+        assert!(post("no port", None, "/", None, "").is_err());
     }
 }

@@ -273,4 +273,12 @@ fn mistakes_in_the_configuration_are_refused() {
     assert!(wrong("w").contains("does not name an element"));
     assert!(wrong("v, SERVER http://127.0.0.1:2379/").contains("expected a host and a port"));
     assert!(wrong("v, TTL 0").contains("TTL: from 1 to 86400"));
+    assert!(wrong("v, CAFILE a, CERTFILE b").contains("CERTFILE and KEYFILE: both or none"));
+    assert!(wrong("v, CERTFILE a, KEYFILE b").contains("CAFILE is needed, too"));
+    if !cfg!(feature = "tls") {
+        assert!(
+            wrong("v, CAFILE a")
+                .contains("CAFILE: this program was built without TLS: build with '--features tls'")
+        );
+    }
 }
