@@ -5,7 +5,8 @@
 // Each server has two links out and two in, however many there are; with a mesh of four it would have three of either, with one of a
 // thousand a thousand. Packets go along a cable in one direction, hellos in both. Terminal I sends to terminal I + 2, all it has,
 // which a single path could not carry: by way of other terminals it arrives, although one of the servers between is dead.
-// The links have room for what it would carry.
+// The links have room for what it would carry. A third of it is IPv6: nodes do not tell families apart, since they look at labels only, and what
+// leaves is not looked at again.
 
 elementclass Link { input -> Switch -> SetTimestamp -> Queue -> DelayUnqueue(50us) -> output }
 
@@ -15,9 +16,12 @@ elementclass Cable { input[0] -> there :: Link -> [1]output; input[1] -> back ::
 // Terminals: input and output 0 are the external port. Cables 0 and 1 lead to the first level, 2 and 3 come from the last.
 elementclass Terminal { $node, $to |
   vlb :: VLBFly($node, 4, 2, KEY "not a secret", ORDER NONE, LINE_RATE 8Mbps, LINK_RATE 16Mbps);
-  source :: RatedSource(LENGTH 958, RATE 1000, LIMIT 500, ACTIVE false)
-    -> UDPIPEncap(10.0.$node.2, 1, 10.0.$to.2, 2) -> VLBEncap($to) -> vlb;
-  vlb -> VLBDecap -> CheckIPHeader -> out :: Counter -> Discard;
+  source :: RatedSource(LENGTH 938, RATE 1000, LIMIT 500, ACTIVE false) -> family :: RoundRobinSwitch;
+  family[0], family[1] -> UDPIPEncap(10.0.$node.2, 1, 10.0.$to.2, 2) -> label :: VLBEncap($to) -> vlb;
+  family[2] -> UDPIP6Encap(2001:db8:$node::2, 1, 2001:db8:$to::2, 2) -> label;
+  vlb -> leaving :: Classifier(12/0800, 12/86dd);
+  leaving[0] -> decap :: VLBDecap -> out :: Counter -> Discard;
+  leaving[1] -> out6 :: Counter -> decap;
   input[0] -> [1]vlb[1] -> [0]output; input[1] -> [2]vlb[2] -> [1]output;
   input[2] -> [3]vlb[3] -> [2]output; input[3] -> [4]vlb[4] -> [3]output;
 }
@@ -79,6 +83,14 @@ Script(wait 0.5,
 //= 500
 //? t3/out.count
 //= 500
+//? t0/out6.count
+//= 166
+//? t1/out6.count
+//= 166
+//? t2/out6.count
+//= 166
+//? t3/out6.count
+//= 166
 //? a0/vlb.links
 //= 1 to 8 up
 //= 2 to 10 up

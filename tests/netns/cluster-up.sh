@@ -17,7 +17,7 @@ up() {
 gone() { [ ! -e "/run/clique-cluster-$name" ] && ! ip netns list | grep -q "^$name-"; }
 
 up --trial
-wait_for "all hosts have tried it" grep -q receiver "$work/log"
+wait_for "all hosts have tried it" eval '[ "$(grep -c receiver "$work/log")" = 2 ]'
 says "every host reaches the next, in IPv4 and IPv6" "^8$" grep -c " 0% packet loss" "$work/log"
 says "one router: one hop" "hop 2 +10.0.3.2" cat "$work/log"
 says "in IPv6, too" "hop 2 +2001:db8:3::2" cat "$work/log"
@@ -30,6 +30,7 @@ says "draining loses nothing" " 0% packet loss" host 0 bash -c "
 wait_for "it has left" rows 'n3/vlb +left' 1
 kill -9 "$(cat "/run/clique-cluster-$name/n1.pid")"
 wait_for "a node that was killed is gone" rows 'n1/vlb +gone' 1
+wait_for "and the others know it" rows 'n[02]/vlb +active +1/3' 2
 says "the others go on" " 0% packet loss" host 0 ping -q -c 5 -i 0.1 -W 2 10.0.2.2
 "$clique" cluster down --name "$name"
 wait "$up" || fail "the cluster ended with status $?"

@@ -108,6 +108,7 @@ fn in_memory(args: &Args, wiring: &Wiring, known: &Classes) -> ExitCode {
     } else {
         for node in 0..args.local {
             words.extend(["-h".to_owned(), format!("h{node}/ping.summary")]);
+            words.extend(["-h".to_owned(), format!("h{node}/six.count")]);
         }
         console::complain(&format!(
             "{}; 'clique cluster status -u {file}' shows them, 'drain' and 'down' take them down\n",
@@ -120,7 +121,7 @@ fn in_memory(args: &Args, wiring: &Wiring, known: &Classes) -> ExitCode {
     }
 }
 
-/// Nodes, each with a host, and those between them; links; hosts that ping their right neighbours.
+/// Nodes, each with a host, and those between them; links; hosts that ping their right neighbours, and send them IPv6.
 fn configuration(args: &Args, wiring: &Wiring) -> String {
     let (terminals, mut text) = (wiring.terminals(), String::new());
     // Writing into a string cannot fail.
@@ -133,20 +134,34 @@ fn configuration(args: &Args, wiring: &Wiring) -> String {
     ));
     line(format_args!("elementclass Host {{ $me, $other |"));
     line(format_args!("  ping :: ICMPPingSource(10.0.$me.2, 10.0.$other.2, INTERVAL 0.1, VERBOSE false);"));
-    line(format_args!("  input -> kind :: IPClassifier(icmp type echo, icmp type echo-reply, -);"));
+    line(format_args!("  input -> family :: Classifier(0/40%f0, 0/60%f0);"));
+    line(format_args!(
+        "  family[0] -> CheckIPHeader -> kind :: IPClassifier(icmp type echo, icmp type echo-reply, -);"
+    ));
     line(format_args!("  kind[0] -> ICMPPingResponder -> output;"));
-    line(format_args!("  kind[1] -> ping -> output; kind[2] -> Discard }}"));
+    line(format_args!("  kind[1] -> ping -> output; kind[2] -> Discard;"));
+    line(format_args!("  RatedSource(LENGTH 56, RATE 10)"));
+    line(format_args!("    -> UDPIP6Encap(2001:db8:$me::2, 9, 2001:db8:$other::2, 9) -> output;"));
+    line(format_args!("  family[1] -> CheckIP6Header -> six :: Counter -> Discard }}"));
     line(format_args!("elementclass Node {{ $node |"));
     let arguments = format!("KEY local, {}", args.order);
     line(format_args!("  vlb :: {};", wiring.element("$node", &arguments)));
     let routes: Vec<_> = (0..terminals).map(|node| format!("10.0.{node}.0/24 {node}")).collect();
     line(format_args!("  routes :: IPLookup({});", routes.join(", ")));
-    line(format_args!("  input[0] -> CheckIPHeader -> ttl :: DecIPTTL -> routes;"));
+    let routes6: Vec<_> = (0..terminals).map(|node| format!("2001:db8:{node}::/64 {node}")).collect();
+    line(format_args!("  routes6 :: IP6Lookup({});", routes6.join(", ")));
+    line(format_args!("  input[0] -> family :: Classifier(0/40%f0, 0/60%f0);"));
+    line(format_args!("  family[0] -> CheckIPHeader -> ttl :: DecIPTTL -> routes;"));
     line(format_args!("  ttl[1] -> ICMPError(10.0.$node.1, timeexceeded) -> routes;"));
+    line(format_args!(
+        "  family[1] -> CheckIP6Header -> hops :: DecIP6HLIM -> GetIP6Address(24) -> routes6;"
+    ));
+    line(format_args!("  hops[1] -> ICMP6Error(2001:db8:$node::1, 3, 0) -> routes6;"));
     for node in 0..terminals {
-        line(format_args!("  routes[{node}] -> VLBEncap({node}) -> vlb;"));
+        line(format_args!("  routes[{node}], routes6[{node}] -> VLBEncap({node}) -> vlb;"));
     }
-    line(format_args!("  vlb -> VLBDecap -> CheckIPHeader -> [0]output;"));
+    // What leaves was looked at where it came in.
+    line(format_args!("  vlb -> VLBDecap -> [0]output;"));
     // All that have hosts have as many cables.
     for port in 1..=wiring.cables(0).len() {
         line(format_args!("  input[{port}] -> [{port}]vlb[{port}] -> [{port}]output;"));

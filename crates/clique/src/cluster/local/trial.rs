@@ -37,7 +37,8 @@ pub(super) fn run(network: &Network, nodes: u16, note: impl Fn(&Trial)) -> Resul
     }
     add(trace(network, 0, last, "traceroute", &address(last, 2)));
     add(trace(network, 0, last, "traceroute over IPv6", &address6(last, 2)));
-    add(stream(network, 0, last)?);
+    add(stream(network, 0, last, "iperf3", &address(last, 2))?);
+    add(stream(network, 0, last, "iperf3 over IPv6", &address6(last, 2))?);
     Ok(trials)
 }
 
@@ -78,7 +79,7 @@ fn trace(network: &Network, from: u16, to: u16, what: &'static str, target: &str
     Trial { from, to, what, said, is_well }
 }
 
-fn stream(network: &Network, from: u16, to: u16) -> Result<Trial, String> {
+fn stream(network: &Network, from: u16, to: u16, what: &'static str, target: &str) -> Result<Trial, String> {
     let server = Command::new("ip")
         .args(["netns", "exec", &network.host(to), "iperf3", "-s", "-1"])
         .stdin(Stdio::null())
@@ -87,7 +88,8 @@ fn stream(network: &Network, from: u16, to: u16) -> Result<Trial, String> {
         .spawn();
     let server = Ended(server.map_err(|error| format!("ip: {}", console::reason(&error)))?);
     std::thread::sleep(Duration::from_millis(300));
-    let result = network.exec(&network.host(from), &["iperf3", "-c", &address(to, 2), "-t", "1"]);
+    let result =
+        network.exec(&network.host(from), &["iperf3", "-c", target, "-t", "1", "--connect-timeout", "5000"]);
     drop(server);
     let (said, is_well) = match &result {
         Err(error) if is_missing(error) => ("iperf3 is not installed".to_owned(), true),
@@ -97,7 +99,7 @@ fn stream(network: &Network, from: u16, to: u16) -> Result<Trial, String> {
             (line, is_well)
         }
     };
-    Ok(Trial { from, to, what: "iperf3", said, is_well })
+    Ok(Trial { from, to, what, said, is_well })
 }
 
 /// A process that does not outlive this.
