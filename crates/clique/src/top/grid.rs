@@ -125,11 +125,12 @@ fn bar(share: f64, width: usize) -> String {
     format!("{}{part}{}", "█".repeat(full), "·".repeat(empty))
 }
 
-/// A text of a width: blanks are added, or else it is cut. Of names, whose ends tell more than their beginnings, the end stays.
+/// A text of a width: blanks are added, or else it is cut. Of names, whose ends tell more than their beginnings (`in/check_eth1`,
+/// `CheckIPHeader@17`), the end stays; of texts in words the beginning.
 fn fitted(text: &str, room: usize, holds: Holds) -> String {
     let mut text = text.to_owned();
     if width(&text) > room {
-        let keeps_end = holds == Holds::Names && text.contains('/');
+        let keeps_end = holds == Holds::Names && !text.contains(' ');
         while width(&text) + 1 > room && !text.is_empty() {
             if keeps_end {
                 text.remove(0);
@@ -151,7 +152,8 @@ mod tests {
     fn texts_and_bars_fit_their_width() {
         assert_eq!(fitted("abc", 5, Holds::Words), "abc  ");
         assert_eq!(fitted("abc", 5, Holds::Numbers), "  abc");
-        assert_eq!(fitted("abcdef", 4, Holds::Names), "abc…");
+        assert_eq!(fitted("check_eth1", 6, Holds::Names), "…_eth1");
+        assert_eq!(fitted("bad checksum", 6, Holds::Names), "bad c…");
         assert_eq!(fitted("router/in/check", 8, Holds::Names), "…n/check");
         assert_eq!(width(&fitted("日本語日本語", 5, Holds::Names)), 5);
         assert_eq!(bar(0.5, 8), "████····");

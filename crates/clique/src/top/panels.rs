@@ -154,6 +154,7 @@ fn elements(view: &View) -> Panel {
             number(or_dash(element.packets, short)),
             trouble(element.drops_rate, Tone::Bad),
             trouble(Some(element.drops), Tone::Warning),
+            number(or_dash(element.ns_per_packet, short)),
             number(or_dash(element.runs_rate, short)),
         ]
     };
@@ -167,7 +168,8 @@ fn elements(view: &View) -> Panel {
             ("packets", Numbers, 1),
             ("drops/s", Numbers, 0),
             ("drops", Numbers, 0),
-            ("runs/s", Numbers, 2),
+            ("ns/packet", Numbers, 2),
+            ("runs/s", Numbers, 4),
         ]),
         rows: view.elements.iter().map(row).collect(),
     }

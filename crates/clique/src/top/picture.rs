@@ -111,6 +111,7 @@ fn example() -> View {
             drops,
             drops_rate: Some(drops_rate),
             runs_rate: class.contains("Device").then_some(rate / 16.0),
+            ns_per_packet: Some(if class.contains("Device") { 143.0 } else { 6.2 }),
         };
     let mut elements = vec![
         element("from_eth0", "FromDevice", 8.31e9, 1.214e6, 0.0, 0.0),
@@ -239,6 +240,32 @@ fn a_small_screen_shows_one_panel_with_the_important_columns() {
         assert!(text.contains(expected), "{expected} is missing:\n{text}");
     }
     assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+}
+
+/// As text, within 80 places: long names give way and not the time a packet, and names that differ at their ends still do.
+#[test]
+fn long_names_leave_room_for_figures() {
+    let mut view = example();
+    let names = ["eth0", "eth1"].map(|name| format!("customers/uplink_of_the_second_floor/check_{name}"));
+    for (element, name) in view.elements.iter_mut().zip(&names) {
+        element.element.clone_from(name);
+        element.ns_per_packet = Some(12_345.6);
+    }
+    let [panel, ..] = super::panels::all(&view);
+    let lines = super::grid::Grid::new(&panel, 80).lines();
+    assert!(lines.lines().all(|line| line.chars().count() <= 80), "{lines}");
+    let row = |end: &str| {
+        let found =
+            lines.lines().find(|line| line.split("  ").next().is_some_and(|name| name.ends_with(end)));
+        found.unwrap_or_else(|| panic!("{end} is missing:\n{lines}")).to_owned()
+    };
+    // A figure ends where its title does.
+    let title = lines.lines().next().unwrap_or_default();
+    let end = title.find("ns/packet").unwrap_or_else(|| panic!("no time:\n{lines}")) + "ns/packet".len();
+    for row in [row("_eth0"), row("_eth1")] {
+        let upto: String = row.chars().take(end).collect();
+        assert!(upto.ends_with(" 12.3k"), "{lines}");
+    }
 }
 
 /// Each panel, every size, with nothing to show and with something: nothing panics.

@@ -63,6 +63,8 @@ pub(super) struct Element {
     pub(super) drops: f64,
     pub(super) drops_rate: Option<f64>,
     pub(super) runs_rate: Option<f64>,
+    /// Time in the element alone, by a sample of the turns since the reading before, or of all if that has none.
+    pub(super) ns_per_packet: Option<f64>,
 }
 
 /// A queue.
@@ -267,7 +269,27 @@ fn elements(readings: &Readings<'_>) -> Vec<Element> {
         let rate = readings.rate("clique_task_runs_total", &labels);
         element(sample, &mut |element| add(&mut element.runs_rate, rate));
     }
+    // Elements that only work, and neither count nor drop, have no row for that.
+    for sample in now.named(SAMPLED_PACKETS) {
+        if let Some(element) = found.get_mut(sample.label("element")) {
+            element.ns_per_packet = cost(readings, sample);
+        }
+    }
     found.into_values().collect()
+}
+
+const SAMPLED_PACKETS: &str = "clique_element_sampled_packets_total";
+
+/// Nanoseconds a packet in the element of a sample.
+fn cost(readings: &Readings<'_>, packets: &Sample) -> Option<f64> {
+    const TIME: &str = "clique_element_sampled_seconds_total";
+    let label = [("element", packets.label("element"))];
+    let ratio = |time: Option<f64>, packets: Option<f64>| {
+        let (time, packets) = time.zip(packets).filter(|(_, packets)| *packets > 0.0)?;
+        Some(time * 1e9 / packets)
+    };
+    ratio(readings.rate(TIME, &label), readings.rate(SAMPLED_PACKETS, &label))
+        .or_else(|| ratio(readings.now.find(TIME, &label), Some(packets.value())))
 }
 
 /// Packets that elements dropped, by element and reason, and how many a second.

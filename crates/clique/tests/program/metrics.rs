@@ -233,6 +233,38 @@ fn top_prints_tables_or_objects() {
     router.end();
 }
 
+/// What a packet costs in an element is in the metrics once a turn was looked at, and in the rows of `clique top` that are there anyway.
+#[test]
+fn the_time_in_elements_is_told() {
+    let config = format!("{BUSY} InfiniteSource(LENGTH 60) -> p :: Paint(1) -> Discard;");
+    let (router, _directory, socket) = start(&config, &["-j", "2"]);
+    let begin = Instant::now();
+    let labels = "{element=\"one/two/c\",class=\"Counter\"}";
+    let (seconds, packets) = loop {
+        let families = scrape(&socket);
+        let of = |what: &str| value(&families, &format!("clique_element_sampled_{what}_total{labels}"));
+        if let Some(found) = of("seconds").zip(of("packets")) {
+            break found;
+        }
+        assert!(begin.elapsed() < PATIENCE, "no turn is looked at");
+        std::thread::sleep(Duration::from_millis(50));
+    };
+    let ns = seconds * 1e9 / packets;
+    assert!(packets >= 1.0 && (0.0..1e9).contains(&ns), "{seconds} {packets}");
+    let object: Value = serde_json::from_str(&top(&router, &["--json", "-n", "1"])).expect("JSON");
+    let elements = object["elements"].as_array().expect("a list");
+    let cost = |name: &str| {
+        let row = elements.iter().find(|row| row["element"] == name);
+        row.unwrap_or_else(|| panic!("{name} is missing: {object}"))["ns_per_packet"].clone()
+    };
+    assert!(cost("one/two/c").is_number(), "{object}");
+    assert!(elements.iter().all(|row| row["element"] != "p"), "it counts nothing: {object}");
+    let text = top(&router, &["--once"]);
+    assert!(text.contains("ns/packet"), "{text}");
+    router.talk("write stop");
+    router.end();
+}
+
 /// Without a router there is an error; the screen needs a terminal.
 #[test]
 fn top_needs_a_router_and_a_terminal() {

@@ -224,6 +224,17 @@ pub(super) fn elements(out: &mut Exposition, info: &Info, survey: &Survey) {
         let [name, class] = node(element);
         runs.sample(&[name, class, ("worker", &worker.to_string())], number);
     }
+    costs(out, survey, node);
+}
+
+/// Where the time goes: of a few turns, so that only the ratio of the two says something.
+fn costs<'i>(out: &mut Exposition, survey: &Survey, node: impl Fn(usize) -> [(&'i str, &'i str); 2]) {
+    let help = "Time in the element alone, in the turns that were looked at.";
+    let mut time = out.family("clique_element_sampled_seconds_total", Kind::Counter, help);
+    survey.costs.iter().for_each(|(element, cost)| time.sample(&node(*element), seconds(cost.ns)));
+    let help = "Packets that the element saw in the turns that were looked at.";
+    let mut packets = out.family("clique_element_sampled_packets_total", Kind::Counter, help);
+    survey.costs.iter().for_each(|(element, cost)| packets.sample(&node(*element), cost.packets));
 }
 
 /// A family of metrics of elements.

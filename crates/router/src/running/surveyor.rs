@@ -9,6 +9,7 @@ use crate::handlers::metric::Metric;
 use crate::handlers::response::Merge;
 use crate::shared::info::Info;
 use crate::shared::mailbox::Message;
+use crate::shared::observing::Cost;
 use crate::shared::survey::{Part, Request, WorkerState};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -40,6 +41,8 @@ pub struct Survey {
     pub drops: Vec<(usize, &'static str, u64)>,
     /// How often the tasks of elements have run: element, worker and number.
     pub runs: Vec<(usize, usize, u64)>,
+    /// What elements have cost in the turns that were looked at (one in 1,024), of those that have seen packets then.
+    pub costs: Vec<(usize, Cost)>,
 }
 
 /// Asks a router.
@@ -62,6 +65,7 @@ struct Gathered {
     values: BTreeMap<(&'static str, usize), (&'static Metric, Merge, Vec<String>)>,
     drops: BTreeMap<(usize, &'static str), u64>,
     runs: Vec<(usize, usize, u64)>,
+    costs: BTreeMap<usize, Cost>,
 }
 
 impl Surveyor {
@@ -134,6 +138,9 @@ impl Gathered {
             *self.drops.entry((element, reason)).or_default() += packets;
         }
         self.runs.extend(part.runs.into_iter().map(|(element, runs)| (element, worker, runs)));
+        for (element, cost) in part.costs {
+            self.costs.entry(element).or_default().merge(&cost);
+        }
     }
 
     fn finish(self, workers: Vec<Option<WorkerState>>) -> Survey {
@@ -148,6 +155,7 @@ impl Gathered {
             readings: self.values.into_iter().filter_map(merged).collect(),
             drops: self.drops.into_iter().map(|((element, reason), n)| (element, reason, n)).collect(),
             runs,
+            costs: self.costs.into_iter().collect(),
         }
     }
 }

@@ -3,6 +3,7 @@
 use crate::handlers::metric::Metric;
 use crate::handlers::response::Merge;
 use crate::shared::account::Account;
+use crate::shared::observing::Cost;
 use std::sync::mpsc::Sender;
 
 /// A worker's state.
@@ -32,6 +33,7 @@ pub(crate) struct Part {
     pub(crate) readings: Vec<(usize, &'static Metric, Merge, String)>,
     pub(crate) drops: Vec<(usize, &'static str, u64)>,
     pub(crate) runs: Vec<(usize, u64)>,
+    pub(crate) costs: Vec<(usize, Cost)>,
     /// The first element that it does not cover.
     pub(crate) next: usize,
 }

@@ -42,6 +42,8 @@ impl Running<'_> {
         if let Some(task) = self.core.tasks[element] {
             part.runs.push((element, self.core.scheduler.runs(task)));
         }
+        let cost = self.core.watch.costs.get(element).filter(|cost| cost.packets > 0);
+        part.costs.extend(cost.map(|cost| (element, *cost)));
         let Some(handlers) = info.handlers(element) else { return 0 };
         let is_first = info.nodes[element].workers.first() == Some(&self.core.worker);
         let mut reads = 0;
