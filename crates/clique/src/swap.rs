@@ -13,7 +13,6 @@ use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{self, Sender};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
 /// The answer where building a configuration panics.
 const FAULT: &str =
@@ -224,13 +223,6 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Current {
-    /// The workers that do not answer in time.
-    pub(crate) fn silent_workers(&self, within: Duration) -> Vec<usize> {
-        let handle = lock(&self.0).clone();
-        // One that halts is replaced, or comes to its end.
-        handle.silent_workers(within).unwrap_or_default()
-    }
-
     /// Asks the driver to stop, whatever would have it go on, once packets on their way have arrived.
     pub(crate) fn stop_for_good(&self) {
         lock(&self.0).info().end_for_good();

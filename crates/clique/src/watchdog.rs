@@ -1,11 +1,14 @@
 //! The service manager's watchdog: it hears of the router for as long as all workers answer, and otherwise starts it again.
 //!
 //! The interval comes in `WATCHDOG_USEC` (sd_watchdog_enabled(3)), from `WatchdogSec=` of a unit. A worker that sleeps is woken to
-//! answer; one that is held up for a quarter of the interval is not told of as well.
+//! answer; one that is held up for a quarter of the interval is not told of as well. One that waits for a processor is not held up: started
+//! again, the router would wait for it just so.
 
 use crate::console;
 use crate::service;
 use crate::swap::Current;
+use router::{Handle, Silent, Vigil};
+use std::sync::Arc;
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant};
 
@@ -21,21 +24,26 @@ impl Watchdog {
         let interval = interval(std::process::id(), |name| std::env::var(name).ok())?;
         let (over, is_over) = mpsc::channel();
         let watch = move || {
-            let mut said = false;
+            let (mut said, mut vigil) = (Silent::default(), Vigil::new(current.handle()));
             let mut next = Instant::now();
             // Twice in an interval, as sd_watchdog_enabled(3) advises.
             while is_over.recv_timeout(next.saturating_duration_since(Instant::now()))
                 == Err(RecvTimeoutError::Timeout)
             {
                 next = Instant::now() + interval / 2;
-                let silent = current.silent_workers(interval / 4);
-                if silent.is_empty() {
+                vigil = of_current(vigil, current.handle());
+                // A router that halts is replaced, or comes to its end.
+                let silent = vigil.silent(interval / 4).unwrap_or_default();
+                if silent.stuck.is_empty() {
                     service::alive();
-                } else if !said {
-                    let silent: Vec<String> = silent.iter().map(usize::to_string).collect();
-                    console::complain(&format!("watchdog: worker {} does not answer\n", silent.join(", ")));
                 }
-                said = !silent.is_empty();
+                tell(&said.stuck, &silent.stuck, "does not answer");
+                tell(
+                    &said.starved,
+                    &silent.starved,
+                    "waits for a processor, which the machine does not give it",
+                );
+                said = silent;
             }
         };
         match std::thread::Builder::new().name("watchdog".to_owned()).spawn(watch) {
@@ -45,6 +53,19 @@ impl Watchdog {
                 None
             }
         }
+    }
+}
+
+/// Over the router that runs, which may be another one than before.
+fn of_current(vigil: Vigil, current: Handle) -> Vigil {
+    if Arc::ptr_eq(vigil.info(), current.info()) { vigil } else { Vigil::new(current) }
+}
+
+/// Says of workers what they are, once for as long as any is.
+fn tell(before: &[usize], now: &[usize], what: &str) {
+    if before.is_empty() && !now.is_empty() {
+        let workers: Vec<String> = now.iter().map(usize::to_string).collect();
+        console::complain(&format!("watchdog: worker {} {what}\n", workers.join(", ")));
     }
 }
 

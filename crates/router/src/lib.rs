@@ -137,6 +137,7 @@ mod running {
     pub(crate) mod observer;
     pub(crate) mod router;
     pub(crate) mod surveyor;
+    pub(crate) mod vigil;
 }
 
 #[doc(hidden)]
@@ -179,6 +180,7 @@ pub use running::drive::Standing;
 pub use running::observer::{Capturing, Costs, Observer, Tracing, Way};
 pub use running::router::Router;
 pub use running::surveyor::{Reading, Survey, Surveyor};
+pub use running::vigil::{Silent, Vigil};
 pub use schedule::awaited::Interest;
 pub use schedule::sched::{DEFAULT_TICKETS, MAX_TICKETS, TaskAccount};
 pub use shared::account::{Account, Sizes};

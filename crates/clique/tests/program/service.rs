@@ -64,7 +64,10 @@ fn the_units_commands_start_reload_and_stop_a_router() {
     let output = router.wait_with_output().expect("the program can be awaited");
     assert_eq!(output.status.code(), Some(0));
     let messages = messages(&output);
-    let said: Vec<&str> =
-        messages.lines().filter(|line| !line.contains("While configuring 'm :: Message':")).collect();
+    // A busy machine is no fault of the router, which says so and goes on.
+    let others = |line: &&str| {
+        !line.contains("While configuring 'm :: Message':") && !line.contains("waits for a processor")
+    };
+    let said: Vec<&str> = messages.lines().filter(others).collect();
     assert_eq!(said, ["  says one", "  now it says one"]);
 }

@@ -1,14 +1,14 @@
 //! Calls from threads that are no workers.
 
-use crate::calls::resolve::{LOAD, Target, resolve};
+use crate::calls::resolve::{Target, resolve};
 use crate::error::HandlerError;
 use crate::handlers::call::{Access, Call};
 use crate::handlers::declaration::Of;
 use crate::handlers::response::{HandlerResult, Response};
 use crate::shared::info::Info;
-use crate::shared::mailbox::{Mailbox, Message, Reply};
+use crate::shared::mailbox::{Message, Reply};
 use std::sync::Arc;
-use std::sync::mpsc::{self, Receiver};
+use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 /// How long a read waits for a worker, if another one has answered.
@@ -103,22 +103,6 @@ impl Handle {
         let mut response = Response::merged(handler.merge(&self.info, element), responses.into_iter());
         response.warnings.extend(without(&silent));
         response
-    }
-
-    /// The workers that do not answer in time; `None` if the router has halted meanwhile, to stop or to be replaced.
-    pub fn silent_workers(&self, within: Duration) -> Option<Vec<usize>> {
-        let ask = |mailbox: &Arc<Mailbox>| {
-            let (sender, answer) = mpsc::channel();
-            mailbox.send(Message::Own { name: LOAD, reply: Reply::Thread(sender) });
-            answer
-        };
-        let asked: Vec<_> = self.info.mailboxes.iter().map(ask).collect();
-        let until = Instant::now() + within;
-        let is_silent = |answer: &Receiver<Response>| {
-            answer.recv_timeout(until.saturating_duration_since(Instant::now())).is_err()
-        };
-        let silent = (0..asked.len()).filter(|&worker| is_silent(&asked[worker])).collect();
-        (!self.info.halted()).then_some(silent)
     }
 }
 

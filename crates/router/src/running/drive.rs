@@ -1,6 +1,7 @@
 //! What drives the workers of a router: threads, or simulated time.
 
 use crate::running::router::Router;
+use crate::shared::info::Info;
 use crate::worker::instances::{Turned, Worker};
 use crate::worker::wait::wait;
 use std::sync::atomic::Ordering;
@@ -59,6 +60,7 @@ impl Router {
     /// passes all the same, from some time on, so that others get what they wait for.
     fn simulate(&mut self) {
         let info = self.info.clone();
+        (0..self.workers.len()).for_each(|worker| has_this_thread(&info, worker));
         let mut timeless_rounds = 0;
         while !info.halted() {
             let (busy, next) = self.round();
@@ -146,6 +148,7 @@ impl Router {
 fn drive(worker: &mut Worker) {
     let info = worker.core.info.clone();
     let mailbox = info.mailboxes[worker.core.worker].clone();
+    has_this_thread(&info, worker.core.worker);
     while !info.halted() {
         match worker.turn() {
             Turned::Busy if worker.core.awaited.is_empty() => {}
@@ -156,6 +159,11 @@ fn drive(worker: &mut Worker) {
             Turned::Blocked => sleep(worker, worker.patient_until_ns()),
         }
     }
+}
+
+/// Notes that a worker runs on this thread.
+fn has_this_thread(info: &Info, worker: usize) {
+    info.threads[worker].store(rustix::thread::gettid().as_raw_pid(), Ordering::Relaxed);
 }
 
 /// Sleeps until a time, a message or a device. A worker that sleeps holds no references and no grace period up.

@@ -16,7 +16,7 @@ use crate::text::names::{Names, Value};
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
 use std::ops::Deref;
-use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use wire::MacAddr;
@@ -48,6 +48,8 @@ pub struct Info {
     /// What elements have made of the plan.
     pub(crate) made: Made,
     pub(crate) mailboxes: Vec<Arc<Mailbox>>,
+    /// The kernel's ids of the workers' threads; 0 of one that has not begun.
+    pub(crate) threads: Vec<AtomicI32>,
     /// Where packets are counted, by worker and element; empty where they are not.
     pub(crate) ledgers: Vec<Vec<Arc<Ledger>>>,
     /// By element, whether it has a task on any worker.
@@ -107,6 +109,7 @@ impl Info {
             swaps: Swaps::default(),
             made,
             mailboxes: (0..workers).map(|_| Arc::new(Mailbox::default())).collect(),
+            threads: (0..workers).map(|_| AtomicI32::new(0)).collect(),
             initialized: AtomicBool::new(false),
             run_count: AtomicI64::new(1),
             grants: AtomicU64::new(0),
