@@ -20,4 +20,4 @@ done
 "$program" completions zsh >"$stage/completions/_clique"
 "$program" completions fish >"$stage/completions/clique.fish"
 
-cp "$root"/conf/*.click "$stage/examples/"
+cp "$root"/conf/*.click "$root"/packaging/monitoring/* "$stage/examples/"

@@ -62,6 +62,14 @@ fn parts(line: &str) -> Result<Parts<'_>, String> {
     Ok((name, labels, rest))
 }
 
+/// The name and the names of labels of a series.
+pub(crate) fn name_and_labels(series: &str) -> (String, BTreeSet<String>) {
+    match parts(series) {
+        Ok((name, labels, _)) => (name.to_owned(), labels.into_iter().map(|(label, _)| label).collect()),
+        Err(_) => (series.to_owned(), BTreeSet::new()), // it has none
+    }
+}
+
 /// Reads a text.
 ///
 /// # Errors

@@ -7,6 +7,7 @@ mod control;
 mod demo;
 mod exposition;
 mod metrics;
+mod monitoring;
 mod pipes;
 mod print;
 mod reload;

@@ -24,7 +24,7 @@ fn request(socket: &Path, text: &str) -> (String, String) {
     (head.to_owned(), body.to_owned())
 }
 
-fn scrape(socket: &Path) -> Families {
+pub(crate) fn scrape(socket: &Path) -> Families {
     let (head, body) =
         request(socket, "GET /metrics HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
     assert!(head.starts_with("HTTP/1.1 200 ") && head.contains("text/plain; version=0.0.4"), "{head}");
@@ -32,7 +32,7 @@ fn scrape(socket: &Path) -> Families {
 }
 
 /// A router that tells metrics at a socket beside its control socket.
-fn start(config: &str, options: &[&str]) -> (Running, tempfile::TempDir, std::path::PathBuf) {
+pub(crate) fn start(config: &str, options: &[&str]) -> (Running, tempfile::TempDir, std::path::PathBuf) {
     let directory = tempfile::tempdir().expect("a directory");
     let socket = directory.path().join("metrics");
     let mut all = vec!["--metrics", socket.to_str().expect("UTF-8")];
