@@ -1,6 +1,8 @@
 // A firewall in the cable between a network and the rest of the world: it has no addresses of its own, and no one needs to
 // know that it is there. It remembers connections: replies need no rule.
 //
+//   NET4, NET6 ── IN [    ] OUT ── the world
+//
 //   clique run -u /run/clique.sock conf/firewall.click IN=eth0 OUT=eth1 NET4=192.0.2.0/24 NET6=2001:db8:2::/48 ...
 //
 // IN leads inside, OUT outside; the kernel should have no address on either. Frames keep their Ethernet headers. ARP passes.

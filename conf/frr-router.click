@@ -1,5 +1,8 @@
 // A router whose routes come from FRR, on Linux.
 //
+//   networks ── IF0 [    ] IF1 ── networks
+//         NET0, SIX0      NET1, SIX1
+//
 //   zebra -M dplane_fpm_nl -K 60 ...   with  fpm address 127.0.0.1  in its configuration, and any of FRR's daemons
 //   clique run -u /run/clique.sock conf/frr-router.click IF0=eth0 NET0=10.0.1.1/24 SIX0=2001:db8:1::1/64 \
 //                                                        IF1=eth1 NET1=10.0.2.1/24 SIX1=2001:db8:2::1/64

@@ -1,6 +1,9 @@
 // An IPsec gateway between a site and the outside, whose tunnels an IKE daemon on this machine makes: strongSwan, libreswan, or 'ip xfrm' by hand.
 // docs/src/ipsec.md has both ends, from nothing to a ping.
 //
+//   site ── IN [    ] OUT ── ROUTER, ROUTER6 ── ... ── other gateways
+//   SITE, SITE6     OUTSIDE, OUTSIDE6
+//
 //   clique run -u /run/clique.sock conf/ipsec-gateway.click IN=eth0 SITE=10.0.1.1/24 SITE6=2001:db8:1::1/64 \
 //     OUT=eth1 OUTSIDE=192.0.2.1/24 OUTSIDE6=2001:db8:f::1/64 ROUTER=192.0.2.254 ROUTER6=2001:db8:f::fe
 //   clique ctl -u /run/clique.sock read ipsec.associations

@@ -1,5 +1,8 @@
 // A router between two networks on Linux.
 //
+//   network ── IF0 [    ] IF1 ── network
+//        NET0, SIX0      NET1, SIX1
+//
 //   clique run -u /run/clique.sock conf/linux-router.click IF0=eth0 NET0=10.0.1.1/24 SIX0=2001:db8:1::1/64 IF1=eth1 NET1=10.0.2.1/24 SIX1=2001:db8:2::1/64
 //
 // NET0 and SIX0 are this router's IPv4 and IPv6 address on the first interface and the networks around them, NET1 and SIX1

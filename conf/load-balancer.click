@@ -1,39 +1,46 @@
 // A load balancer: one address for a service that several servers provide.
 //
-// Clients are reached through eth0 and connect to 203.0.113.10. Each new connection goes to the next of three servers
-// behind eth1 and stays with it; web traffic goes by the client's address instead, so that a client always finds its
-// session. Servers answer through the balancer, which is their router, and clients see the service's address only.
+//                                            ┌── SERVER0
+//   clients ── PROVIDER ── IF0 [    ] IF1 ───┼── SERVER1
+//                      SERVICE      NET1     └── SERVER2
 //
-// The interfaces are in memory. On a machine with network cards only FromMemory and ToMemory have to be replaced.
+//   clique run -u /run/clique.sock conf/load-balancer.click IF0=eth0 SERVICE=203.0.113.10/24 PROVIDER=203.0.113.1 \
+//     IF1=eth1 NET1=10.0.0.1/24 SERVER0=10.0.0.11 SERVER1=10.0.0.12 SERVER2=10.0.0.13
+//
+// IF0 leads to the clients, who connect to SERVICE, by the router PROVIDER if they are not in its network; IF1 leads to the servers. NET1 is the
+// balancer's address there, and the servers' way to everywhere. The kernel should have no address on either interface.
+//
+// Each new connection goes to the next server and stays with it; web traffic goes by the client's address instead, so that a client always finds its
+// session. Clients see the service's address only. FLOWS connections are remembered, 160 bytes each. METHOD=XDP bypasses the kernel's stack.
+// Another number of servers needs as many lines in both lists. What is known is shown by: clique ctl -u /run/clique.sock read rw.tcp_table
 
-AddressInfo(
-  service 203.0.113.10/24 02:00:00:00:00:01,
-  servers 10.0.0.1/24 02:00:00:00:00:02,
-  clients 203.0.113.1
-);
+define($IF0 eth0, $SERVICE 203.0.113.10/24, $PROVIDER 203.0.113.1, $IF1 eth1, $NET1 10.0.0.1/24,
+  $SERVER0 10.0.0.11, $SERVER1 10.0.0.12, $SERVER2 10.0.0.13, $FLOWS 1000000, $METHOD LINUX);
+
+AddressInfo(service $SERVICE $IF0:eth, servers $NET1 $IF1:eth, provider $PROVIDER);
 
 // Any connection, in turn.
 in_turn :: RoundRobinIPMapper(
-  - - 10.0.0.11 - 0 1,
-  - - 10.0.0.12 - 0 1,
-  - - 10.0.0.13 - 0 1
+  - - $SERVER0 - 0 1,
+  - - $SERVER1 - 0 1,
+  - - $SERVER2 - 0 1
 );
 
 // Web connections, by source: 50 positions of each server on the ring. When a server is taken out, only its own clients
 // change theirs.
 by_client :: SourceIPHashMapper(50 1,
-  - - 10.0.0.11 - 0 1 0,
-  - - 10.0.0.12 - 0 1 1,
-  - - 10.0.0.13 - 0 1 2
+  - - $SERVER0 - 0 1 0,
+  - - $SERVER1 - 0 1 1,
+  - - $SERVER2 - 0 1 2
 );
 
 // Inputs: web connections, others, and what servers send. Output 0 leads to the servers, output 1 to the clients.
-rw :: IPRewriter(by_client, in_turn, drop, MAPPING_CAPACITY 1000000, TCP_TIMEOUT 1 hr);
+rw :: IPRewriter(by_client, in_turn, drop, MAPPING_CAPACITY $FLOWS, TCP_TIMEOUT 1 hr);
 errors :: ICMPRewriter(rw:0);
 
 elementclass Port { $device, $address |
-  FromMemory($device) -> kind :: Classifier(12/0806 20/0001, 12/0806 20/0002, 12/0800, -);
-  arp :: ARPQuerier($address) -> out :: ToMemory($device);
+  FromDevice($device, METHOD $METHOD) -> HostEtherFilter($address, DROP_OTHER true) -> kind :: Classifier(12/0806 20/0001, 12/0806 20/0002, 12/0800, -);
+  arp :: ARPQuerier($address) -> out :: ToDevice($device, METHOD $METHOD);
   // Who asks, or announces itself, says where it is.
   kind[0] -> asked :: Tee -> ARPResponder($address) -> out;
   asked[1] -> [1]arp;
@@ -47,13 +54,13 @@ elementclass Port { $device, $address |
   input -> arp;
 }
 
-outside :: Port(eth0, service);
-inside :: Port(eth1, servers);
+outside :: Port($IF0, service);
+inside :: Port($IF1, servers);
 
 outside -> from_clients :: IPClassifier(
-  dst host 203.0.113.10 and tcp dst port 80 or 443,
-  dst host 203.0.113.10 and (tcp or udp),
-  dst host 203.0.113.10 and icmp,
+  dst host service:ip and tcp dst port 80 or 443,
+  dst host service:ip and (tcp or udp),
+  dst host service:ip and icmp,
   -);
 from_clients[0] -> [0]rw;
 from_clients[1] -> [1]rw;
@@ -66,7 +73,7 @@ from_servers[1] -> errors;
 from_servers[2] -> Discard;
 
 to_servers :: DecIPTTL -> inside;
-to_clients :: DecIPTTL -> StaticIPLookup(203.0.113.0/24 0, 0.0.0.0/0 clients 0) -> outside;
+to_clients :: DecIPTTL -> StaticIPLookup(service:ipnet 0, 0.0.0.0/0 provider 0) -> outside;
 rw[0] -> to_servers;
 rw[1] -> to_clients;
 errors[0] -> to_servers;

@@ -1,5 +1,8 @@
 // A gateway that shares one public address among the hosts of a private network.
 //
+//   hosts ── IN [    ] OUT ── PROVIDER ── the world
+//        INSIDE      OUTSIDE
+//
 //   clique run -u /run/clique.sock conf/nat.click IN=eth0 INSIDE=10.0.0.1/24 OUT=eth1 OUTSIDE=203.0.113.2/24 PROVIDER=203.0.113.1
 //
 // IN leads to the private network, OUT to the provider; INSIDE and OUTSIDE are the gateway's addresses there, and the kernel should

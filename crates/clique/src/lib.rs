@@ -37,6 +37,7 @@ mod library;
 mod load;
 mod manual;
 mod memory;
+mod new;
 mod observe;
 mod offline;
 #[cfg(feature = "pages")]
@@ -154,6 +155,11 @@ enum Command {
     /// elements that have an instance there, their inputs and outputs ('h' push, 'l' pull), and how elements of their class
     /// live on several workers.
     Check(check::Args),
+    /// Write a configuration to begin with, for this machine's interfaces.
+    ///
+    /// It is one of the examples (conf/linux-router.click, nat.click, firewall.click) with the names and addresses of two interfaces: the one of the default route
+    /// leads outside. What this machine does not tell is left as in the example and named in the first lines.
+    New(new::Args),
     /// Say whether this machine and its interfaces are ready for a router, and what to do about it.
     ///
     /// Nothing is changed, and no interface is opened. Exit status 1 says that something is in the way (!!).
@@ -221,6 +227,7 @@ pub fn main_with(package: &[&'static Class]) -> ExitCode {
         Command::Runtime(args) => observe::runtime::run(&args).into(),
         Command::Routes(args) => routes::run(&args).into(),
         Command::Check(args) => check::run(&args, &known).into(),
+        Command::New(args) => new::run(&args).into(),
         Command::Doctor(args) => doctor::run(&args).into(),
         Command::Flatten(args) => print::flatten(&args).into(),
         Command::Pretty(args) => print::pretty(&args).into(),

@@ -68,7 +68,7 @@ fn why_not(name: &str, all: &Value) -> String {
 }
 
 /// Whether it is the device of a VRF, which looks like an Ethernet interface: what its members receive seems to come from it.
-fn is_vrf(link: &Value) -> bool {
+pub(crate) fn is_vrf(link: &Value) -> bool {
     link["linkinfo"]["info_kind"] == "vrf"
 }
 
@@ -98,7 +98,7 @@ fn others(taken: &[Interface], all: &Value) -> Vec<String> {
 }
 
 /// The output of `ip -json address`, with the kinds of devices.
-fn addresses() -> Result<Value, String> {
+pub(crate) fn addresses() -> Result<Value, String> {
     let output = Command::new("ip").args(["-details", "-json", "address", "show"]).output();
     let output = output.map_err(|error| format!("ip (of iproute2) cannot be run: {error}"))?;
     if !output.status.success() {

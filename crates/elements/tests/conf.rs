@@ -18,6 +18,11 @@ fn in_memory(text: &str) -> String {
     text.replace("FromDevice($device, METHOD $METHOD)", "FromMemory($device)")
         .replace("FromDevice($device, PROMISC true, METHOD $METHOD)", "FromMemory($device)")
         .replace("ToDevice($device, METHOD $METHOD)", "ToMemory($device)")
+        .replace("FromDevice($IF, METHOD $METHOD)", "FromMemory($IF)")
+        .replace("ToDevice($IF, METHOD $METHOD)", "ToMemory($IF)")
+        .replace("$IF:eth", "02:00:00:00:00:01")
+        .replace("$IF0:eth", "02:00:00:00:00:01")
+        .replace("$IF1:eth", "02:00:00:00:00:02")
         .replace("$IN:eth", "02:00:00:00:00:01")
         .replace("$OUT:eth", "02:00:00:00:00:02")
 }
@@ -71,7 +76,8 @@ fn traffic() -> Arc<FrameSet> {
 }
 
 /// Those that need more than this crate and interfaces in memory, and what runs them.
-const ELSEWHERE: [&str; 4] = [
+const ELSEWHERE: [&str; 5] = [
+    "esp-gateway.click",   // it needs files with keys: tests/netns/examples.sh
     "frr-router.click",    // FPMServer is not of this crate: tests/netns/frr.sh
     "ipsec-gateway.click", // KernelIPsec is not of this crate: tests/vm/ipsec.sh
     "linux-router.click",  // it asks the kernel for its interfaces' addresses: tests/netns/linux-router.sh

@@ -62,6 +62,8 @@ fn in_memory(text: &str) -> String {
     text.replace("FromDevice($device, METHOD $METHOD)", "FromMemory($device)")
         .replace("FromDevice($device, PROMISC true, METHOD $METHOD)", "FromMemory($device)")
         .replace("ToDevice($device, METHOD $METHOD)", "ToMemory($device)")
+        .replace("$IF0:eth", "02:00:00:00:00:01")
+        .replace("$IF1:eth", "02:00:00:00:00:02")
         .replace("$IN:eth", "02:00:00:00:00:01")
         .replace("$OUT:eth", "02:00:00:00:00:02")
 }

@@ -288,17 +288,31 @@ fn nothing_is_created() {
 #[test]
 fn the_shipped_configurations_are_good() {
     let directory = concat!(env!("CARGO_MANIFEST_DIR"), "/../../conf");
+    let key = tempfile::NamedTempFile::new().unwrap(); // which only its owner may read
+    std::fs::write(&key, "9f3ac1d277e04b158c6d2e90a1b45f375be0c284").unwrap();
+    let keys = ["KEY_OUT", "KEY_IN"].map(|name| format!("{name}={}", key.path().display()));
     let mut files = 0;
     for file in std::fs::read_dir(directory).unwrap() {
         let path = file.unwrap().path();
         if path.extension().is_some_and(|extension| extension == "click") {
             let mut arguments = vec!["check", "-j3", path.to_str().unwrap()];
-            if ["linux-router.click", "frr-router.click"].iter().any(|name| path.ends_with(name)) {
+            if ["linux-router.click", "frr-router.click", "load-balancer.click"]
+                .iter()
+                .any(|name| path.ends_with(name))
+            {
                 arguments.extend(["IF0=lo", "IF1=lo"]); // the only interface that every machine has
             }
-            if ["firewall.click", "ipsec-gateway.click", "nat.click"].iter().any(|name| path.ends_with(name))
+            if ["firewall.click", "ipsec-gateway.click", "nat.click", "esp-gateway.click"]
+                .iter()
+                .any(|name| path.ends_with(name))
             {
                 arguments.extend(["IN=lo", "OUT=lo"]);
+            }
+            if path.ends_with("vlan-router.click") {
+                arguments.push("IF=lo");
+            }
+            if path.ends_with("esp-gateway.click") {
+                arguments.extend([&*keys[0], &*keys[1]]);
             }
             if path.ends_with("cluster-node.click") {
                 arguments.extend(["EXT=lo", "IF1=lo", "IF2=lo", "IF3=lo"]);

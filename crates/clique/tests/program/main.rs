@@ -8,6 +8,7 @@ mod demo;
 mod exposition;
 mod metrics;
 mod monitoring;
+mod new;
 mod pipes;
 mod print;
 mod reload;

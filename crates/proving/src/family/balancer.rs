@@ -74,8 +74,10 @@ impl Family for Balancer {
     fn config(&self, _: usize, knobs: &Knobs) -> String {
         let mut text = SHIPPED.to_owned();
         let tap = format!("FromMemory($device) {}", TAPS[knobs.get("tap") as usize]);
-        replace(&mut text, "FromMemory($device)", &tap);
-        replace(&mut text, "out :: ToMemory($device)", EXITS[knobs.get("exit") as usize]);
+        replace(&mut text, "FromDevice($device, METHOD $METHOD)", &tap);
+        replace(&mut text, "$IF0:eth", "02:00:00:00:00:01");
+        replace(&mut text, "$IF1:eth", "02:00:00:00:00:02");
+        replace(&mut text, "out :: ToDevice($device, METHOD $METHOD)", EXITS[knobs.get("exit") as usize]);
         match way(knobs) {
             Way::Mappers => use_mappers(&mut text, set(knobs)),
             Way::Flows(mode) => use_flows(&mut text, set(knobs), mode),
@@ -152,11 +154,11 @@ fn part<'a>(text: &'a str, from: &str, to: &str) -> &'a str {
 
 /// Puts other servers in the place of those that are shipped. Each entry has a number on the ring; a second one of a server, another.
 fn use_mappers(text: &mut String, set: &[usize]) {
-    let shipped = part(text, "  - - 10.0.0.11 - 0 1,\n", "\n);").to_owned();
+    let shipped = part(text, "  - - $SERVER0 - 0 1,\n", "\n);").to_owned();
     let lines = |f: &dyn Fn(usize) -> String| (0..set.len()).map(f).collect::<Vec<_>>().join(",\n");
     let pattern = |at: usize| format!("  - - {} - 0 1", server_ip(set[at]));
     replace(text, &shipped, &lines(&pattern));
-    let shipped = part(text, "  - - 10.0.0.11 - 0 1 0,\n", "\n);").to_owned();
+    let shipped = part(text, "  - - $SERVER0 - 0 1 0,\n", "\n);").to_owned();
     let mut entries: Vec<_> = ring(set).into_iter().enumerate().map(|(at, id)| (id, pattern(at))).collect();
     entries.sort(); // by their numbers, as the manual has it
     let entries: Vec<_> = entries.into_iter().map(|(id, pattern)| format!("{pattern} {id}")).collect();
