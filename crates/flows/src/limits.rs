@@ -101,3 +101,24 @@ pub struct Stats {
     /// Flows without a record: [`Refused::Taken`].
     pub refused_taken: u64,
 }
+
+/// Of two tables, what both counted.
+impl std::ops::Add for Stats {
+    type Output = Stats;
+
+    fn add(self, other: Stats) -> Stats {
+        Stats {
+            hits: self.hits + other.hits,
+            misses: self.misses + other.misses,
+            inserted: self.inserted + other.inserted,
+            confirmed: self.confirmed + other.confirmed,
+            evicted: self.evicted + other.evicted,
+            expired: self.expired + other.expired,
+            removed: self.removed + other.removed,
+            refused_full: self.refused_full + other.refused_full,
+            refused_quota: self.refused_quota + other.refused_quota,
+            refused_first: self.refused_first + other.refused_first,
+            refused_taken: self.refused_taken + other.refused_taken,
+        }
+    }
+}

@@ -258,7 +258,20 @@ impl<K: Key, V: Default, const KEYS: usize> Table<K, V, KEYS> {
         now_ns: i64,
         gone: &mut impl FnMut(K, V),
     ) -> Result<Slot, Refused> {
-        if let Err(why) = self.admit(first, second, gone) {
+        self.enter(first, second, value, now_ns, false, gone)
+    }
+
+    /// The same. One that `was_confirmed` in another table has earned its place: what bounds new flows does not count for it.
+    fn enter(
+        &mut self,
+        first: (u64, K),
+        second: Option<(u64, K)>,
+        value: V,
+        now_ns: i64,
+        was_confirmed: bool,
+        gone: &mut impl FnMut(K, V),
+    ) -> Result<Slot, Refused> {
+        if let Err(why) = self.admit(first, second, was_confirmed, gone) {
             let count = match why {
                 Refused::Full => &mut self.stats.refused_full,
                 Refused::Quota => &mut self.stats.refused_quota,
@@ -294,17 +307,19 @@ impl<K: Key, V: Default, const KEYS: usize> Table<K, V, KEYS> {
         &mut self,
         first: (u64, K),
         second: Option<(u64, K)>,
+        was_confirmed: bool,
         gone: &mut impl FnMut(K, V),
     ) -> Result<(), Refused> {
-        let crowded = self.unconfirmed >= self.limits.unconfirmed || self.len >= self.limits.capacity;
-        if crowded && !self.door.knows(first.0) {
+        let crowded =
+            !was_confirmed && self.unconfirmed >= self.limits.unconfirmed || self.len >= self.limits.capacity;
+        if crowded && !was_confirmed && !self.door.knows(first.0) {
             return Err(Refused::First);
         }
         let is_taken = |(hash, key): (u64, K)| self.peek(hash, &key).is_some();
         if is_taken(first) || second.is_some_and(|second| is_taken(second) || second.1 == first.1) {
             return Err(Refused::Taken);
         }
-        if self.quota.is_used(&first.1, &self.key) {
+        if !was_confirmed && self.quota.is_used(&first.1, &self.key) {
             return Err(Refused::Quota);
         }
         if crowded {

@@ -345,3 +345,19 @@ fn records_are_earned_when_there_are_many_new_flows() {
     let slot = insert(&mut table, 20_000).expect("its second packet");
     assert_eq!((first, table.value(slot)), (Err(Refused::First), Some(&20_000)));
 }
+
+/// A flow that was confirmed in another table needs none of the room for new ones, and has earned its record there.
+#[test]
+fn confirmed_flows_of_another_table_are_not_new() {
+    let limits = Limits { unconfirmed: 4, earned: true, quota: 4, ..Limits::new(16) };
+    let (mut old, mut new) = [(); 2].map(|()| Table::<V4Tuple, u32>::new(limits, HashKey::new(3))).into();
+    for flow in 0..6 {
+        let slot = old.insert(old.hash(&tuple(flow)), tuple(flow), flow, 0).expect("room");
+        old.meet(slot, 0);
+    }
+    for flow in 10..14 {
+        new.insert(new.hash(&tuple(flow)), tuple(flow), flow, 0).expect("room");
+    }
+    old.drain(0).into_iter().for_each(|flow| assert!(new.restore(flow, 0).is_ok(), "it is not new"));
+    assert_eq!((new.len(), new.unconfirmed(), new.stats().evicted), (10, 4, 0));
+}

@@ -37,5 +37,4 @@ pub mod storm;
 pub mod wrong;
 
 pub mod family;
-pub mod known;
 pub mod story;

@@ -3,9 +3,8 @@
 #![forbid(unsafe_code)]
 
 use clap::Parser;
-use proving::{family, known, story};
+use proving::{family, story};
 use serde_json::json;
-use std::collections::BTreeSet;
 use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -51,7 +50,7 @@ fn main() -> ExitCode {
             return ExitCode::from(2);
         }
     };
-    let (mut told, mut wrong, mut known, began) = (0_u64, 0_u64, 0_u64, Instant::now());
+    let (mut told, mut wrong, began) = (0_u64, 0_u64, Instant::now());
     for (name, story) in stories {
         let late = options.seconds.is_some_and(|seconds| began.elapsed() > Duration::from_secs(seconds));
         if late || options.first && wrong > 0 {
@@ -65,9 +64,7 @@ fn main() -> ExitCode {
             }
         };
         told += 1;
-        let is_known = outcome.unknown(&story).is_none();
-        wrong += u64::from(!is_known);
-        known += u64::from(is_known && outcome.found > 0);
+        wrong += u64::from(outcome.fault().is_some());
         tell(&options, &name, &story, &outcome);
         if std::io::stderr().is_terminal() && !options.json {
             eprint!("\r{told} stories, {wrong} went wrong ");
@@ -76,7 +73,7 @@ fn main() -> ExitCode {
     }
     if !options.json {
         let seconds = began.elapsed().as_secs_f64();
-        println!("{told} stories in {seconds:.1} s, {wrong} went wrong, {known} more as is known");
+        println!("{told} stories in {seconds:.1} s, {wrong} went wrong");
     }
     if wrong > 0 { ExitCode::FAILURE } else { ExitCode::SUCCESS }
 }
@@ -112,17 +109,15 @@ fn stories(options: &Options) -> Result<Box<dyn Iterator<Item = (String, Story)>
 fn tell(options: &Options, name: &str, story: &Story, outcome: &Outcome) {
     let faults: Vec<String> = outcome.faults.iter().map(ToString::to_string).collect();
     if options.json {
-        let known = |fault: &proving::oracle::Fault| known::find(story, &fault.what).map(|known| known.story);
-        let known: BTreeSet<_> = outcome.faults.iter().filter_map(known).collect();
         println!(
             "{}",
             json!({
                 "name": name, "family": story.family, "seed": story.seed, "workers": story.workers, "vector": story.vector,
                 "steps": story.steps.len(), "trace": outcome.trace, "frames": outcome.frames, "messages": outcome.messages,
-                "simulated_ns": outcome.simulated_ns, "found": outcome.found, "faults": faults, "known": known,
+                "simulated_ns": outcome.simulated_ns, "found": outcome.found, "faults": faults,
             })
         );
-    } else if outcome.unknown(story).is_some() {
+    } else if outcome.fault().is_some() {
         println!("{name}: {} faults", outcome.found);
         faults.iter().for_each(|fault| println!("  {fault}"));
     }
@@ -132,8 +127,8 @@ fn tell(options: &Options, name: &str, story: &Story, outcome: &Outcome) {
             println!("{}", family.config(0, &story.knobs));
         }
     }
-    if outcome.unknown(story).is_some() && options.shrink > 0 {
-        let fails = |story: &Story| story::run(story).is_ok_and(|outcome| outcome.unknown(story).is_some());
+    if outcome.fault().is_some() && options.shrink > 0 {
+        let fails = |story: &Story| story::run(story).is_ok_and(|outcome| outcome.fault().is_some());
         let short = story::shrink(story, options.shrink, fails);
         println!("{short}");
         let outcome = story::run(&short).map(|outcome| outcome.faults).unwrap_or_default();

@@ -122,6 +122,12 @@ pub trait Model {
         Vec::new()
     }
 
+    /// What of a value of such a handler must be the same.
+    fn essence(&self, path: &str, text: &str) -> String {
+        let _ = path;
+        text.to_owned()
+    }
+
     /// A copy.
     fn copy(&self) -> Box<dyn Model>;
 }

@@ -1,4 +1,4 @@
-# A capture brings a lookup that remembers flows to one worker, and what others remembered is left behind.
+# A capture brings a lookup that remembers flows to one worker: it knows there what the others have remembered.
 family paths
 seed 50008
 workers 3

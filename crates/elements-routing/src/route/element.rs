@@ -8,11 +8,13 @@ use super::family::Family;
 use super::feeds;
 use super::forwarder::{Balance, Forwarder};
 use super::slots::SlotPolicy;
-use super::sticky::Sticky;
+use super::sticky::{Former, Sticky};
 use super::table::{Change, RouteTable};
 use super::target::{Forwarding, Route, Target};
+use super::waiting::{Place, Shared, Waiting};
 use super::words::{foreign_gateway, leads_to, needed_outputs, parse};
 use commands::{Entry, Loader, explain};
+use elements_shared::feeds::Feeds;
 use elements_shared::flow_hash::{Fields, Flows};
 use elements_shared::keyed_hash::HashKey;
 use elements_shared::membership::Membership;
@@ -107,7 +109,7 @@ struct Handover<F: Family, T> {
     /// Where routes come and go.
     table: Option<Arc<RouteTable<F, T>>>,
     /// The next hops of flows, and how flows are hashed.
-    sticky: Option<(Flows, Sticky<F>)>,
+    sticky: Option<(Flows, Former<F>)>,
 }
 
 /// Makes an element whose arguments are its first routes.
@@ -160,10 +162,21 @@ pub(super) fn create<F: Family, T: LongestMatch<F::Key>>(
     let balance = match remembered.0 {
         0 if spread => Balance::Spread(0),
         0 => Balance::Hashed,
-        size => Balance::Remembered(Box::new(Sticky::new(size, timeout, &flows))),
+        size => {
+            let waiting = waiting(config, timeout)?;
+            Balance::Remembered(Box::new(Sticky::new(size, timeout, &flows, waiting)))
+        }
     };
     let forwarder = Forwarder { flows, balance, no_route, reporter: style.reporter, complaints: 0 };
     Ok(Box::new(Lookup { table, cache, forwarder, outputs, style, lost: 0 }))
+}
+
+/// The flows that wait for one of an element's workers, as an instance sees them.
+fn waiting<F: Family>(config: &mut Config<'_>, timeout: Duration) -> Result<Waiting<F>, ConfigError> {
+    let flows = config.shared(|| Ok(Shared::<F>::default()))?;
+    let place =
+        Place { worker: config.worker(), workers: config.workers().to_vec(), feeds: Feeds::default() };
+    Ok(Waiting::new(flows, place, timeout))
 }
 
 /// Lets other elements ask whether a table of IPv4 routes has one for an address.
@@ -356,6 +369,9 @@ impl<F: Family, T: LongestMatch<F::Key>> Lookup<F, T> {
 impl<F: Family, T: LongestMatch<F::Key>> Element for Lookup<F, T> {
     fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
         self.table.tell(cx.info(), cx.name());
+        if let Some(sticky) = self.forwarder.sticky() {
+            sticky.set_feeds(Feeds::of(cx.info(), cx.index()));
+        }
         Ok(())
     }
 
@@ -458,6 +474,14 @@ impl<F: Family, T: LongestMatch<F::Key>> Element for Lookup<F, T> {
         }
         if self.lost > 0 {
             cx.log(&format!("{}: {} routes lost (their output is gone)", cx.name(), self.lost));
+        }
+    }
+
+    fn taken_over(&mut self, cx: &mut Cx<'_>) {
+        let Some(sticky) = self.forwarder.sticky() else { return };
+        let (lost, room) = (sticky.settle(cx.now_ns()), sticky.room());
+        if lost > 0 {
+            cx.log(&format!("{}: {lost} flows lost (there is room for {room} now)", cx.name()));
         }
     }
 }

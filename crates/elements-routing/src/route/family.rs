@@ -31,7 +31,7 @@ pub(super) trait Family: Copy + Eq + Debug + Send + Sync + 'static {
     /// Gateways: of this family, or of another that can carry packets of this one.
     type Gateway: Copy + Eq + Hash + Debug + Display + From<Self::Address> + Send + Sync + 'static;
     /// What tells flows apart.
-    type Tuple: flows::Key + Send + 'static;
+    type Tuple: flows::Key + Ord + Send + 'static;
     /// No gateway, as an address.
     const NONE: Self::Address;
     /// No gateway.

@@ -1,7 +1,7 @@
 //! Sends packets where routes lead.
 
 use super::family::Family;
-use super::sticky::Sticky;
+use super::sticky::{Former, Sticky};
 use super::target::{Forwarding, Hop};
 use elements_shared::flow_hash::Flows;
 use packet::{Batch, Packet};
@@ -115,13 +115,13 @@ impl<F: Family> Forwarder<F> {
     }
 
     /// The next hops of flows, and how flows are hashed, for another element.
-    pub(super) fn give(&mut self) -> Option<(Flows, Sticky<F>)> {
+    pub(super) fn give(&mut self) -> Option<(Flows, Former<F>)> {
         let flows = self.flows;
         self.sticky().map(|sticky| (flows, sticky.give()))
     }
 
     /// Goes on with another element's flows, if it told them apart as this one does.
-    pub(super) fn adopt(&mut self, flows: Flows, old: Sticky<F>, now_ns: i64) {
+    pub(super) fn adopt(&mut self, flows: Flows, old: Former<F>, now_ns: i64) {
         let (alike, same) = (flows == self.flows, flows.fields == self.flows.fields);
         if let Some(sticky) = self.sticky().filter(|_| same) {
             sticky.adopt(old, alike, now_ns);

@@ -28,6 +28,7 @@ mod static_ip_lookup;
 mod sticky;
 mod table;
 mod target;
+mod waiting;
 mod words;
 
 use lpm::LongestMatch;

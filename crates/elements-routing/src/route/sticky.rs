@@ -6,21 +6,24 @@
 //! which of the next hops that the route has now a flow goes on with; a flow that is not in it goes where its hash says. A flow is
 //! established by the next packet after the one with which it came in: no other displaces it then. So a sender who fills the table with flows gains
 //! nothing but that new ones are treated as without a table, until their second packet.
+//!
+//! After a hot swap a table goes on with its worker as long as that sees the same packets. Otherwise its flows are [`Waiting`] for
+//! the workers that see their next packets.
 
 use super::family::{Family, Parts};
 use super::target::{Forwarding, Hop};
+use super::waiting::{Left, Place, Waiting, Way};
+use elements_shared::feeds::Feeds;
 use elements_shared::flow_hash::Flows;
-use flows::{Flow, Limits, Stats, Table};
+use flows::{Flow, Limits, Slot, Stats, Table};
 use packet::{BATCH_MAX, Packet};
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// Flows that may be new, of all: one of so many.
 const NEW: usize = 2;
 /// Flows that are looked at for each packet, to end those whose time is over.
 const LOOKS: usize = 2;
-
-/// The next hop that a flow goes on with.
-type Way<F> = Option<Hop<<F as Family>::Gateway>>;
 
 /// The table.
 pub(super) struct Sticky<F: Family> {
@@ -31,14 +34,35 @@ pub(super) struct Sticky<F: Family> {
     capacity: usize,
     /// Flows that went on with another next hop, because theirs was gone.
     pub(super) moved: u64,
+    /// Flows that no worker has, since a hot swap.
+    waiting: Waiting<F>,
+    /// Those of them whose time was over.
+    expired: u64,
+    /// What tables of configurations before counted.
+    before: Stats,
+}
+
+/// What a table leaves to the configuration that replaces its own.
+pub(super) struct Former<F: Family> {
+    table: Table<F::Tuple, Way<F>>,
+    moved: u64,
+    before: Stats,
+    place: Place,
+    waiting: BTreeMap<F::Tuple, Left<F>>,
 }
 
 impl<F: Family> Sticky<F> {
     /// A table for so many flows, each remembered for so long after its last packet.
-    pub(super) fn new(flows: usize, timeout: Duration, hash: &Flows) -> Self {
+    pub(super) fn new(flows: usize, timeout: Duration, hash: &Flows, waiting: Waiting<F>) -> Self {
         let limits = Limits { unconfirmed: flows.div_ceil(NEW), earned: true, ..Limits::new(flows) };
         let table = Table::new(limits.with_timeout(timeout), hash.key);
-        Sticky { table, at_hand: Vec::with_capacity(BATCH_MAX), capacity: flows, moved: 0 }
+        let at_hand = Vec::with_capacity(BATCH_MAX);
+        Sticky { table, at_hand, capacity: flows, moved: 0, waiting, expired: 0, before: Stats::default() }
+    }
+
+    /// Says where this instance's packets come from.
+    pub(super) fn set_feeds(&mut self, feeds: Feeds) {
+        self.waiting.place.feeds = feeds;
     }
 
     /// Says which packets are at hand: [`Sticky::choose`] names them by their numbers. Asks for the memory that it needs for them, and
@@ -52,7 +76,9 @@ impl<F: Family> Sticky<F> {
             self.table.prefetch(hash);
             self.at_hand.push((hash, tuple));
         }
-        self.table.expire(now_ns, LOOKS * self.at_hand.len(), &mut |_, _| ());
+        let looks = LOOKS * self.at_hand.len();
+        self.table.expire(now_ns, looks, &mut |_, _| ());
+        self.expired += self.waiting.expire(now_ns, looks);
         self.at_hand.iter().for_each(|(hash, _)| self.table.prefetch_record(*hash));
     }
 
@@ -61,7 +87,8 @@ impl<F: Family> Sticky<F> {
     pub(super) fn choose(&mut self, packet: usize, now_ns: i64, forwarding: &Forwarding<F>) -> Way<F> {
         let (hash, tuple) = self.at_hand.get(packet).copied().unwrap_or_default();
         let Some(tuple) = tuple else { return forwarding.pick(|| hash) };
-        let Some(slot) = self.table.find(hash, &tuple) else {
+        let found = self.table.find(hash, &tuple);
+        let Some(slot) = found.or_else(|| self.take_over(&tuple, now_ns)) else {
             let chosen = forwarding.pick(|| hash)?;
             // What is refused is counted there.
             let _ = self.table.insert(hash, tuple, Some(chosen), now_ns);
@@ -81,24 +108,53 @@ impl<F: Family> Sticky<F> {
         chosen
     }
 
-    /// The table, for an element that replaces this one.
-    pub(super) fn give(&mut self) -> Self {
-        let empty = Table::new(Limits::new(0), flows::HashKey::new(0));
-        let table = std::mem::replace(&mut self.table, empty);
-        Sticky { table, at_hand: Vec::new(), capacity: self.capacity, moved: self.moved }
+    /// A flow that has waited for this worker, since a hot swap; if there is no room for it, it is a new one.
+    #[inline]
+    fn take_over(&mut self, tuple: &F::Tuple, now_ns: i64) -> Option<Slot> {
+        let flow = self.waiting.take(tuple, now_ns)?;
+        self.table.restore(flow, now_ns).ok()
     }
 
-    /// Goes on with the flows of another table; with its memory, if that is as large and hashes alike.
-    pub(super) fn adopt(&mut self, mut old: Self, alike: bool, now_ns: i64) {
-        if alike && self.table.is_empty() && old.table.limits() == self.table.limits() {
+    /// The table, for an element that replaces this one.
+    pub(super) fn give(&mut self) -> Former<F> {
+        let empty = Table::new(Limits::new(0), flows::HashKey::new(0));
+        let table = std::mem::replace(&mut self.table, empty);
+        let before = Stats { expired: self.before.expired + self.expired, ..self.before };
+        let (place, waiting) = (self.waiting.place.clone(), self.waiting.give());
+        Former { table, moved: self.moved, before, place, waiting }
+    }
+
+    /// Goes on with the flows of another table, if its packets come here now; with its memory, if that is as large and hashes alike.
+    /// Otherwise they wait for the workers that their packets come to.
+    pub(super) fn adopt(&mut self, mut old: Former<F>, alike: bool, now_ns: i64) {
+        self.moved += old.moved;
+        self.before = self.before + old.before;
+        self.waiting.adopt(old.waiting);
+        let stays = self.waiting.place.follows(&old.place);
+        if stays && alike && self.table.is_empty() && old.table.limits() == self.table.limits() {
             self.table = old.table;
-            self.moved = old.moved;
             return;
         }
+        self.before = self.before + old.table.stats();
         for flow in old.table.drain(now_ns) {
+            if !stays {
+                self.waiting.park(&flow, now_ns);
+                continue;
+            }
             // As far as there is room.
             let _ = self.table.restore(flow, now_ns);
         }
+    }
+
+    /// All flows of the configuration before have come. How many that wait are lost, because there is no room for so many.
+    pub(super) fn settle(&mut self, now_ns: i64) -> usize {
+        let (room, table) = (self.room(), &self.table);
+        self.waiting.settle(room, now_ns, |tuple| table.peek(table.hash(tuple), tuple).is_some())
+    }
+
+    /// Flows of all workers' tables together.
+    pub(super) fn room(&self) -> usize {
+        self.capacity.saturating_mul(self.waiting.place.workers.len())
     }
 
     /// Flows that there is room for; less than was asked for while the table grows.
@@ -118,33 +174,46 @@ impl<F: Family> Sticky<F> {
         Ok(())
     }
 
-    /// Flows that are remembered.
-    pub(super) fn len(&self, now_ns: i64) -> usize {
-        self.table.iter(now_ns).filter(|(slot, _)| !self.table.is_over(*slot, now_ns)).count()
+    /// Has something done with all flows that are remembered: those of this worker, and by one of the workers those that wait.
+    fn each(&self, now_ns: i64, mut act: impl FnMut(Flow<F::Tuple, &Way<F>>)) {
+        let alive = self.table.iter(now_ns).filter(|(slot, _)| !self.table.is_over(*slot, now_ns));
+        alive.for_each(|(_, flow)| act(flow));
+        self.waiting.each(now_ns, act);
     }
 
-    /// What the table counted.
+    /// Flows that are remembered.
+    pub(super) fn len(&self, now_ns: i64) -> usize {
+        let mut len = 0;
+        self.each(now_ns, |_| len += 1);
+        len
+    }
+
+    /// What the tables counted.
     pub(super) fn stats(&self) -> Stats {
-        self.table.stats()
+        let all = self.before + self.table.stats();
+        Stats { expired: all.expired + self.expired, ..all }
     }
 
     /// All flows, a line each.
     pub(super) fn list(&self, now_ns: i64) -> String {
-        let alive = self.table.iter(now_ns).filter(|(slot, _)| !self.table.is_over(*slot, now_ns));
-        alive.map(|(_, flow)| line::<F>(&flow) + "\n").collect()
+        let mut text = String::new();
+        self.each(now_ns, |flow| text += &(line::<F>(&flow) + "\n"));
+        text
     }
 
     /// Forgets the flows whose lines begin with these words, of which `*` stands for any.
     pub(super) fn kill(&mut self, words: &[String], now_ns: i64) {
-        let is = |line: &str| {
+        let is = |flow: &Flow<F::Tuple, &Way<F>>| {
+            let line = line::<F>(flow);
             let mut columns = line.split(' ');
             words.iter().all(|word| columns.next().is_some_and(|column| word == "*" || word == column))
         };
         let all = self.table.iter(now_ns);
-        let these: Vec<_> = all.filter(|(_, flow)| is(&line::<F>(flow))).map(|(slot, _)| slot).collect();
+        let these: Vec<_> = all.filter(|(_, flow)| is(flow)).map(|(slot, _)| slot).collect();
         for slot in these {
             self.table.remove(slot);
         }
+        self.waiting.forget(now_ns, is);
     }
 
     /// Takes in flows as [`Sticky::list`] writes them, in the place of those that are known; none if a line is not understood.
@@ -162,6 +231,7 @@ impl<F: Family> Sticky<F> {
             if let Some(slot) = self.table.peek(self.table.hash(&flow.key), &flow.key) {
                 self.table.remove(slot);
             }
+            self.waiting.take(&flow.key, now_ns);
             let _ = self.table.restore(flow, now_ns);
         }
         Ok(())

@@ -7,8 +7,9 @@ use elements_shared::flow_hash::Fields;
 use elements_shared::keyed_hash::HashKey;
 use flows::V4Tuple;
 use proptest::prelude::*;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::net::Ipv4Addr;
+use std::sync::Arc;
 
 const SECOND: i64 = 1_000_000_000;
 /// As long as the table's clock has steps.
@@ -19,7 +20,30 @@ fn hash() -> Flows {
 }
 
 fn sticky(flows: usize) -> Sticky<V4> {
-    Sticky::new(flows, Duration::from_nanos(TIMEOUT as u64), &hash())
+    workers(1, flows).remove(0)
+}
+
+/// Where packets come from when there are so many workers.
+fn feeds(workers: usize) -> Feeds {
+    let router = crate::testing::build(&format!("s{workers} :: Idle -> Discard;"), 1, 1).expect("a router");
+    Feeds::of(router.info(), 1)
+}
+
+/// The tables of an element's instances.
+fn workers(number: usize, flows: usize) -> Vec<Sticky<V4>> {
+    let (shared, feeds, timeout) = (Arc::default(), feeds(number), Duration::from_nanos(TIMEOUT as u64));
+    let place = |worker| Place { worker, workers: (0..number).collect(), feeds: feeds.clone() };
+    let waiting = |worker| Waiting::new(Arc::clone(&shared), place(worker), timeout);
+    (0..number).map(|worker| Sticky::new(flows, timeout, &hash(), waiting(worker))).collect()
+}
+
+/// Has one configuration's tables take over from another's, as a router does: each from that of its worker, and those left over from the rest.
+fn take_over(new: &mut [Sticky<V4>], old: &mut [Sticky<V4>], now_ns: i64) -> usize {
+    let number = new.len();
+    for (at, table) in old.iter_mut().enumerate() {
+        new[at % number].adopt(table.give(), true, now_ns);
+    }
+    new.iter_mut().map(|table| table.settle(now_ns)).sum()
 }
 
 fn tuple(flow: u32) -> V4Tuple {
@@ -184,7 +208,8 @@ enum Change {
     Nothing,
     Toggle(u32),
     Weigh(u32, u32),
-    Swap(usize),
+    /// A swap: tables of this size, on so many workers.
+    Swap(usize, usize),
 }
 
 fn change() -> impl Strategy<Value = Change> {
@@ -192,18 +217,18 @@ fn change() -> impl Strategy<Value = Change> {
         6 => Just(Change::Nothing),
         3 => (0u32..4).prop_map(Change::Toggle),
         1 => ((0u32..4), (0u32..4)).prop_map(|(hop, weight)| Change::Weigh(hop, weight)),
-        1 => (300usize..600).prop_map(Change::Swap),
+        1 => (300usize..600, 1usize..4).prop_map(|(size, workers)| Change::Swap(size, workers)),
     ]
 }
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// While next hops come, go, drain and are weighed anew, and configurations are replaced, each flow behaves as a map would have it that
-    /// forgets after the timeout.
+    /// While next hops come, go, drain and are weighed anew, and configurations are replaced, on as many workers or others, each flow behaves as
+    /// a map would have it that forgets after the timeout; and it is remembered in one place.
     #[test]
     fn as_a_map(steps in prop::collection::vec((0u32..100, 0i64..12, change()), 1..300)) {
-        let mut table = sticky(400);
+        let mut tables = workers(1, 400);
         let mut map: HashMap<u32, (Option<u32>, i64)> = HashMap::new();
         let (mut now, mut hops): (i64, Hops) = (1 << 40, vec![(0, 1), (1, 1)]);
         let mut way = forwarding(&hops);
@@ -217,10 +242,10 @@ proptest! {
                 Change::Weigh(number, weight) => {
                     hops.iter_mut().filter(|(other, _)| *other == number).for_each(|(_, now)| *now = weight);
                 }
-                Change::Swap(size) => {
-                    let mut new = sticky(size);
-                    new.adopt(table.give(), true, now);
-                    table = new;
+                Change::Swap(size, number) => {
+                    let mut new = workers(number, size);
+                    prop_assert_eq!(take_over(&mut new, &mut tables, now), 0);
+                    tables = new;
                 }
             }
             // Next hops that are all drained are none.
@@ -239,10 +264,11 @@ proptest! {
             if known.is_some_and(|(_, alive)| alive) || expected.is_some() {
                 map.insert(flow, (home, now));
             }
-            prop_assert_eq!(table.send(flow, now, &way), expected);
+            let worker = flow as usize % tables.len();
+            prop_assert_eq!(tables[worker].send(flow, now, &way), expected);
         }
         let alive = map.values().filter(|(_, seen)| now - seen <= TIMEOUT).count();
-        prop_assert_eq!(table.len(now), alive);
+        prop_assert_eq!(tables.iter().map(|table| table.len(now)).sum::<usize>(), alive);
     }
 }
 
@@ -261,4 +287,74 @@ fn a_table_is_enlarged() {
     assert_eq!((table.capacity(), table.len(0)), (10_000, 30));
     let then: Vec<_> = (0..30).map(|flow| table.send(flow, SECOND, &three)).collect();
     assert_eq!((began, table.moved), (then, 0));
+}
+
+/// When others see their packets, flows wait: they are listed once, go on with their next hops wherever they turn up, and what both of two workers
+/// had goes on as the later one knew it.
+#[test]
+fn flows_wait_for_other_workers() {
+    let (two, three) = (forwarding(&vec![(0, 1), (1, 1)]), forwarding(&vec![(0, 1), (1, 1), (2, 1)]));
+    let mut old = workers(3, 100);
+    let began: Vec<_> = (0..30).map(|flow| old[flow as usize % 3].send(flow, 0, &two)).collect();
+    old[1].send(0, SECOND, &forwarding(&vec![(2, 1)]));
+    let mut new = workers(2, 100);
+    assert_eq!(take_over(&mut new, &mut old, SECOND), 0);
+    let lists = |tables: &[Sticky<V4>]| tables.iter().map(|table| table.list(SECOND)).collect::<String>();
+    assert_eq!(lists(&new).lines().collect::<BTreeSet<_>>().len(), 30, "{}", lists(&new));
+    assert_eq!(lists(&new).lines().count(), 30);
+    // A configuration after the next one, with no packet between.
+    let mut last = workers(1, 100);
+    assert_eq!(take_over(&mut last, &mut new, SECOND), 0);
+    let table = &mut last[0];
+    assert_eq!(table.len(SECOND), 30);
+    assert_eq!(table.send(0, 2 * SECOND, &three), Some(2));
+    for flow in 1..30 {
+        assert_eq!(table.send(flow, 2 * SECOND, &three), began[flow as usize]);
+    }
+    assert_eq!((table.len(2 * SECOND), table.table.len(), table.moved), (30, 30, 0));
+    assert_eq!(table.stats().misses, 31 + 30, "what all tables counted");
+}
+
+/// Flows that wait are killed, replaced by what is loaded, and over when their time is; and no more wait than there is room for.
+#[test]
+fn flows_that_wait_end() {
+    let both = forwarding(&vec![(0, 1), (1, 1)]);
+    let swapped = |room: usize| {
+        let mut old = workers(2, 100);
+        (0..40).for_each(|flow| _ = old[flow as usize % 2].send(flow, i64::from(flow), &both));
+        let mut new = workers(1, room);
+        (take_over(&mut new, &mut old, SECOND), new.remove(0))
+    };
+    let (lost, mut table) = swapped(25);
+    assert_eq!((lost, table.len(SECOND)), (15, 25));
+    let list = table.list(SECOND);
+    assert!(list.contains("0.0.0.39 7 ") && !list.contains("0.0.0.14 7 "), "the latest are kept: {list}");
+    table.kill(&["0.0.0.39".into()], SECOND);
+    assert_eq!(table.len(SECOND), 24);
+    table.load("0.0.0.38 7 10.0.0.1 9 17 10.0.0.1 1 0 established", 2, SECOND).expect("a flow");
+    assert_eq!((table.len(SECOND), table.table.len()), (24, 1));
+    // One is over before the others, and all are at last.
+    let mut old = workers(2, 100);
+    old[0].send(0, 0, &both);
+    old[1].send(1, 10 * SECOND, &both);
+    let mut new = workers(1, 100);
+    take_over(&mut new, &mut old, 11 * SECOND);
+    let then = TIMEOUT + SECOND;
+    assert_eq!((new[0].len(then), new[0].waiting.expire(then, 9)), (1, 0));
+    assert!(new[0].waiting.take(&tuple(0), then).is_none());
+    assert_eq!(new[0].waiting.expire(TIMEOUT + 11 * SECOND, 9), 1);
+}
+
+/// A flow that waits finds its place also while a flood of new ones takes all room for those.
+#[test]
+fn flows_that_wait_outlive_a_flood() {
+    let (two, three) = (forwarding(&vec![(0, 1), (1, 1)]), forwarding(&vec![(0, 1), (1, 1), (2, 1)]));
+    let mut old = workers(2, 1000);
+    let began: Vec<_> = (0..100).map(|flow| old[flow as usize % 2].send(flow, 0, &two)).collect();
+    let mut new = workers(1, 1000);
+    take_over(&mut new, &mut old, 1);
+    (1000..3000).for_each(|flow| _ = new[0].send(flow, 2, &two));
+    let then: Vec<_> = (0..100).map(|flow| new[0].send(flow, 3, &three)).collect();
+    assert_eq!(began, then);
+    assert_eq!(new[0].len(3), 600);
 }

@@ -45,14 +45,15 @@ impl<K: Key, V: Default, const KEYS: usize> Table<K, V, KEYS> {
         flows
     }
 
-    /// Takes in a flow of another table, as it was there. If there is no room, an unconfirmed flow goes.
+    /// Takes in a flow of another table, as it was there. If there is no room, an unconfirmed flow goes. Only an unconfirmed one is refused for
+    /// a quota, or because it comes for the first time.
     ///
     /// # Errors
     /// [`Refused`].
     pub fn restore(&mut self, flow: Flow<K, V>, now_ns: i64) -> Result<Slot, Refused> {
         let hashed = |key: K| (self.hash(&key), key);
         let (first, second) = (hashed(flow.key), flow.second.map(hashed));
-        let slot = self.insert_with(first, second, flow.value, now_ns, &mut |_, _| ())?;
+        let slot = self.enter(first, second, flow.value, now_ns, flow.confirmed, &mut |_, _| ())?;
         if let Some(record) = self.live_mut(slot) {
             record.seen = Instant::from_ns(now_ns).mark_before(steps(flow.idle));
             record.state = flow.state;

@@ -224,14 +224,6 @@ impl Model for Spread {
         verdict
     }
 
-    fn swap(&mut self, _: usize, old: &Knobs, new: &Knobs) -> Verdict {
-        // Each worker remembers for itself.
-        if self.remembers && (old.get("tap") == 2) != (new.get("tap") == 2) {
-            self.families.iter_mut().for_each(Ways::forget);
-        }
-        Verdict::Succeeds
-    }
-
     fn restart(&mut self, _: usize) {
         for ways in &mut self.families {
             ways.forget();
@@ -285,12 +277,20 @@ impl Model for Spread {
         wrong
     }
 
-    fn kept(&self, _: usize, old: &Knobs, new: &Knobs) -> Vec<String> {
-        let paths: &[&str] = match (old.get("tap") == 2) == (new.get("tap") == 2) {
-            true => &["routes.table", "routes6.table", "routes.flows", "routes6.flows"],
-            false => &["routes.table", "routes6.table"],
-        };
-        paths.iter().map(|&path| path.to_owned()).collect()
+    fn kept(&self, _: usize, _: &Knobs, _: &Knobs) -> Vec<String> {
+        let paths =
+            TABLES.iter().flat_map(|table| ["table", "flow_list"].map(|name| format!("{table}.{name}")));
+        paths.collect()
+    }
+
+    /// Of two workers that have a flow both, as of the errors that each of them sends, one goes on: it is then remembered once, and as that one
+    /// knew it.
+    fn essence(&self, path: &str, text: &str) -> String {
+        if !path.ends_with(".flow_list") {
+            return text.to_owned();
+        }
+        let name = |line: &str| line.split(' ').take(5).collect::<Vec<_>>().join(" ") + "\n";
+        text.lines().map(name).collect()
     }
 
     fn copy(&self) -> Box<dyn Model> {

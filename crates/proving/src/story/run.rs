@@ -3,7 +3,6 @@
 use super::{DeviceFate, Knobs, Step, Story, Weather};
 use crate::conservation;
 use crate::family::{self, Family};
-use crate::known;
 use crate::link::Link;
 use crate::machine::{Drive, Machine};
 use crate::model::{History, Verdict};
@@ -38,9 +37,9 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// The first fault that is not a known one of the product. What routers say that they dropped is no fault in itself.
-    pub fn unknown(&self, story: &Story) -> Option<&Fault> {
-        self.faults.iter().find(|fault| !fault.is_note && known::find(story, &fault.what).is_none())
+    /// The first fault. What routers say that they dropped is none in itself.
+    pub fn fault(&self) -> Option<&Fault> {
+        self.faults.iter().find(|fault| !fault.is_note)
     }
 }
 
@@ -278,9 +277,11 @@ impl Teller {
     fn compare(&mut self, machine: usize, before: &[(String, Result<String, String>)]) {
         for (path, value) in before {
             let now = self.world.machines[machine].read(path);
+            let model = self.world.judge.history.current();
             // The order of lines means nothing.
             let sorted = |value: &Result<String, String>| {
-                value.clone().map(|text| text.lines().map(str::to_owned).collect::<BTreeSet<_>>())
+                let essence = value.clone().map(|text| model.essence(path, &text));
+                essence.map(|text| text.lines().map(str::to_owned).collect::<BTreeSet<_>>())
             };
             if sorted(&now) != sorted(value) {
                 self.find(format!("{path} was {value:?} before the swap and is {now:?}"));

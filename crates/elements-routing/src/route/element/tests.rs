@@ -422,6 +422,48 @@ fn packets_go_on_while_a_file_is_loaded() {
     assert_eq!(router.info().log.text(), format!("true {routes}\n"));
 }
 
+/// Flows go on when the element comes to other workers: what two had remembered is known once after a swap that leaves it to one, and after another
+/// that gives it back to two.
+#[test]
+fn hot_swap_keeps_flows_on_other_workers() {
+    let config = |second: &str| {
+        let text = format!(
+            "a :: InfiniteSource(LIMIT 0) -> all :: Null -> MarkIPHeader -> GetIPAddress(16)
+             -> r :: IPLookup(10.0.0.0/8 nexthop - 0 nexthop - 1, FLOWS 1000); {second}
+             r[0] -> Discard; r[1] -> Discard;"
+        );
+        build(&text, 2, 1).expect("a good configuration")
+    };
+    let flows = |router: &mut Router| {
+        let list = router.call(Call::read("r.flow_list", "")).expect("a list");
+        let mut names: Vec<_> =
+            list.lines().map(|line| line.split_once(" - ").expect("columns").0.to_owned()).collect();
+        names.sort();
+        names
+    };
+    let both = "b :: InfiniteSource(LIMIT 0) -> all; StaticThreadSched(a 0, b 1);";
+    let mut first = config(both);
+    let workers = |router: &Router| {
+        let node = router.info().nodes.iter().find(|node| node.name == "r");
+        node.expect("the table").workers.len()
+    };
+    assert_eq!(workers(&first), 2);
+    for at in 1..9 {
+        let flow = format!("9.0.0.{at} 1 10.0.0.1 9 17 - 1 0 established");
+        write(&mut first, "r.flow_load", &flow).expect("a flow");
+    }
+    let mut before = flows(&mut first);
+    before.dedup();
+    assert_eq!(before.len(), 8);
+    let mut second = config("");
+    assert_eq!(workers(&second), 1);
+    second.take_over(&mut first).expect("taken over");
+    assert_eq!(flows(&mut second), before);
+    let mut third = config(both);
+    third.take_over(&mut second).expect("taken over");
+    assert_eq!(flows(&mut third), before);
+}
+
 /// A namesake takes over the routes that came while the router ran, and those that have changed then, until a configuration names
 /// them: its own routes win, and go with it.
 #[test]

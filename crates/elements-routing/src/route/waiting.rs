@@ -1,0 +1,170 @@
+//! Remembered flows that no worker has, since a hot swap has other workers see their packets.
+//!
+//! All instances of an element share them. The worker that sees a flow's next packet takes the flow over, so that it is in one place at any time.
+//! No flow has a packet while it waits: after the timeout all of them are over.
+
+use super::family::Family;
+use super::target::Hop;
+use elements_shared::feeds::Feeds;
+use elements_shared::parked::Parked;
+use flows::Flow;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The next hop that a flow goes on with.
+pub(super) type Way<F> = Option<Hop<<F as Family>::Gateway>>;
+
+/// A flow that waits.
+#[derive(Clone, Copy)]
+pub(super) struct Left<F: Family> {
+    /// When its last packet came.
+    seen_ns: i64,
+    confirmed: bool,
+    way: Way<F>,
+}
+
+impl<F: Family> Left<F> {
+    fn of(flow: &Flow<F::Tuple, Way<F>>, now_ns: i64) -> Left<F> {
+        let idle_ns = i64::try_from(flow.idle.as_nanos()).unwrap_or(i64::MAX);
+        Left { seen_ns: now_ns.saturating_sub(idle_ns), confirmed: flow.confirmed, way: flow.value }
+    }
+
+    fn flow(&self, key: F::Tuple, now_ns: i64) -> Flow<F::Tuple, &Way<F>> {
+        let idle = Duration::from_nanos(now_ns.saturating_sub(self.seen_ns).max(0) as u64);
+        Flow { key, second: None, idle, state: 0, confirmed: self.confirmed, value: &self.way }
+    }
+}
+
+/// The flows of an element that wait.
+pub(super) type Shared<F> = Parked<<F as Family>::Tuple, Left<F>>;
+
+/// Which of an element's instances one is, and what brings packets to it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Place {
+    /// The worker that the instance is for.
+    pub(super) worker: usize,
+    /// All workers that have one.
+    pub(super) workers: Vec<usize>,
+    /// Where its packets come from.
+    pub(super) feeds: Feeds,
+}
+
+impl Place {
+    /// Whether it sees the packets that another one has seen in the configuration before.
+    pub(super) fn follows(&self, former: &Place) -> bool {
+        self.worker == former.worker && self.feeds == former.feeds
+    }
+
+    /// Whether it is the one that answers for what all share.
+    fn is_first(&self) -> bool {
+        self.workers.first() == Some(&self.worker)
+    }
+}
+
+/// The flows that wait, as one instance sees them.
+pub(super) struct Waiting<F: Family> {
+    flows: Arc<Shared<F>>,
+    pub(super) place: Place,
+    /// How long a flow is remembered; 0 for ever.
+    timeout_ns: i64,
+    /// When the time of all is over.
+    over_ns: i64,
+}
+
+impl<F: Family> Waiting<F> {
+    /// Those of an element, for its instance at a place.
+    pub(super) fn new(flows: Arc<Shared<F>>, place: Place, timeout: Duration) -> Self {
+        let timeout_ns = i64::try_from(timeout.as_nanos()).unwrap_or(i64::MAX);
+        Waiting { flows, place, timeout_ns, over_ns: i64::MAX }
+    }
+
+    fn is_over(&self, left: &Left<F>, now_ns: i64) -> bool {
+        self.timeout_ns > 0 && now_ns.saturating_sub(left.seen_ns) > self.timeout_ns
+    }
+
+    /// Takes over a flow that has a packet now, if it waits and its time is not over.
+    #[inline]
+    pub(super) fn take(&self, key: &F::Tuple, now_ns: i64) -> Option<Flow<F::Tuple, Way<F>>> {
+        if self.flows.is_empty() { None } else { self.take_over(key, now_ns) }
+    }
+
+    #[cold]
+    fn take_over(&self, key: &F::Tuple, now_ns: i64) -> Option<Flow<F::Tuple, Way<F>>> {
+        let left = self.flows.take(key).filter(|left| !self.is_over(left, now_ns))?;
+        let Flow { second, idle, state, value, .. } = left.flow(*key, now_ns);
+        // This packet is not its first one.
+        Some(Flow { key: *key, second, idle, state, confirmed: true, value: *value })
+    }
+
+    /// Ends flows once the time of all is over, so many at once.
+    #[inline]
+    pub(super) fn expire(&self, now_ns: i64, most: usize) -> u64 {
+        if self.flows.is_empty() || now_ns <= self.over_ns { 0 } else { self.end(most) }
+    }
+
+    #[cold]
+    fn end(&self, most: usize) -> u64 {
+        self.flows.with(|flows| (0..most).map_while(|_| flows.pop_first()).count() as u64)
+    }
+
+    /// Takes all of them out, for another configuration.
+    pub(super) fn give(&self) -> BTreeMap<F::Tuple, Left<F>> {
+        self.flows.take_all()
+    }
+
+    /// Adds flows of the configuration before that have waited there.
+    pub(super) fn adopt(&self, left: BTreeMap<F::Tuple, Left<F>>) {
+        left.into_iter().for_each(|(key, left)| self.insert(key, left));
+    }
+
+    /// Has a flow wait.
+    pub(super) fn park(&self, flow: &Flow<F::Tuple, Way<F>>, now_ns: i64) {
+        self.insert(flow.key, Left::of(flow, now_ns));
+    }
+
+    /// Several workers may have had a flow; it goes on as the one knew it that saw its last packet.
+    fn insert(&self, key: F::Tuple, left: Left<F>) {
+        self.flows.with(|flows| {
+            let newest = flows.get(&key).copied().filter(|other| other.seen_ns > left.seen_ns);
+            flows.insert(key, newest.unwrap_or(left));
+        });
+    }
+
+    /// All have come: those that `is_known` to this instance's own table do not wait, and where there is no `room` for all the ones go whose
+    /// packets are longest ago. Says how many those are.
+    pub(super) fn settle(&mut self, room: usize, now_ns: i64, is_known: impl Fn(&F::Tuple) -> bool) -> usize {
+        if self.flows.is_empty() {
+            return 0;
+        }
+        let (lost, last_ns) = self.flows.with(|flows| {
+            flows.retain(|key, left| !self.is_over(left, now_ns) && !is_known(key));
+            let mut by_time: Vec<_> = flows.iter().map(|(key, left)| (left.seen_ns, *key)).collect();
+            by_time.sort_unstable();
+            let lost = by_time.len().saturating_sub(room);
+            by_time[..lost].iter().for_each(|(_, key)| _ = flows.remove(key));
+            (lost, by_time.last().map(|(seen_ns, _)| *seen_ns))
+        });
+        if let Some(last_ns) = last_ns.filter(|_| self.timeout_ns > 0) {
+            self.over_ns = last_ns.saturating_add(self.timeout_ns);
+        }
+        lost
+    }
+
+    /// Has something done with all whose time is not over, by one instance for all.
+    pub(super) fn each(&self, now_ns: i64, mut act: impl FnMut(Flow<F::Tuple, &Way<F>>)) {
+        if self.place.is_first() && !self.flows.is_empty() {
+            self.flows.with(|flows| {
+                let alive = flows.iter().filter(|(_, left)| !self.is_over(left, now_ns));
+                alive.for_each(|(key, left)| act(left.flow(*key, now_ns)));
+            });
+        }
+    }
+
+    /// Forgets those that are meant.
+    pub(super) fn forget(&self, now_ns: i64, is_meant: impl Fn(&Flow<F::Tuple, &Way<F>>) -> bool) {
+        if !self.flows.is_empty() {
+            self.flows.with(|flows| flows.retain(|key, left| !is_meant(&left.flow(*key, now_ns))));
+        }
+    }
+}
