@@ -62,6 +62,7 @@ from_outside6 :: IP6Filter(
   allow state new and icmp type echo,
   allow state new and dst host web6 and (dst tcp port www or https),
   allow state new and dst host mail6 and dst tcp port smtp,
+  allow state untracked and ip frag,                // the rest of packets whose beginning was let pass
   1 all,
   COUNT true
 );

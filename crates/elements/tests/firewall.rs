@@ -76,6 +76,10 @@ fn what_the_rules_allow_passes_and_nothing_else() {
     let to =
         |host: &str, port: u16, flags: u8| frame4(ip_proto::TCP, outside, host, 0, &tcp(5000, port, flags));
     let udp = |from: u16, to: u16| [from.to_be_bytes(), to.to_be_bytes(), [0, 8], [0, 0]].concat();
+    // A fragment of IPv6: its place in the upper 13 bits, and whether more follow.
+    let part = |next: u8, field: u16, rest: &[u8]| {
+        [&[next, 0][..], &field.to_be_bytes(), &[0, 0, 0, 7], rest].concat()
+    };
     let arp = [vec![0xff; 6], vec![2, 0, 0, 0, 0, 2, 8, 6], vec![0; 28]].concat();
     let (in6, out6) = ("2001:db8:2::7", "2001:db8:9::9");
     let pass_out = [
@@ -103,6 +107,7 @@ fn what_the_rules_allow_passes_and_nothing_else() {
         frame4(ip_proto::UDP, outside, inside, 0x20, &[0; 16]),
         frame6(ip_proto::TCP, out6, "2001:db8:2::80", &tcp(5000, 80, SYN)),
         frame6(ip_proto::ICMPV6, out6, in6, &[128, 0, 0, 0, 0, 0, 0, 0]),
+        frame6(ip_proto::FRAGMENT, out6, in6, &part(ip_proto::UDP, 0x05a8, &[0; 16])),
     ];
     let stay_out = [
         to("192.0.2.80", 22, SYN),
@@ -116,6 +121,8 @@ fn what_the_rules_allow_passes_and_nothing_else() {
         frame4(ip_proto::ICMP, outside, inside, 0, &[8, 0, 0, 0, 0, 0, 0, 0]),
         frame4(ip_proto::TCP, outside, inside, 1, &[0; 16]),
         frame6(ip_proto::TCP, out6, in6, &tcp(5000, 80, SYN)),
+        frame6(ip_proto::FRAGMENT, out6, in6, &part(ip_proto::UDP, 1, &udp(53, 5354))),
+        frame6(ip_proto::FRAGMENT, out6, "2001:db8:3::7", &part(ip_proto::UDP, 0x05a8, &[0; 16])),
     ];
 
     let interfaces = ["eth0", "eth1"].map(|name| {

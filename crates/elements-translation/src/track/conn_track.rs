@@ -15,7 +15,8 @@
 //!
 //! IPv4 and IPv6 are tracked alike. Packets need network header annotations (CheckIPHeader, CheckIP6Header). TCP, UDP,
 //! UDP-Lite, SCTP and DCCP have ports; of ICMP, echo, timestamp, information and address mask have connections; all other
-//! protocols have one between two addresses. TCP's checksums are not verified.
+//! protocols have one between two addresses. TCP's checksums are not verified. Of a TCP segment that comes in fragments only the
+//! first is looked at: the other side may then acknowledge more than was seen, up to the longest packet.
 //!
 //! Where a ConnTrackConfirm names the element, connections are remembered when their first packet comes there: put it behind the
 //! filter, so that refused packets leave nothing behind. Otherwise they are remembered at once.

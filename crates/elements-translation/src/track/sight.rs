@@ -78,6 +78,8 @@ pub(super) struct Segment {
     pub(super) flags: u8,
     /// The window scale that a SYN offers.
     pub(super) scale: Option<u8>,
+    /// Whether it goes on in later fragments, so that it has more data than is seen here.
+    pub(super) is_cut: bool,
 }
 
 impl Segment {
@@ -96,7 +98,7 @@ impl Segment {
         self.flags & flag::ACK != 0
     }
 
-    /// The number behind it: SYN and FIN take one each.
+    /// The number behind it, or behind the part of it that is seen: SYN and FIN take one each.
     #[inline]
     pub(super) fn end(&self) -> u32 {
         let marks = u32::from(self.is_syn()) + u32::from(self.flags & flag::FIN != 0);
@@ -171,6 +173,8 @@ struct Ip<'p> {
     destination: u128,
     /// False for later fragments, which do not begin with a transport header.
     is_first: bool,
+    /// Whether fragments follow.
+    is_cut: bool,
     transport: &'p [u8],
     /// Bytes from there on, as the IP header says.
     len: u32,
@@ -190,6 +194,7 @@ impl<'p> Ip<'p> {
                     source: ip.src().to_bits().into(),
                     destination: ip.dst().to_bits().into(),
                     is_first: ip.is_first_fragment(),
+                    is_cut: ip.more_fragments(),
                     transport,
                     len: u32::from(ip.total_len()).saturating_sub(header_len as u32),
                 })
@@ -198,12 +203,14 @@ impl<'p> Ip<'p> {
                 let ip = ipv6::Header::new_checked(network).ok()?;
                 let upper = ipv6::upper_layer(network).ok()?;
                 let payload = u32::from(ip.payload_len()) + ipv6::HEADER_LEN as u32;
+                let fragment = upper.fragment.and_then(|at| ipv6::Fragment::new_checked(&network[at..]).ok());
                 Some(Ip {
                     version: 6,
                     protocol: upper.protocol,
                     source: ip.src().to_bits(),
                     destination: ip.dst().to_bits(),
                     is_first: upper.first_fragment,
+                    is_cut: fragment.is_some_and(|fragment| fragment.more_fragments()),
                     transport: network.get(upper.offset..)?,
                     len: payload.saturating_sub(upper.offset as u32),
                 })
@@ -341,6 +348,7 @@ impl<'p> Ip<'p> {
             window: tcp.window(),
             flags,
             scale,
+            is_cut: self.is_cut,
         };
         let (key, from_high) = self.key(0, [tcp.src_port(), tcp.dst_port()]);
         Sight::Of(key, from_high, Act::Tcp(signal, segment))

@@ -38,7 +38,8 @@ fn sight(host: u32, is_reply: bool, signal: Signal) -> Sight {
     };
     let is_first = flags & flag::SYN != 0;
     let sequence = if is_first { 100 } else { 101 };
-    let segment = Segment { sequence, acknowledgement: 101, len: 0, window: 1000, flags, scale: None };
+    let segment =
+        Segment { sequence, acknowledgement: 101, len: 0, window: 1000, flags, scale: None, is_cut: false };
     let act = if host % 2 == 1 { Act::Tcp(signal, segment) } else { Act::Datagram };
     Sight::Of(key(host), !is_reply, act)
 }

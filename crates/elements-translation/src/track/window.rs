@@ -4,6 +4,9 @@
 //! receiver's window ends, and not further back than a window; an acknowledgement is for what was sent, and not older than a window. The
 //! numbers of a side are written by its own packets or by the other side's only, each number by one of them, so that nothing is lost
 //! where the two directions run on two workers.
+//!
+//! Of a segment that comes in fragments only the first is seen, and it does not say how much follows. Until its sender sends more in one piece,
+//! the other side may acknowledge as much as a packet can hold.
 
 use super::sight::Segment;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
@@ -14,6 +17,10 @@ const OLDEST_ACK: u32 = 66_000;
 const SEEN: u32 = 1 << 8;
 /// Set if the side has offered to scale its window.
 const OFFERED: u32 = 1 << 9;
+/// Set while the segment that ended last came in fragments, so that its end is further than was seen.
+const CUT: u32 = 1 << 10;
+/// Data of the longest segment that there can be.
+const LONGEST: u32 = 0xffff - 40;
 /// The largest shift (RFC 7323, section 2.3).
 const SHIFT_MAX: u8 = 14;
 
@@ -28,7 +35,7 @@ pub(super) struct Side {
     window: AtomicU32,
     /// The last byte that it has acknowledged.
     acknowledged: AtomicU32,
-    /// By how much its windows are scaled, and [`SEEN`], [`OFFERED`].
+    /// By how much its windows are scaled, and [`SEEN`], [`OFFERED`], [`CUT`].
     shift: AtomicU32,
 }
 
@@ -70,6 +77,27 @@ impl Side {
         self.shift.load(Relaxed) & SEEN != 0
     }
 
+    /// Whether it has sent what is in front of a number, as far as is known.
+    fn has_sent(&self, number: u32) -> bool {
+        let end = self.end.load(Relaxed);
+        !is_after(number, end)
+            || self.shift.load(Relaxed) & CUT != 0 && !is_after(number, end.wrapping_add(LONGEST))
+    }
+
+    /// Notes where a segment of it ends.
+    fn extend(&self, segment: &Segment) {
+        if !is_after(segment.end(), self.end.load(Relaxed)) {
+            return;
+        }
+        self.end.store(segment.end(), Relaxed);
+        // The other side's first answer changes the same word.
+        match (segment.is_cut, self.shift.load(Relaxed) & CUT != 0) {
+            (true, false) => _ = self.shift.fetch_or(CUT, Relaxed),
+            (false, true) => _ = self.shift.fetch_and(!CUT, Relaxed),
+            _ => {}
+        }
+    }
+
     /// Begins to know a side by its first segment, a SYN.
     pub(super) fn begin(&self, segment: &Segment) {
         self.end.store(segment.end(), Relaxed);
@@ -77,7 +105,8 @@ impl Side {
         self.window.store(u32::from(segment.window).max(1), Relaxed);
         self.acknowledged.store(segment.acknowledgement, Relaxed);
         let shift = segment.scale.map_or(0, |shift| u32::from(shift.min(SHIFT_MAX)) | OFFERED);
-        self.shift.store(shift | SEEN, Relaxed);
+        let cut = if segment.is_cut { CUT } else { 0 };
+        self.shift.store(shift | SEEN | cut, Relaxed);
     }
 }
 
@@ -85,7 +114,9 @@ impl Side {
 pub(super) fn fits(segment: &Segment, sender: &Side, receiver: &Side) -> bool {
     if !sender.is_seen() {
         // The first of the answering side says what it answers to. A reset may be all that it says.
-        return !segment.has_ack() || segment.acknowledgement == receiver.end.load(Relaxed);
+        let from = receiver.end.load(Relaxed);
+        return !segment.has_ack()
+            || !is_after(from, segment.acknowledgement) && receiver.has_sent(segment.acknowledgement);
     }
     if !receiver.is_seen() {
         return true; // the originator's SYN again
@@ -94,13 +125,13 @@ pub(super) fn fits(segment: &Segment, sender: &Side, receiver: &Side) -> bool {
     let (their_end, their_window) = (receiver.end.load(Relaxed), receiver.window.load(Relaxed));
     let in_front = !is_after(segment.sequence, sender.limit.load(Relaxed).wrapping_add(1));
     let not_old = !is_after(end.wrapping_sub(their_window).wrapping_sub(1), segment.end());
-    let acknowledges = !segment.has_ack() || {
-        let oldest = OLDEST_ACK.max(sender.window.load(Relaxed));
-        let is_sent = !is_after(segment.acknowledgement, their_end);
-        is_sent && is_after(segment.acknowledgement, their_end.wrapping_sub(oldest))
+    let acknowledges = !segment.has_ack()
+        || {
+            let oldest = OLDEST_ACK.max(sender.window.load(Relaxed));
+            receiver.has_sent(segment.acknowledgement) && is_after(segment.acknowledgement, their_end.wrapping_sub(oldest))
             // Some put a zero there when they reset.
             || segment.is_reset() && segment.acknowledgement == 0
-    };
+        };
     // A reset in the window but out of place is answered by a challenge, which needs no help (RFC 5961, section 3).
     let not_forged = !segment.is_reset() || !is_after(receiver.acknowledged.load(Relaxed), segment.sequence);
     in_front && not_old && acknowledges && not_forged
@@ -113,8 +144,8 @@ pub(super) fn note(segment: &Segment, sender: &Side, receiver: &Side) {
         receiver.acknowledged.store(segment.sequence, Relaxed);
         // Windows are scaled only if both offer it.
         if sender.shift.load(Relaxed) & OFFERED == 0 || receiver.shift.load(Relaxed) & OFFERED == 0 {
-            sender.shift.store(SEEN, Relaxed);
-            receiver.shift.store(SEEN, Relaxed);
+            sender.shift.fetch_and(SEEN | CUT, Relaxed);
+            receiver.shift.fetch_and(SEEN | CUT, Relaxed);
         }
     }
     if segment.is_syn() && !segment.has_ack() && !receiver.is_seen() {
@@ -122,7 +153,7 @@ pub(super) fn note(segment: &Segment, sender: &Side, receiver: &Side) {
     }
     let shift = if segment.is_syn() { 0 } else { sender.shift.load(Relaxed) & 0xf };
     let window = u32::from(segment.window) << shift;
-    raise(&sender.end, segment.end());
+    sender.extend(segment);
     if window > sender.window.load(Relaxed) {
         sender.window.store(window, Relaxed);
     }
@@ -139,7 +170,7 @@ mod tests {
 
     fn segment(flags: u8, sequence: u32, acknowledgement: u32, len: u32) -> Segment {
         let scale = (flags & SYN != 0).then_some(2);
-        Segment { sequence, acknowledgement, len, window: 1000, flags, scale }
+        Segment { sequence, acknowledgement, len, window: 1000, flags, scale, is_cut: false }
     }
 
     /// A connection of two sides whose numbers wrap.
@@ -197,5 +228,27 @@ mod tests {
         sides[0].begin(&segment(SYN, 0, 0, 0));
         note(&Segment { scale: None, ..segment(SYN | ACK, 50, 1, 0) }, &sides[1], &sides[0]);
         assert_eq!([0, 1].map(|at| sides[at].shift.load(Relaxed)), [SEEN; 2]);
+    }
+    /// Of a segment that came in fragments more may be acknowledged than was seen, also of a SYN; of what is sent in one piece, nothing beyond.
+    #[test]
+    fn a_segment_in_fragments_is_longer_than_its_first() {
+        let sides = opened();
+        let first = u32::MAX - 4;
+        let cut = |segment| Segment { is_cut: true, ..segment };
+        let answers = |acknowledgement| fits(&segment(ACK, 7001, acknowledgement, 0), &sides[1], &sides[0]);
+        note(&cut(segment(ACK, first, 7001, 600)), &sides[0], &sides[1]);
+        assert!(answers(first.wrapping_add(600)) && answers(first.wrapping_add(2500)));
+        assert!(!answers(first.wrapping_add(70_000)), "no packet is so long");
+        // What it sends next begins behind all fragments.
+        note(&segment(ACK, first.wrapping_add(2500), 7001, 10), &sides[0], &sides[1]);
+        assert!(answers(first.wrapping_add(2510)) && !answers(first.wrapping_add(2511)));
+        let sides = [Side::default(), Side::default()];
+        sides[0].begin(&cut(segment(SYN, 100, 0, 600)));
+        let answer =
+            |acknowledgement| Segment { scale: None, ..segment(SYN | ACK, 7000, acknowledgement, 0) };
+        let is = |acknowledgement| fits(&answer(acknowledgement), &sides[1], &sides[0]);
+        assert!(!is(700) && is(701) && is(2101) && !is(70_000));
+        note(&answer(2101), &sides[1], &sides[0]);
+        assert_eq!(sides[0].shift.load(Relaxed), SEEN | CUT);
     }
 }

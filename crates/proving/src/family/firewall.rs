@@ -111,7 +111,8 @@ impl Family for Firewall {
             }
             _ => [inside, [ECHO_PORT, 53][rng.usize(..2)]],
         };
-        let size = [16, 64, 1400, if kind == Kind::Tcp { 500 } else { 3000 }][rng.usize(..4)];
+        // All segments of a connection fit into a window.
+        let size = [16, 64, 1400, if kind == Kind::Tcp { 2000 } else { 3000 }][rng.usize(..4)];
         Step::Flow(FlowStep {
             from: NAMES[from].to_owned(),
             to,
@@ -204,9 +205,7 @@ impl Memory {
     fn passes(&self, sent: &Sent, outward: bool) -> Option<bool> {
         let (look, flow, answer) = (&sent.look, flow(sent), sent.message.answer);
         let known = self.flows.get(&flow);
-        // The shipped rules let no later fragment of IPv6 in that is not of ICMP.
-        let is_late_part = !outward && look.dst.is_ipv6() && look.len > LINK_MTU;
-        if self.forgets || is_late_part {
+        if self.forgets {
             return None;
         }
         if look.protocol == protocol::TCP {
@@ -257,8 +256,6 @@ impl Model for Memory {
         match self.passes(sent, side == INSIDE) {
             None => Fate::Open,
             Some(false) => Fate::Refused(None),
-            // Parts of the router's answers are later fragments.
-            Some(true) if told == Fate::Answered && six && look.len > LINK_MTU => Fate::Open,
             Some(true) => told,
         }
     }
