@@ -10,20 +10,25 @@
 // FTP works, and ICMP errors find their way to the host whose packet caused them. From outside only the web server WEB can be reached, by the
 // public address also from inside.
 //
+// MAPPING endpoint-independent gives each address and port inside one public port for all it sends to, which applications that find their
+// peers by a third party (STUN, games, calls) need; FILTERING says who may send to it there: endpoint-independent, address-dependent, or
+// address-and-port-dependent (RFC 4787). Hosts inside then reach each other by what they are outside, too.
+//
 // FLOWS connections are remembered, 160 bytes each; when there are more, those go first that are closest to their timeout, so that
-// half-open connections of a flood go before established ones. `clique ctl` shows them: read rw.tcp_table.
+// half-open connections of a flood go before established ones. With MAPPING endpoint-independent each address and port inside counts
+// as one more. `clique ctl` shows them: read rw.tcp_table.
 
 define($IN eth0, $INSIDE 10.0.0.1/24, $OUT eth1, $OUTSIDE 203.0.113.2/24, $PROVIDER 203.0.113.1,
-  $WEB 10.0.0.80, $FLOWS 100000, $METHOD LINUX);
+  $WEB 10.0.0.80, $FLOWS 100000, $METHOD LINUX, $MAPPING address-and-port-dependent, $FILTERING address-and-port-dependent);
 
 AddressInfo(inside $INSIDE $IN:eth, outside $OUTSIDE $OUT:eth, provider $PROVIDER, web $WEB);
 
 // The public address with any port that is free. The rewriters below take turns.
 IPRewriterPatterns(share outside 1024-65535 - -);
 
-// Input 0: from inside. Input 1: from outside, for the web server. Input 2: from outside, only what is known.
+// Input 0: from inside. Input 1: from outside, for the web server. Input 2: from outside, only what is known, or let in by FILTERING.
 // Output 0 leads outside, output 1 inside.
-rw :: IPRewriter(pattern share 0 1, pattern - - web 80 1 0, drop, MAPPING_CAPACITY $FLOWS);
+rw :: IPRewriter(pattern share 0 1, pattern - - web 80 1 0, drop, MAPPING_CAPACITY $FLOWS, MAPPING $MAPPING, FILTERING $FILTERING);
 ping :: ICMPPingRewriter(pattern share 0 1, drop, MAPPING_CAPACITY rw);
 errors :: ICMPRewriter(rw ping);
 
@@ -72,7 +77,8 @@ hairpin[2] -> to_out;
 ping[0] -> to_out;
 to_out[1] -> ICMPError(outside, timeexceeded) -> errors;
 
-// Who is inside and asks for the public address means a host inside, and both see each other under that address (RFC 5382, REQ-8).
+// Who is inside and asks for the public address means a host inside, and both see each other under that address (RFC 4787, section 6; RFC
+// 5382, REQ-8).
 hairpin[0] -> [1]rw;
 hairpin[1] -> [2]rw;
 

@@ -255,6 +255,10 @@ mod sync {
         if without("look_again") { None } else { look() }
     }
 
+    pub(super) fn hold_lane<T>(lock: impl FnOnce() -> T) -> Option<T> {
+        (!without("hold_lane")).then(lock)
+    }
+
     pub(super) fn in_order([a, b]: [usize; 2]) -> [usize; 2] {
         if without("lock_order") { [a, b] } else { [a.min(b), a.max(b)] }
     }
@@ -265,7 +269,7 @@ use flow_set::{Entered, FlowSet};
 use lane::InputCounts;
 use loom::thread;
 use policy::{Policy, Timeouts};
-use record::NewFlow;
+use record::{FORWARD, MAPPINGS, NewFlow};
 use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -291,12 +295,20 @@ fn flow(host: u32, port: u16) -> NewFlow {
         ip_change: host as u16,
         transport_change: port,
         reply_anno: 0,
+        mapped: false,
     }
 }
 
 /// The flow that the replies to a flow would make.
 fn turned(new: NewFlow) -> NewFlow {
     NewFlow { id: new.rewritten.reversed(), rewritten: new.id.reversed(), ..new }
+}
+
+/// A flow of an endpoint that has one mapping for all.
+fn mapped(port: u16) -> NewFlow {
+    let new = flow(1, 1);
+    let to = |id| FlowId { dport: port, ..id };
+    NewFlow { id: to(new.id), rewritten: to(new.rewritten), mapped: true, ..new }
 }
 
 /// What came of entering a flow: the port that it has, where it has one.
@@ -343,6 +355,25 @@ impl World {
             Entered::Taken => Taken,
             Entered::Refused => Refused,
         }
+    }
+
+    /// A worker has met a new flow of an endpoint that has one mapping for all, or gets one.
+    fn enter_mapped(&self, worker: usize, new: &NewFlow) {
+        let (reader, mapping) = (domain().register("worker"), new.mapping(0));
+        let turn = reader.turn();
+        while self.set.hold(turn, worker, mapping.keys()[FORWARD], FORWARD).is_none() {
+            let entered = self.set.enter(turn, worker, &mapping, true, NOW);
+            assert!(matches!(entered, Entered::Made(_) | Entered::Known(_)), "there is room for a mapping");
+        }
+        assert!(matches!(self.set.enter(turn, worker, new, true, NOW), Entered::Made(_)));
+    }
+
+    /// A mapping is there as long as flows count for it.
+    fn check_mapped(&self) {
+        let reader = domain().register("check");
+        let flows = self.set.flows(reader.turn(), 0).count() as u32;
+        let holders: Vec<u32> = self.set.flows(reader.turn(), MAPPINGS).map(|flow| flow.holders()).collect();
+        assert_eq!(holders, Vec::from_iter((flows > 0).then_some(flows)), "counted for the mapping");
     }
 
     /// Looks a flow up, going forward, which may be in the table as one of these: finds one of them, or nothing. Says whether it did.
@@ -512,6 +543,27 @@ fn a_look_beside_growth() {
     world.check();
 }
 
+/// Two workers meet flows of an endpoint that has no mapping yet.
+fn two_flows_of_a_new_mapping() {
+    let world = World::new(8, &[]);
+    let theirs = world.clone();
+    let other = spawn(move || theirs.enter_mapped(1, &mapped(81)));
+    world.enter_mapped(0, &mapped(80));
+    other.join().unwrap();
+    world.check_mapped();
+}
+
+/// The last flow of a mapping goes while a worker adds another one.
+fn a_mapping_whose_last_flow_goes() {
+    let world = World::new(8, &[]);
+    world.enter_mapped(0, &mapped(80));
+    let theirs = world.clone();
+    let other = spawn(move || theirs.shrink());
+    world.enter_mapped(0, &mapped(81));
+    other.join().unwrap();
+    world.check_mapped();
+}
+
 macro_rules! models {
     ($($name:ident)*) => { &[$((stringify!($name), $name as fn())),*] };
 }
@@ -529,6 +581,8 @@ const MODELS: &[(&str, fn())] = models! {
     expiry_beside_one_who_adds
     growth_beside_two_who_add
     a_look_beside_growth
+    two_flows_of_a_new_mapping
+    a_mapping_whose_last_flow_goes
 };
 
 /// What is taken away, the model that fails then, and what it says.
@@ -544,6 +598,9 @@ const MUTANTS: &[(&str, &str, &str)] = &[
     ("lock_order", "both_directions", "deadlock"),
     // Numbers are read, then written: room, and records, are given twice.
     ("one_step", "room_for_one", "flows"),
+    ("one_step", "two_flows_of_a_new_mapping", "counted for the mapping"),
+    // A mapping may go between being found and being counted.
+    ("hold_lane", "a_mapping_whose_last_flow_goes", "counted for the mapping"),
     // Who finds an entry need not find its record filled in.
     ("acquire", "a_look_beside_one_who_adds", "not a whole flow"),
     ("release", "a_look_beside_one_who_adds", "not a whole flow"),

@@ -71,6 +71,16 @@ fn in_memory(text: &str) -> String {
 /// Runs a configuration on frames for eth0 and eth1, in this order, and returns what both have sent. All these hosts are
 /// known to the elements that would ask for them.
 fn run(name: &str, neighbours: &[(&str, &str)], frames: [Vec<Vec<u8>>; 2]) -> [Vec<Vec<u8>>; 2] {
+    run_with(name, &[], neighbours, frames)
+}
+
+/// The same with arguments.
+fn run_with(
+    name: &str,
+    arguments: &[(&str, &str)],
+    neighbours: &[(&str, &str)],
+    frames: [Vec<Vec<u8>>; 2],
+) -> [Vec<Vec<u8>>; 2] {
     let interfaces: [Arc<Interface>; 2] = ["eth0", "eth1"].map(|name| {
         let tap = Some(TapConfig { every: 1, capacity: 100 });
         Interface::new(name, Config { tap, ..Config::rings(1, 64) })
@@ -79,7 +89,8 @@ fn run(name: &str, neighbours: &[(&str, &str)], frames: [Vec<Vec<u8>>; 2]) -> [V
     interfaces.iter().for_each(|interface| registry.add(interface.clone()).expect("names differ"));
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../conf").join(name);
     let text = in_memory(&std::fs::read_to_string(path).expect("readable")) + "Script(wait 1, stop);";
-    let parsed = lang::parse(&text, name, &[]);
+    let owned = |&(name, value): &(&str, &str)| (name.to_owned(), value.to_owned());
+    let parsed = lang::parse(&text, name, &arguments.iter().map(owned).collect::<Vec<_>>());
     let known = elements::classes();
     let layout =
         router::layout(parsed.graph, &known, 1).unwrap_or_else(|e| panic!("{}", lang::render_click(&e)));
@@ -144,6 +155,42 @@ fn the_server_is_reached_by_its_public_address_from_inside() {
     );
     assert_eq!((inside.len(), outside.len()), (1, 0));
     assert_eq!(inside[0][12..24], [203, 0, 113, 2, 10, 0, 0, 80, 0x13, 0x88, 0, 80]);
+}
+
+/// With one public port for all that a host sends to from a port, whoever knows that port reaches the host, also from inside: two hosts
+/// inside see each other as those outside see them.
+#[test]
+fn hosts_reach_each_other_by_their_public_endpoints() {
+    let (a, b, gateway, far) = ("10.0.0.5", "10.0.0.6", "203.0.113.2", "198.51.100.7");
+    let behaviour = [("MAPPING", "endpoint-independent"), ("FILTERING", "endpoint-independent")];
+    let outward = |host: &str, from, to: &str, port| frame(1, UDP, host, to, &datagram(from, port));
+    let frames = || {
+        [
+            vec![
+                outward(a, 5000, far, 53),
+                outward(b, 6000, far, 53),
+                outward(a, 5000, gateway, 6000),
+                outward(b, 6000, gateway, 5000),
+            ],
+            vec![frame(2, UDP, "198.51.100.9", gateway, &datagram(99, 5000))],
+        ]
+    };
+    let known = [("in", a), ("in", b), ("out", "203.0.113.1")];
+    let [mut inside, outside] = run_with("nat.click", &behaviour, &known, frames());
+    let port = |from, to| packet(UDP, gateway, far, &datagram(from, to));
+    assert_eq!(outside, [port(5000, 53), port(6000, 53)]);
+    let mut expected = [
+        packet(UDP, gateway, b, &datagram(5000, 6000)),
+        packet(UDP, gateway, a, &datagram(6000, 5000)),
+        packet(UDP, "198.51.100.9", a, &datagram(99, 5000)),
+    ];
+    inside.sort();
+    expected.sort();
+    assert_eq!(inside, expected);
+    // As shipped, strangers do not get in. The two reach each other, as both have sent and happen to keep their ports.
+    let [mut inside, _] = run("nat.click", &known, frames());
+    inside.sort();
+    assert_eq!(inside, expected[..2]);
 }
 
 /// Connections take turns among the servers, and each server's answers come from the service.

@@ -155,7 +155,7 @@ pub(super) fn udp(packet: &mut [u8], flow: &Flow, direction: usize) -> u8 {
     if direction != FORWARD {
         flags |= flag::REPLIED;
     }
-    if flags < 3 * flag::PACKET {
+    if flags & (3 * flag::PACKET) < 3 * flag::PACKET {
         flags += flag::PACKET;
     }
     flags

@@ -1,5 +1,6 @@
 //! Arguments that rewriters have in common, and some that only some of them have.
 
+use super::endpoints::Filtering;
 use super::input::Spec;
 use super::mapper;
 use super::nat::{Capacity, Kind, Nat, Plan};
@@ -41,6 +42,8 @@ pub(super) struct RewriterArgs {
     udp_streaming_timeout: Option<Duration>,
     streaming_timeout: Option<Duration>,
     udp_guarantee: Option<Duration>,
+    mapping: Option<Raw>,
+    filtering: Option<Raw>,
     // FastClick's.
     use_cache: bool,
     set_aggregate: bool,
@@ -85,6 +88,9 @@ impl RewriterArgs {
                 .keyword("UDP_TIMEOUT", &mut self.udp_timeout)
                 .keyword("UDP_STREAMING_TIMEOUT", &mut self.udp_streaming_timeout)
                 .keyword("UDP_GUARANTEE", &mut self.udp_guarantee);
+        }
+        if matches!(kind, Kind::Ip | Kind::Tcp | Kind::Udp) {
+            args = args.keyword("MAPPING", &mut self.mapping).keyword("FILTERING", &mut self.filtering);
         }
         if kind == Kind::Udp {
             args = args.keyword("STREAMING_TIMEOUT", &mut self.streaming_timeout);
@@ -152,6 +158,8 @@ pub(super) fn make(kind: Kind, config: &mut Config<'_>) -> Result<Made, ConfigEr
         config.warn("SET_AGGREGATE: no annotation is set; AggregateIPFlows in front numbers flows");
     }
     let capacity = args.capacity(config)?;
+    let word = |raw: &Option<Raw>| raw.as_ref().map(|Raw(text)| text.clone());
+    let filtering = Filtering::read(word(&args.mapping).as_deref(), word(&args.filtering).as_deref())?;
     if args.specs.len() != config.inputs() {
         return Err(format!("need {} arguments, one per input port", config.inputs()).into());
     }
@@ -174,6 +182,7 @@ pub(super) fn make(kind: Kind, config: &mut Config<'_>) -> Result<Made, ConfigEr
         workers: config.workers().to_vec(),
         policies: args.policies(kind),
         specs,
+        filtering,
         capacity,
         seed: config.seed(),
     };

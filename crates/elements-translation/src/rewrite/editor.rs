@@ -60,6 +60,9 @@ impl<'s> Editor<'s> {
         if self.set.size() as i64 > capacity {
             self.shift(now_ms, usize::MAX);
             let victim = self.evict(now_ms).unwrap_or(record);
+            if victim == record {
+                flow.change_flags(flag::MAPPED, 0); // who adds it has counted it
+            }
             self.remove(victim);
             if victim == record {
                 return None;
@@ -77,6 +80,8 @@ impl<'s> Editor<'s> {
         if flow.map().is_none() {
             return;
         }
+        let mapped = flow.flags() & flag::MAPPED != 0;
+        let gone = flow.describe();
         if let Some(map) = flow.map() {
             // A port is taken by who gives it to packets, and by who expects replies to it.
             self.exhausted.forget(map, flow.rewritten(FORWARD));
@@ -88,6 +93,42 @@ impl<'s> Editor<'s> {
         let lane = &mut *self.lanes[flow.lane()];
         lane.expiry.remove(&self.set.slab, record);
         lane.removed.push(record);
+        if mapped {
+            self.release(&gone, usize::MAX);
+        }
+    }
+
+    /// A flow that is to be added counts for `most` of its mappings, which are made if need be. Otherwise nothing is counted: for no
+    /// room `None`, and false if its endpoint, or what that is outside, belongs to another mapping.
+    pub(super) fn hold(&mut self, new: &NewFlow, most: usize, now_ms: u64) -> Option<bool> {
+        for (held, mapping) in new.mappings().take(most).enumerate() {
+            let [forward, reply] = mapping.keys();
+            let found = match self.find(forward) {
+                Some(found) if found.rewritten() == mapping.rewritten => Ok(found),
+                Some(_) => Err(Some(false)),
+                None if self.find(reply).is_some() => Err(Some(false)),
+                None => self.insert(&mapping, now_ms, now_ms).ok_or(None),
+            };
+            match found {
+                Ok(found) => found.flow.hold(),
+                Err(why) => {
+                    self.release(new, held);
+                    return why;
+                }
+            }
+        }
+        Some(true)
+    }
+
+    /// A flow counts no more for the first `most` of its mappings. Those without flows go.
+    pub(super) fn release(&mut self, flow: &NewFlow, most: usize) {
+        for mapping in flow.mappings().take(most) {
+            if let Some(found) = self.find(mapping.keys()[FORWARD])
+                && found.flow.release()
+            {
+                self.remove(found.record);
+            }
+        }
     }
 
     /// Notes that nothing is left of what a map's flows take numbers from.
@@ -107,7 +148,12 @@ impl<'s> Editor<'s> {
 
     /// Removes all flows, of all owners.
     pub(super) fn clear(&mut self) {
-        (0..self.set.next.load(Relaxed)).for_each(|record| self.remove(record));
+        for record in 0..self.set.next.load(Relaxed) {
+            // Mappings go with their flows: a worker may be about to add one.
+            if self.set.slab.get(record).is_some_and(|flow| !flow.is_mapping()) {
+                self.remove(record);
+            }
+        }
     }
 
     /// Removes flows whose time is over, and others while there are too many. Looks at `most` flows, and says whether

@@ -14,7 +14,7 @@ use super::exhausted::{self, Exhausted, Marks};
 use super::index::Index;
 use super::lane::Lane;
 use super::record::{Flow, NewFlow, Slab};
-use super::sync::{AtomicU32, AtomicUsize, LANES, Mutex, MutexGuard, look_again};
+use super::sync::{AtomicU32, AtomicUsize, LANES, Mutex, MutexGuard, hold_lane, look_again};
 use elements_shared::flow_id::{FlowId, Key};
 use elements_shared::keyed_hash::HashKey;
 use rcu::Turn;
@@ -187,6 +187,28 @@ impl FlowSet {
             return Entered::Taken;
         }
         editor.insert(new, now_ms, now_ms).map_or(Entered::Refused, Entered::Made)
+    }
+
+    /// Finds the mapping that a key leads to in a direction, and counts one flow more for it. It stays until [`FlowSet::release`] is called
+    /// for the flow, or the flow is removed.
+    pub(super) fn hold<'t>(
+        &'t self,
+        turn: Turn<'t>,
+        worker: usize,
+        key: Key,
+        direction: usize,
+    ) -> Option<FlowMatch<'t>> {
+        // Mappings are removed by who holds all lanes.
+        let _lane = hold_lane(|| self.lane(worker));
+        let found = self.find(turn, key).filter(|found| found.direction == direction)?;
+        found.flow.hold();
+        Some(found)
+    }
+
+    /// A flow that was not made after all counts no more for the first `most` of its mappings.
+    #[cold]
+    pub(super) fn release(&self, turn: Turn<'_>, new: &NewFlow, most: usize) {
+        self.edit(turn).release(new, most);
     }
 
     /// A worker's lane.

@@ -31,6 +31,7 @@ fn flow(map: u32, host: u8, port: u16) -> NewFlow {
         ip_change: 0xffff,
         transport_change: 0xffff,
         reply_anno: 0,
+        mapped: false,
     }
 }
 

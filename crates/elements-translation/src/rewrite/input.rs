@@ -147,6 +147,15 @@ pub(super) enum Input {
 }
 
 impl Input {
+    /// Whether it can map endpoints independently of where they send to: see [`Pattern::maps_endpoints`].
+    pub(super) fn maps_endpoints(&self) -> bool {
+        match self {
+            Input::Pattern(pattern, _) => pattern.maps_endpoints(),
+            Input::Mapper(mapper) => mapper.maps_endpoints(),
+            Input::Drop | Input::Pass(_) | Input::Keep(_) => false,
+        }
+    }
+
     /// Whether a flow that the specification `old` made may go on under this one.
     pub(super) fn keeps(&self, old: &Input, flow: &NewFlow) -> bool {
         self == old || matches!((self, old), (Input::Mapper(new), Input::Mapper(old)) if new.keeps(old, flow))

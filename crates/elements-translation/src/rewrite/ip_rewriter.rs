@@ -58,9 +58,21 @@
 //! - `UDP_GUARANTEE` (seconds, default 5): how long a UDP flow is guaranteed to stay after each packet.
 //! - `REAP_INTERVAL` (seconds, default 15 minutes): how often to look for idle mappings; 0 for never. `REAP_TIME` is
 //!   an older name.
+//! - `MAPPING` (`endpoint-independent` or `address-and-port-dependent`, default `address-and-port-dependent`): whether an
+//!   endpoint inside, that is, an address and a port, becomes the same outside wherever it sends (RFC 4787, REQ-1, and
+//!   RFC 5382, REQ-1), or has a mapping for each flow, as in Click. `endpoint-independent` is about specifications
+//!   that choose a port or address from a range and leave the destination alone, and mappers with only such
+//!   patterns: no two endpoints then become the same, and an endpoint stays what it is as long as it has a flow.
+//!   Towards all destinations together there are as many mappings as ports.
+//! - `FILTERING` (`endpoint-independent`, `address-dependent` or `address-and-port-dependent`, default
+//!   `address-and-port-dependent`): who reaches such an endpoint from outside by what it is there: whoever sends to it, hosts
+//!   that it has sent to, or endpoints that it has sent to (RFC 4787, section 5). Others' packets are treated by the
+//!   specification of their input. Packets of unknown flows are let in at inputs with `drop` or `pass`, and
+//!   make a flow, which keeps the mapping: with `endpoint-independent` strangers can fill the table.
 //! - `USE_CACHE`, `HANDLE_MIGRATION`, `SET_AGGREGATE` (booleans): FastClick's; accepted, the last one with a warning.
 //! - `MAPPING_CAPACITY` (integer or element, default 1048576): the maximum number of flows in the table, or the
-//!   rewriter with which to share a capacity. `CAPACITY` is a shorter name. Click's default is 2147483647, which does not
+//!   rewriter with which to share a capacity. With endpoint-independent mapping each endpoint counts as one more, and with
+//!   address-dependent filtering each address that it sends to. `CAPACITY` is a shorter name. Click's default is 2147483647, which does not
 //!   keep untrusted hosts from using up all memory.
 //! - `DST_ANNO` (boolean, default true): whether to set the destination annotation to the new destination address.
 //! - `REPLY_ANNO` (annotation of one byte): an annotation set in replies, to the value that the flow's first packet
@@ -69,7 +81,7 @@
 //! # Handlers
 //! - `table_size` (read): flows in the table. `nmappings` is an older name.
 //! - `mapping_failures` (read): packets dropped because no mapping could be made.
-//! - `size` (read): flows in the table, including those of rewriters that share the capacity.
+//! - `size` (read): flows and mappings of endpoints in the table, including those of rewriters that share the capacity.
 //! - `capacity` (read, write): the maximum number of flows.
 //! - `tcp_table`, `udp_table` (read): the table, one line per direction of each flow: the original fields, the new
 //!   ones, the outputs of both directions (this direction's with a star), the input whose specification created it,
@@ -83,12 +95,23 @@
 //!   port, destination and port as their first packets arrive and as they leave, the state as far as it is known, whether they
 //!   were answered, and the seconds until they time out. `count` (read, a filter): how many those are. `kill` (write, a filter):
 //!   removes them. ConnTrack says what a filter is.
+//! - `endpoints`, `endpoints_json` (read): with endpoint-independent mapping, the endpoints that have one: protocol, address and
+//!   port inside and outside, the input whose specification made the mapping, and the number of its flows.
 //! - `clear` (write): removes all flows, including those of rewriters that share the capacity.
 //!
 //! # Example
 //! ```click
 //! rw :: IPRewriter(pattern 18.26.4.24 50000-65535 - - 0 1, drop);
 //! inside -> [0]rw[0] -> outside;
+//! outside_in -> [1]rw[1] -> inside_out;
+//! ```
+//!
+//! Endpoints inside that reach each other by what they are outside (hairpin, RFC 4787, section 6):
+//! ```click
+//! rw :: IPRewriter(pattern 18.26.4.24 50000-65535 - - 0 1, drop,
+//!   MAPPING endpoint-independent, FILTERING endpoint-independent);
+//! inside -> [0]rw[0] -> back :: IPClassifier(dst host 18.26.4.24, -);
+//! back[0] -> [1]rw; back[1] -> outside;
 //! outside_in -> [1]rw[1] -> inside_out;
 //! ```
 //!

@@ -214,6 +214,9 @@ impl Lane {
 
     /// Puts a flow into the heap of the guaranteed ones, or the other if there are no guarantees.
     pub(super) fn place(&mut self, slab: &Slab, record: u32, flow: &Flow) {
+        if flow.is_mapping() {
+            return; // it goes with the last of its flows
+        }
         let (guaranteed_ms, over_ms) = self.times(flow);
         if guaranteed_ms > flow.last_ms() {
             self.expiry.set(slab, record, GUARANTEED, guaranteed_ms);

@@ -77,6 +77,11 @@ impl Mapper {
             .any(|(pattern, outputs)| *outputs == flow.outputs && pattern.may_make(flow.id, flow.rewritten))
     }
 
+    /// Whether all its patterns map endpoints: see [`Pattern::maps_endpoints`].
+    pub(super) fn maps_endpoints(&self) -> bool {
+        self.patterns.get().is_some_and(|all| all.iter().all(|(pattern, _)| pattern.maps_endpoints()))
+    }
+
     /// What the identifier of a new flow of a worker becomes, and where its packets leave. `choose` applies a pattern, if that is possible.
     pub(super) fn choose(
         &self,

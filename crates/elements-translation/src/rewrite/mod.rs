@@ -9,6 +9,9 @@ mod apply;
 mod arguments;
 mod deltas;
 mod editor;
+mod endpoints;
+#[cfg(test)]
+mod endpoints_tests;
 mod exhausted;
 mod expiry;
 mod flow_set;

@@ -4,6 +4,7 @@
 //! (ICMPRewriter, FTPPortMapper) asks.
 
 use super::apply::{address_words, difference, words};
+use super::endpoints::Filtering;
 use super::flow_set::{Entered, FLOWS_MAX, FlowMatch, FlowSet};
 use super::input::{Input, Outputs, Spec};
 use super::lane::InputCounts;
@@ -77,9 +78,9 @@ pub(super) enum Miss<'t> {
 }
 
 /// What a flow is to become.
-struct Choice {
-    id: FlowId,
-    outputs: Outputs,
+pub(super) struct Choice {
+    pub(super) id: FlowId,
+    pub(super) outputs: Outputs,
     /// Whether another flow must not become the same.
     varies: bool,
 }
@@ -101,6 +102,8 @@ pub(super) struct Nat {
     specs: Vec<Spec>,
     inputs: Box<[Cell<Input>]>,
     counts: Arc<[InputCounts]>,
+    /// Who reaches an endpoint from outside, if what it is there does not depend on where it sends.
+    pub(super) filtering: Option<Filtering>,
     updater: Mutex<Updater>,
     ready: AtomicBool,
 }
@@ -114,6 +117,8 @@ pub(super) struct Plan {
     /// For TCP or all, and for IPRewriter's UDP.
     pub(super) policies: [Policy; 2],
     pub(super) specs: Vec<Spec>,
+    /// `None` for mappings that depend on where an endpoint sends.
+    pub(super) filtering: Option<Filtering>,
     pub(super) capacity: Capacity,
     pub(super) seed: u64,
 }
@@ -150,6 +155,7 @@ impl Nat {
             inputs: plan.specs.iter().map(|_| Cell::new(Input::Drop)).collect(),
             counts: plan.specs.iter().map(|_| InputCounts::default()).collect(),
             specs: plan.specs,
+            filtering: plan.filtering,
             updater: Mutex::new(Domain::global().updater()),
             ready: AtomicBool::new(false),
         }
@@ -265,19 +271,19 @@ impl Nat {
         let (Some(input), Some(set)) = (self.inputs.get(at), self.set()) else {
             return Miss::Drop(NO_SUCH_FLOW);
         };
-        match input.read(turn) {
-            Input::Drop => Miss::Drop(NO_SUCH_FLOW),
-            Input::Pass(output) => Miss::Pass(usize::from(*output)),
-            input => match self.make(set, turn, at, input, key, protocol, with) {
-                Some((found, new)) => {
-                    if new {
-                        found.flow.set_reply_anno(reply_anno);
-                    }
-                    Miss::Made(found)
-                }
-                None => Miss::Drop(NOT_MADE),
-            },
+        let input = input.read(turn);
+        let (made, otherwise) = match input {
+            Input::Drop => (self.admit(set, turn, key, protocol, with), Miss::Drop(NO_SUCH_FLOW)),
+            Input::Pass(output) => {
+                (self.admit(set, turn, key, protocol, with), Miss::Pass(usize::from(*output)))
+            }
+            input => (self.make(set, turn, at, input, key, protocol, with), Miss::Drop(NOT_MADE)),
+        };
+        let Some((found, new)) = made else { return otherwise };
+        if new {
+            found.flow.set_reply_anno(reply_anno);
         }
+        Miss::Made(found)
     }
 
     /// What becomes of packets at an input that are none of the rewriter's business.
@@ -304,6 +310,11 @@ impl Nat {
         protocol: u8,
         with: &mut Circumstances<'_>,
     ) -> Option<(FlowMatch<'t>, bool)> {
+        if self.filtering.is_some() && input.maps_endpoints() {
+            let made = self.make_mapped(set, turn, at, input, key, protocol, with);
+            self.counts[at].failures.fetch_add(u32::from(made.is_none()), Relaxed);
+            return made;
+        }
         // Each further round means that another worker has made a flow.
         loop {
             let Some(Choice { id, outputs, varies }) = self.choose(set, turn, input, key, with) else {
@@ -326,7 +337,7 @@ impl Nat {
     }
 
     /// What a specification makes of a flow's identifier. Takes the lock only to be sure that nothing is left.
-    fn choose(
+    pub(super) fn choose(
         &self,
         set: &FlowSet,
         turn: Turn<'_>,
@@ -379,7 +390,7 @@ impl Nat {
     }
 
     /// The flow to be made. `None` if the rewriter cannot follow such a mapping.
-    fn describe(
+    pub(super) fn describe(
         &self,
         at: usize,
         key: Key,
@@ -411,6 +422,7 @@ impl Nat {
             ip_change: difference(address_words(key.id()), address_words(rewritten)),
             transport_change,
             reply_anno: 0,
+            mapped: false,
         })
     }
 
@@ -470,7 +482,7 @@ impl Nat {
         let mut editor = set.edit(turn);
         for (map, old_map) in self.maps().zip(old.maps()) {
             for flow in old_set.flows(turn, old_map) {
-                let new = NewFlow { map, ..flow.describe() };
+                let mut new = NewFlow { map, ..flow.describe() };
                 let goes_on = |(now, before): &(&Input, &Input)| now.keeps(before, &new);
                 if !inputs.get(usize::from(new.input)).is_some_and(goes_on) {
                     lost += 1;
@@ -479,8 +491,22 @@ impl Nat {
                 if editor.find(Key::new(map, new.id)).is_some() {
                     continue;
                 }
-                let Some(found) = editor.insert(&new, flow.last_ms(), now_ms) else { continue };
-                found.flow.set_flags(flow.flags() & !flag::DELTAS);
+                let maps = inputs[usize::from(new.input)].0.maps_endpoints();
+                let held = match self.filtering.filter(|_| maps) {
+                    Some(filtering) => editor.hold(&new, filtering.mappings(), now_ms),
+                    None => Some(false),
+                };
+                let Some(held) = held else { continue };
+                new.mapped = held;
+                let Some(found) = editor.insert(&new, flow.last_ms(), now_ms) else {
+                    if new.mapped {
+                        editor.release(&new, usize::MAX);
+                    }
+                    continue;
+                };
+                found.flow.set_flags(
+                    flow.flags() & !flag::DELTAS & !flag::MAPPED | found.flow.flags() & flag::MAPPED,
+                );
                 if let Some(deltas) = flow.deltas(turn) {
                     editor.set_deltas(found.flow, deltas.clone());
                 }
@@ -519,6 +545,7 @@ mod tests {
             workers: vec![0, 1],
             policies: [policy; 2],
             specs: vec![Spec::Pattern(PatternRef::Here(pattern.clone()), [0, 1])],
+            filtering: None,
             capacity: Capacity::Own(i32::MAX),
             seed: 1,
         });

@@ -185,6 +185,11 @@ impl Pattern {
         self.top > 0
     }
 
+    /// Whether it can map endpoints independently of where they send to: it chooses what they are outside, and leaves alone where they send.
+    pub(super) fn maps_endpoints(&self) -> bool {
+        self.varies() && (self.daddr, self.dport) == (0, 0)
+    }
+
     /// Whether it may have made `rewritten` of a flow's identifier, whatever was free then.
     pub(super) fn may_make(&self, id: FlowId, rewritten: FlowId) -> bool {
         let fixed = self.fixed(id);

@@ -2,6 +2,9 @@
 
 use super::record::flag;
 
+/// The flags of a UDP flow of at least three packets, in both directions.
+const STREAMING: u8 = (3 * flag::PACKET) | flag::REPLIED;
+
 /// How long flows stay, in milliseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Policy {
@@ -31,7 +34,7 @@ impl Policy {
             Timeouts::Tcp { done, .. } if flags & flag::BOTH_DONE == flag::BOTH_DONE => done,
             Timeouts::Tcp { data, .. } if flags & flag::BOTH_DATA == flag::BOTH_DATA => data,
             Timeouts::Tcp { nodata, .. } => nodata,
-            Timeouts::Udp { streaming, .. } if flags & !flag::DELTAS > 3 * flag::PACKET => streaming,
+            Timeouts::Udp { streaming, .. } if flags & STREAMING == STREAMING => streaming,
             Timeouts::Udp { few, .. } => few,
         }
     }

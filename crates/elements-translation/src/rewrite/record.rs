@@ -18,6 +18,9 @@ use std::sync::atomic::{
 /// The map of a record whose flow was removed: no key has it.
 const DEAD: u32 = u32::MAX;
 
+/// The bit of a map's number that stands for the mappings of its flows' endpoints, which are records, too; see `super::endpoints`.
+pub(super) const MAPPINGS: u32 = 1 << 30;
+
 /// Bits of a record's flags. For TCP, by direction: whether it has ended, and whether data was seen.
 pub(super) mod flag {
     /// The forward direction has ended.
@@ -32,6 +35,8 @@ pub(super) mod flag {
     pub(crate) const REPLIED: u8 = 1;
     /// UDP: one packet, in the counter above [`REPLIED`] that stops at three.
     pub(crate) const PACKET: u8 = 2;
+    /// The flow counts for the mapping of its endpoint.
+    pub(crate) const MAPPED: u8 = 0x40;
     /// Sequence numbers are changed.
     pub(crate) const DELTAS: u8 = 0x80;
 }
@@ -58,12 +63,34 @@ pub(super) struct NewFlow {
     pub(super) ip_change: u16,
     pub(super) transport_change: u16,
     pub(super) reply_anno: u8,
+    /// Whether it counts for the mapping of its endpoint.
+    pub(super) mapped: bool,
 }
 
 impl NewFlow {
     /// What packets of both directions will be found by.
     pub(super) fn keys(&self) -> [Key; 2] {
         [self.id, self.rewritten.reversed()].map(|id| Key::new(self.map, id))
+    }
+
+    /// The mapping of the endpoint that sends the flow. With a `peer`, the note that the endpoint sends to this address; without one, that
+    /// is 0, the mapping itself. It is found by the endpoint and the input, or by what the endpoint is outside.
+    pub(super) fn mapping(&self, peer: u32) -> NewFlow {
+        NewFlow {
+            map: self.map | MAPPINGS,
+            id: FlowId { daddr: peer, dport: self.input, ..self.id },
+            rewritten: FlowId { daddr: peer, dport: 0, ..self.rewritten },
+            ip_change: 0,
+            transport_change: 0,
+            mapped: false,
+            ..*self
+        }
+    }
+
+    /// All that the flow may count for: see [`NewFlow::mapping`].
+    pub(super) fn mappings(&self) -> impl Iterator<Item = NewFlow> {
+        let peer = Some(self.id.daddr).filter(|&peer| peer != 0);
+        [Some(0), peer].into_iter().flatten().map(|peer| self.mapping(peer))
     }
 }
 
@@ -77,7 +104,7 @@ pub(super) struct Flow {
     pub(super) deltas: OptionCell<Deltas>,
     ports: [AtomicU32; 2],
     map: AtomicU32,
-    /// The changes of the IP checksum (upper half) and of the transport checksum.
+    /// The changes of the IP checksum (upper half) and of the transport checksum. A mapping, which changes no packet, counts its flows here.
     changes: AtomicU32,
     outputs: [AtomicU16; 2],
     input: AtomicU16,
@@ -128,7 +155,7 @@ impl Flow {
         self.last_ms.store(now_ms, Relaxed);
         self.changes.store(u32::from(new.ip_change) << 16 | u32::from(new.transport_change), Relaxed);
         self.input.store(new.input, Relaxed);
-        self.flags.store(0, Relaxed);
+        self.flags.store(if new.mapped { flag::MAPPED } else { 0 }, Relaxed);
         self.protocol.store(new.protocol, Relaxed);
         self.reply_anno.store(new.reply_anno, Relaxed);
         self.map.store(new.map, Release);
@@ -143,6 +170,26 @@ impl Flow {
     #[inline]
     pub(super) fn map(&self) -> Option<u32> {
         Some(self.map.load(Acquire)).filter(|&map| map != DEAD)
+    }
+
+    /// Whether it is the mapping of an endpoint, not a flow.
+    pub(super) fn is_mapping(&self) -> bool {
+        self.map().is_some_and(|map| map & MAPPINGS != 0)
+    }
+
+    /// One flow more counts for a mapping.
+    pub(super) fn hold(&self) {
+        self.changes.fetch_add(1, Relaxed);
+    }
+
+    /// One flow less does. Whether it was the last one.
+    pub(super) fn release(&self) -> bool {
+        self.changes.fetch_sub(1, Relaxed) == 1
+    }
+
+    /// How many flows count for a mapping.
+    pub(super) fn holders(&self) -> u32 {
+        self.changes.load(Relaxed)
     }
 
     /// Whether this is the key of a direction.
@@ -256,6 +303,7 @@ impl Flow {
             ip_change: self.ip_change(FORWARD),
             transport_change: self.transport_change(FORWARD),
             reply_anno: self.reply_anno(),
+            mapped: self.flags() & flag::MAPPED != 0,
         }
     }
 }

@@ -390,6 +390,10 @@ impl<P: Protocol> Element for Rewriter<P> {
         for &(name, protocol) in lists {
             h.read(name, move |e: &mut R<P>, cx| e.nat.list(cx.turn(), e.nat.map(protocol), now_ms(cx)));
         }
+        if matches!(P::KIND, Kind::Ip | Kind::Tcp | Kind::Udp) {
+            h.read("endpoints", |e: &mut R<P>, cx| e.nat.endpoint_lines(cx.turn()));
+            h.read("endpoints_json", |e: &mut R<P>, cx| e.nat.endpoint_json(cx.turn()));
+        }
         h.read_with("count", |e: &mut R<P>, cx, text| {
             Ok(e.nat.count_flows(cx.turn(), &Filter::parse(text)?).to_string())
         });

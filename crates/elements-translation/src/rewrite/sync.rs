@@ -36,6 +36,12 @@ pub(super) fn look_again<T>(look: impl FnOnce() -> Option<T>) -> Option<T> {
     look()
 }
 
+/// Takes the lock without which a mapping may go between being found and being counted.
+#[inline]
+pub(super) fn hold_lane<T>(lock: impl FnOnce() -> T) -> Option<T> {
+    Some(lock())
+}
+
 /// The order in which two shards are locked: the lower one first, so that no two updaters wait for each other.
 #[inline]
 pub(super) fn in_order([a, b]: [usize; 2]) -> [usize; 2] {

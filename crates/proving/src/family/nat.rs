@@ -41,10 +41,14 @@ const EXITS: [&str; 2] = ["out :: ToMemory($device)", "out :: Queue(1000) -> ToM
 /// The ports that flows from inside may get.
 const RANGES: [(u16, u16); 3] = [(1024, 65_535), (2_000, 2_100), (30_000, 60_000)];
 
+/// Whether an endpoint inside has a port for each flow, or one for all.
+const MAPPINGS: [&str; 2] = ["address-and-port-dependent", "endpoint-independent"];
+
 const KNOBS: &[Knob] = &[
     Knob { name: "tap", positions: TAPS.len() as u32, live: true },
     Knob { name: "exit", positions: EXITS.len() as u32, live: true },
     Knob { name: "range", positions: RANGES.len() as u32, live: true },
+    Knob { name: "mapping", positions: MAPPINGS.len() as u32, live: false },
 ];
 
 const fn v4(a: u8, b: u8, c: u8, d: u8) -> IpAddr {
@@ -85,12 +89,15 @@ impl Family for Nat {
         replace(&mut text, "out :: ToDevice($device, METHOD $METHOD)", EXITS[knobs.get("exit") as usize]);
         replace(&mut text, "$IN:eth", "02:00:00:00:00:01");
         replace(&mut text, "$OUT:eth", "02:00:00:00:00:02");
+        let mapping = MAPPINGS[knobs.get("mapping") as usize];
+        replace(&mut text, "$MAPPING address-and-port-dependent", &format!("$MAPPING {mapping}"));
         replace(&mut text, "share outside 1024-65535", &format!("share outside {low}-{high}"));
         text
     }
 
     fn model(&self, knobs: &Knobs) -> Box<dyn Model> {
-        Box::new(Gateway { range: range(knobs), ..Gateway::default() })
+        let one_port = knobs.get("mapping") == 1;
+        Box::new(Gateway { range: range(knobs), one_port, ..Gateway::default() })
     }
 
     fn step(&self, _: &Story, rng: &mut Rng) -> Step {
@@ -134,6 +141,8 @@ type Inner = (u8, (IpAddr, u16), (IpAddr, u16));
 #[derive(Clone, Default)]
 struct Gateway {
     range: (u16, u16),
+    /// Whether all flows of an endpoint have one port.
+    one_port: bool,
     /// Flows that were seen, and what they looked like outside.
     flows: BTreeMap<Inner, Outer>,
     /// Whether mappings may be gone, or be there, without having been seen.
@@ -309,6 +318,15 @@ impl Gateway {
         }
         if let Some(before) = before {
             return Err(format!("{inner:?} was {before:?} outside, and is {outer:?} now"));
+        }
+        let same_end = |other: &Inner| other.0 == inner.0 && other.1 == inner.1 && inner.0 != protocol::ICMP;
+        let differs = |(other, theirs): &(&Inner, &Outer)| {
+            // The server's port for connections from outside is another matter.
+            let in_range = (self.range.0..=self.range.1).contains(&theirs.1);
+            same_end(other) && theirs.1 != outer.1 && !to_server && in_range
+        };
+        if let Some(two) = self.flows.iter().find(differs).filter(|_| self.one_port && !self.forgotten) {
+            return Err(format!("{inner:?} is {outer:?} outside, though its endpoint is {two:?}"));
         }
         let other = self.flows.iter().find(|(other, theirs)| **theirs == outer && **other != inner);
         match other {

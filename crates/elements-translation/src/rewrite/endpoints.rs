@@ -1,0 +1,233 @@
+//! Endpoints inside that are the same outside wherever they send, and who reaches them there: mapping and filtering as RFC 4787 (UDP, sections
+//! 4 and 5) and RFC 5382 (TCP, REQ-1 and REQ-3) name them.
+//!
+//! The table of flows has a record more for each endpoint: its mapping, which is found by the endpoint or by what it is outside, and so
+//! cannot be another's. It counts the endpoint's flows and goes with the last of them. Where filtering asks for it, the endpoint has another
+//! such record for each address that it sends to.
+//!
+//! A worker that makes a flow counts it first, then adds it: the mapping stays meanwhile, as its removal takes all lanes, and the count one.
+
+use super::apply::{address_words, difference, words};
+use super::flow_set::{Entered, FlowMatch, FlowSet};
+use super::input::Input;
+use super::nat::{Circumstances, Nat};
+use super::record::{FORWARD, Flow, MAPPINGS, NewFlow, REPLY};
+use crate::flow_filter::protocol_name;
+use elements_shared::flow_id::{FlowId, Key};
+use rcu::Turn;
+use std::fmt::Write as _;
+
+/// Who reaches a mapped endpoint from outside (RFC 4787, section 5).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Filtering {
+    /// Whoever sends to it.
+    EndpointIndependent,
+    /// Hosts that it has sent to.
+    AddressDependent,
+    /// Endpoints that it has sent to.
+    AddressAndPortDependent,
+}
+
+const ENDPOINT_INDEPENDENT: &str = "endpoint-independent";
+const ADDRESS_DEPENDENT: &str = "address-dependent";
+const ADDRESS_AND_PORT_DEPENDENT: &str = "address-and-port-dependent";
+
+impl Filtering {
+    /// Reads the words of both keywords. `None` if mappings depend on where an endpoint sends, as Click's do.
+    ///
+    /// # Errors
+    /// What is wrong.
+    pub(super) fn read(
+        mapping: Option<&str>,
+        filtering: Option<&str>,
+    ) -> Result<Option<Filtering>, &'static str> {
+        let filtering = match filtering.unwrap_or(ADDRESS_AND_PORT_DEPENDENT) {
+            ENDPOINT_INDEPENDENT => Filtering::EndpointIndependent,
+            ADDRESS_DEPENDENT => Filtering::AddressDependent,
+            ADDRESS_AND_PORT_DEPENDENT => Filtering::AddressAndPortDependent,
+            _ => return Err("bad FILTERING"),
+        };
+        match mapping.unwrap_or(ADDRESS_AND_PORT_DEPENDENT) {
+            ENDPOINT_INDEPENDENT => Ok(Some(filtering)),
+            ADDRESS_AND_PORT_DEPENDENT if filtering == Filtering::AddressAndPortDependent => Ok(None),
+            ADDRESS_AND_PORT_DEPENDENT => Err("FILTERING needs MAPPING endpoint-independent"),
+            _ => Err("bad MAPPING"),
+        }
+    }
+
+    /// How many of [`NewFlow::mappings`] a flow counts for.
+    pub(super) fn mappings(self) -> usize {
+        if self == Filtering::AddressDependent { 2 } else { 1 }
+    }
+}
+
+impl Nat {
+    /// Makes the flow of a key, as what its endpoint is outside, or finds that another worker has made it; says which.
+    #[expect(clippy::too_many_arguments, reason = "a packet's circumstances")]
+    pub(super) fn make_mapped<'t>(
+        &self,
+        set: &'t FlowSet,
+        turn: Turn<'t>,
+        at: usize,
+        input: &Input,
+        key: Key,
+        protocol: u8,
+        with: &mut Circumstances<'_>,
+    ) -> Option<(FlowMatch<'t>, bool)> {
+        let endpoint = self.endpoint(set, turn, at, input, key, protocol, with)?;
+        self.enter_mapped(set, turn, endpoint.flow, key.id(), protocol, with)
+    }
+
+    /// The mapping of a flow's endpoint, which is made if need be. The flow counts for it from here on.
+    #[expect(clippy::too_many_arguments, reason = "a packet's circumstances")]
+    fn endpoint<'t>(
+        &self,
+        set: &'t FlowSet,
+        turn: Turn<'t>,
+        at: usize,
+        input: &Input,
+        key: Key,
+        protocol: u8,
+        with: &mut Circumstances<'_>,
+    ) -> Option<FlowMatch<'t>> {
+        let anywhere = FlowId { daddr: 0, dport: 0, ..key.id() };
+        let mappings = Key::new(key.map() | MAPPINGS, anywhere);
+        let known = Key::new(mappings.map(), FlowId { dport: at as u16, ..anywhere });
+        // Each further round means that another worker has made a mapping, or removed one.
+        loop {
+            if let Some(found) = set.hold(turn, with.worker, known, FORWARD) {
+                return Some(found);
+            }
+            let Some(choice) = self.choose(set, turn, input, mappings, with) else {
+                // Perhaps because another worker has made this very mapping, with the last number.
+                return set.hold(turn, with.worker, known, FORWARD);
+            };
+            let new =
+                self.describe(at, Key::new(key.map(), anywhere), protocol, choice.id, choice.outputs)?;
+            if let Entered::Refused = set.enter(turn, with.worker, &new.mapping(0), true, with.now_ms) {
+                return None;
+            }
+        }
+    }
+
+    /// Adds a flow of an endpoint, for whose mapping it counts already. Otherwise it counts no more.
+    fn enter_mapped<'t>(
+        &self,
+        set: &'t FlowSet,
+        turn: Turn<'t>,
+        endpoint: &Flow,
+        id: FlowId,
+        protocol: u8,
+        with: &Circumstances<'_>,
+    ) -> Option<(FlowMatch<'t>, bool)> {
+        let mapping = endpoint.describe();
+        let rewritten = FlowId { daddr: id.daddr, dport: id.dport, ..mapping.rewritten };
+        let new = NewFlow {
+            map: mapping.map & !MAPPINGS,
+            protocol,
+            id,
+            rewritten,
+            ip_change: difference(address_words(id), address_words(rewritten)),
+            transport_change: difference(words(id), words(rewritten)),
+            mapped: true,
+            ..mapping
+        };
+        if !self.note_peer(set, turn, &new, with) {
+            set.release(turn, &new, 1);
+            return None;
+        }
+        let known = match set.enter(turn, with.worker, &new, true, with.now_ms) {
+            Entered::Made(found) => return Some((found, true)),
+            Entered::Known(found) => Some((found, false)),
+            Entered::Taken | Entered::Refused => None,
+        };
+        set.release(turn, &new, usize::MAX);
+        known
+    }
+
+    /// Notes whom an endpoint sends to, if filtering asks for that. False if there is no room.
+    fn note_peer(&self, set: &FlowSet, turn: Turn<'_>, new: &NewFlow, with: &Circumstances<'_>) -> bool {
+        let most = self.filtering.map_or(0, Filtering::mappings);
+        // The first one is the mapping itself.
+        new.mappings().take(most).skip(1).all(|note| {
+            loop {
+                if set.hold(turn, with.worker, note.keys()[FORWARD], FORWARD).is_some() {
+                    return true;
+                }
+                match set.enter(turn, with.worker, &note, true, with.now_ms) {
+                    Entered::Made(_) | Entered::Known(_) => {}
+                    Entered::Taken | Entered::Refused => return false,
+                }
+            }
+        })
+    }
+
+    /// Makes a flow for a packet from outside, if it is for a mapped endpoint and filtering lets it in; or finds that another worker has.
+    pub(super) fn admit<'t>(
+        &self,
+        set: &'t FlowSet,
+        turn: Turn<'t>,
+        key: Key,
+        protocol: u8,
+        with: &Circumstances<'_>,
+    ) -> Option<(FlowMatch<'t>, bool)> {
+        let id = key.id();
+        let mapping = |peer| Key::new(key.map() | MAPPINGS, FlowId { saddr: peer, sport: 0, ..id });
+        match self.filtering? {
+            Filtering::EndpointIndependent => {}
+            Filtering::AddressDependent => {
+                set.find(turn, mapping(id.saddr)).filter(|found| found.direction == REPLY)?;
+            }
+            Filtering::AddressAndPortDependent => return None,
+        }
+        let endpoint = set.hold(turn, with.worker, mapping(0), REPLY)?.flow;
+        let outward = FlowId { daddr: id.saddr, dport: id.sport, ..endpoint.id(FORWARD) };
+        let (found, new) = self.enter_mapped(set, turn, endpoint, outward, protocol, with)?;
+        Some((FlowMatch { direction: REPLY, ..found }, new))
+    }
+
+    /// The mappings of all endpoints, with the flows that count for them.
+    fn endpoints<'t>(&'t self, turn: Turn<'t>) -> impl Iterator<Item = &'t Flow> {
+        let set = self.set().into_iter();
+        let all = set.flat_map(move |set| self.maps().flat_map(move |map| set.flows(turn, map | MAPPINGS)));
+        all.filter(|flow| flow.rewritten(FORWARD).daddr == 0)
+    }
+
+    /// One line for each mapped endpoint.
+    pub(super) fn endpoint_lines(&self, turn: Turn<'_>) -> String {
+        let mut text = String::new();
+        for flow in self.endpoints(turn) {
+            let (from, to) = (flow.id(FORWARD), flow.rewritten(FORWARD));
+            let (protocol, flows) = (protocol_name(flow.protocol()), flow.holders());
+            let _ = writeln!(
+                text,
+                "{protocol} {} {} > {} {} i{} [{flows}]",
+                from.source(),
+                from.sport,
+                to.source(),
+                to.sport,
+                flow.input()
+            );
+        }
+        text
+    }
+
+    /// An array with an object for each mapped endpoint.
+    pub(super) fn endpoint_json(&self, turn: Turn<'_>) -> String {
+        let mut text = String::from("[");
+        for flow in self.endpoints(turn) {
+            let end = |id: FlowId| format!("\"source\":\"{}\",\"sport\":{}", id.source(), id.sport);
+            let _ = write!(
+                text,
+                "{}\n{{\"protocol\":\"{}\",{},\"translated\":{{{}}},\"input\":{},\"flows\":{}}}",
+                if text.len() > 1 { "," } else { "" },
+                protocol_name(flow.protocol()),
+                end(flow.id(FORWARD)),
+                end(flow.rewritten(FORWARD)),
+                flow.input(),
+                flow.holders(),
+            );
+        }
+        text + "\n]\n"
+    }
+}
