@@ -80,6 +80,8 @@ enum Kind {
     Beacon,
     /// Connections of which the packet after the first is missing.
     Gap,
+    /// ESP of associations that are not there.
+    Esp,
 }
 
 impl FromArg for Kind {
@@ -97,6 +99,7 @@ impl FromArg for Kind {
             "wifi" => Kind::Wifi,
             "beacon" => Kind::Beacon,
             "gap" => Kind::Gap,
+            "esp" => Kind::Esp,
             other => return Err(format!("no kind {other}")),
         })
     }
@@ -141,7 +144,10 @@ impl Kind {
         let udp = [&udp, end].concat();
         let id = random as u16;
         match self {
-            Kind::Udp => ipv4(host, to, (id, 0), 17, &udp),
+            Kind::Esp if !is_friend => {
+                ipv4(host, to, (id, 0), 50, &[&(random as u32 | 256).to_be_bytes()[..], &[0; 60]].concat())
+            }
+            Kind::Udp | Kind::Esp => ipv4(host, to, (id, 0), 17, &udp),
             Kind::Syn | Kind::Open => {
                 let friendly = if matches!(self, Kind::Open) { 16 } else { 4 };
                 let flags = if is_friend { friendly } else { 2 };
@@ -288,6 +294,9 @@ const IP: &str = "MarkIPHeader";
 const NEXT: &str = "MarkIPHeader -> GetIPAddress(16)";
 const KNOWN: &str = "Script(write e.insert 10.0.0.1 2:0:0:0:0:9); Idle -> [1]e;";
 
+/// What comes is for an element's second input.
+const SECOND: &str = "MarkIPHeader -> x :: Tee -> Discard; Idle";
+
 const HOP: &str = "Script(write e.insert 10.0.0.1 2:0:0:0:0:9); Idle -> [1]e[1] -> Discard; e[2] -> Discard;";
 
 /// Every class that keeps something for strangers.
@@ -311,6 +320,7 @@ const CASES: &[Case] = &[
     ),
     case("IPReassembler", "HIMEM #", 500_000, "fragment", IP, ""),
     case("IP6Reassembler", "HIMEM #", 500_000, "fragment6", "MarkIP6Header", ""),
+    case("IPsec", "DEFAULT bypass", 256, "esp", SECOND, "x[1] -> [1]e[1] -> f;"),
     case("FlowIPManager", "CAPACITY #", 4096, "udp", IP, ""),
     case("IPRRSwitch", "CAPACITY #", 4096, "udp", IP, ""),
     case("FlowMinLoadSwitch", "CAPACITY #", 4096, "udp", IP, ""),

@@ -15,6 +15,10 @@
 //! that is in use, and is a packet like others if not. ESP in fragments must be put together before, with IPReassembler and
 //! IP6Reassembler. Dummies and padding that hide traffic (RFC 4303, sections 2.6 and 2.7) are dropped and removed.
 //!
+//! ESP of an association that is not there waits for it, up to 256 packets on each worker and a second: when keys are renewed, the peer may use the new ones
+//! before KernelIPsec's thread has run. Packets of one association leave in order. Those that have waited in vain, and those for which there is no room, are
+//! dropped as `no such association`. A hot swap takes along what waits.
+//!
 //! Packets that leave have their destination annotation set and their header marked, for a route table behind each output. A tunnel's header has the
 //! packet's DSCP and, by RFC 6040, its congestion mark; an IPv4 packet that must not be cut makes one that must not be cut. Packets that would be longer
 //! than MTU as ESP are dropped if they must not be cut; senders get ICMP errors that name the length that fits, at output 1 and at most 1000 a
@@ -45,6 +49,7 @@
 //! - `associations` (read): a line for each, without its key: source, destination, SPI, algorithm, mode, and what it has done.
 //! - `policies` (read): a line for each, the best of each direction first, as POLICY has them.
 //! - `association_count`, `policy_count` (read): how many there are.
+//! - `waiting` (read): packets that wait for their associations.
 //! - `add_association`, `add_policy` (write): words as those of SA and POLICY. An association with the same destination, SPI and key goes on with its numbers.
 //! - `remove_association` (write): `DESTINATION SPI`.
 //! - `remove_policy` (write): words as those of POLICY; direction, prefixes, protocol, ports and tag count.
@@ -61,6 +66,7 @@
 //! KernelIPsec, ESPEncap, ESPDecap, IPReassembler, IPFragmenter
 
 use super::associations::{Limit, Sa};
+use super::early::{self, Early};
 use super::flow::Flow;
 use super::inbound::{self, Kind};
 use super::outbound;
@@ -77,6 +83,7 @@ use router::{
 use std::any::Any;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
+use std::time::Duration;
 
 /// The class.
 pub(crate) const CLASS: Class = Class::new("IPsec", create)
@@ -84,6 +91,9 @@ pub(crate) const CLASS: Class = Class::new("IPsec", create)
     .processing("h/h")
     .residency(Residency::Shared)
     .makes("ICMP errors")
+    .holds("packets that came before their association")
+    // A buffer each, and a share of the tables, which strangers cannot make longer.
+    .keeps("packets that came before their association", "", early::MOST as u64, 2560)
     .hides(text::shown)
     .doc(router::manual!("ipsec.rs"));
 
@@ -96,6 +106,11 @@ const ERRORS: u32 = 1000;
 /// How often an association is asked for while there is none.
 const ASK_AGAIN_NS: i64 = 1_000_000_000;
 const NO_POLICY: &str = "no policy";
+const UNKNOWN: &str = "no such association";
+/// Timer: packets that wait are looked at.
+const WAITING: u32 = 0;
+/// How often that is done.
+const LOOK: Duration = Duration::from_millis(5);
 
 struct Ipsec {
     shared: Arc<Shared>,
@@ -109,6 +124,8 @@ struct Ipsec {
     copy_df: bool,
     nat_port: u16,
     has_host: bool,
+    /// Packets that wait for their associations.
+    early: Early<Packet>,
     /// The second that is counted, and the errors in it.
     errors: (i64, u32),
 }
@@ -160,8 +177,73 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         copy_df,
         nat_port,
         has_host: config.outputs() > 2,
+        early: Early::new(),
         errors: (0, 0),
     }))
+}
+
+/// What goes to a new configuration.
+struct Handover {
+    tables: Arc<Tables>,
+    early: Early<Packet>,
+}
+
+/// What has become of a packet from outside.
+enum Entrance {
+    /// It is let in.
+    Inside(Packet),
+    /// It comes before its association, or behind such a packet.
+    Early(Packet),
+    /// It went another way.
+    Closed,
+}
+
+/// What becomes of a packet from outside that is not let in.
+enum Other {
+    Early,
+    /// It is for the daemon of this machine.
+    Host,
+    Refused(&'static str),
+}
+
+/// What packets from outside are looked up in.
+#[derive(Clone, Copy)]
+struct View<'t> {
+    tables: &'t Tables,
+    policies: &'t Spd,
+    turn: Turn<'t>,
+}
+
+impl<'t> View<'t> {
+    fn of(tables: &'t Tables, turn: Turn<'t>) -> View<'t> {
+        View { tables, policies: tables.into.read(turn), turn }
+    }
+}
+
+/// Packets of one association that came one after the other, and their octets: they are counted together.
+#[derive(Default)]
+struct Came<'t> {
+    of: Option<&'t Sa>,
+    packets: u64,
+    bytes: u64,
+}
+
+impl<'t> Came<'t> {
+    #[inline]
+    fn add(&mut self, sa: &'t Sa, bytes: usize, tables: &Tables, cx: &Cx<'_>) {
+        if !self.of.is_some_and(|of| std::ptr::eq(of, sa)) {
+            self.count(tables, cx);
+            *self = Came { of: Some(sa), packets: 0, bytes: 0 };
+        }
+        (self.packets, self.bytes) = (self.packets + 1, self.bytes + bytes as u64);
+    }
+
+    #[inline]
+    fn count(&self, tables: &Tables, cx: &Cx<'_>) {
+        if let Some(sa) = self.of {
+            account(tables, sa, self.packets, self.bytes, cx);
+        }
+    }
 }
 
 /// What becomes of a packet of the protected side.
@@ -264,86 +346,122 @@ impl Ipsec {
     }
 
     /// Packets from outside.
-    fn enter(&mut self, cx: &mut Cx<'_>, batch: Batch) {
+    fn enter(&mut self, cx: &mut Cx<'_>, mut batch: Batch) {
         let tables = self.tables.clone();
-        let turn = cx.turn();
-        let spd = tables.into.read(turn);
-        // The association of the packets before, how many they were, and their octets.
-        let mut run: Option<(&Sa, u64, u64)> = None;
-        cx.scatter(batch, |cx, packet| {
-            let (verdict, by) = self.admit(&tables, spd, turn, cx, packet);
-            if let Some(sa) = by {
-                let bytes = packet.len() as u64;
-                run = match run {
-                    Some((of, packets, all)) if std::ptr::eq(of, sa) => Some((of, packets + 1, all + bytes)),
-                    before => {
-                        before.iter().for_each(|(of, packets, all)| account(&tables, of, *packets, *all, cx));
-                        Some((sa, 1, bytes))
-                    }
-                };
-            }
-            verdict
+        let newest = tables.newest();
+        let (view, mut came) = (View::of(&tables, cx.turn()), Came::default());
+        let mut early = std::mem::take(&mut self.early);
+        if early.note(newest) {
+            self.look_again(cx, view, &mut early);
+        }
+        batch.filter_map(|packet| match self.let_in(cx, view, &early, &mut came, packet) {
+            Entrance::Inside(packet) => Some(packet),
+            Entrance::Early(packet) => wait(cx, &mut early, packet),
+            Entrance::Closed => None,
         });
-        run.iter().for_each(|(of, packets, all)| account(&tables, of, *packets, *all, cx));
+        came.count(&tables, cx);
+        self.early = early;
+        cx.emit(1, batch);
     }
 
-    /// What becomes of a packet from outside, and the association that has shown it to be right.
+    /// Lets those in that have waited for their associations, and drops those that have waited in vain.
+    #[cold]
+    fn look_again(&self, cx: &mut Cx<'_>, view: View<'_>, early: &mut Early<Packet>) {
+        let mut came = Came::default();
+        early.again(cx.now_ns(), |early, packet, is_over| {
+            match self.let_in(cx, view, early, &mut came, packet) {
+                Entrance::Inside(packet) => cx.emit_packet(1, packet),
+                Entrance::Early(packet) if is_over => cx.drop(packet, UNKNOWN),
+                Entrance::Early(packet) => return Some(packet),
+                Entrance::Closed => {}
+            }
+            None
+        });
+        came.count(view.tables, cx);
+    }
+
+    /// Lets a packet from outside in that may be let in.
+    #[inline]
+    fn let_in<'t>(
+        &self,
+        cx: &mut Cx<'_>,
+        view: View<'t>,
+        early: &Early<Packet>,
+        came: &mut Came<'t>,
+        mut packet: Packet,
+    ) -> Entrance {
+        match self.admit(cx, view, early, came, &mut packet) {
+            Ok(()) => return Entrance::Inside(packet),
+            Err(Other::Early) => return Entrance::Early(packet),
+            Err(Other::Host) => cx.emit_packet(2, packet),
+            Err(Other::Refused(reason)) => cx.drop(packet, reason),
+        }
+        Entrance::Closed
+    }
+
+    /// Whether a packet from outside may be let in; what was protected no longer is.
     #[inline]
     fn admit<'t>(
         &self,
-        tables: &'t Tables,
-        spd: &Spd,
-        turn: Turn<'t>,
-        cx: &mut Cx<'_>,
+        cx: &Cx<'_>,
+        view: View<'t>,
+        early: &Early<Packet>,
+        came: &mut Came<'t>,
         packet: &mut Packet,
-    ) -> (Verdict, Option<&'t Sa>) {
-        let Some(flow) = Flow::of(packet.data()) else { return (Verdict::Drop("no IP packet"), None) };
+    ) -> Result<(), Other> {
+        let flow = Flow::of(packet.data()).ok_or(Other::Refused("no IP packet"))?;
         let at = match inbound::kind(&flow, packet.data(), self.nat_port) {
             Kind::Esp(at) => at,
-            Kind::Ike if self.has_host => return (Verdict::Output(2), None),
-            Kind::KeepAlive => return (Verdict::Drop("keeps a translation alive"), None),
-            Kind::Fragment => return (Verdict::Drop("a fragment of ESP"), None),
-            Kind::Ike | Kind::Clear => return (self.check(spd, &flow, None, packet), None),
+            Kind::Ike if self.has_host => return Err(Other::Host),
+            Kind::KeepAlive => return Err(Other::Refused("keeps a translation alive")),
+            Kind::Fragment => return Err(Other::Refused("a fragment of ESP")),
+            Kind::Ike | Kind::Clear => return self.check(view.policies, &flow, None, packet),
         };
-        let Some(spi) = inbound::spi(packet.data(), at) else { return (Verdict::Drop("too short"), None) };
-        let Some(sa) = tables.sad.find(spi, inbound::destination(&flow), turn) else {
-            return (Verdict::Drop("no such association"), None);
-        };
+        let spi = inbound::spi(packet.data(), at).ok_or(Other::Refused("too short"))?;
+        let found = view.tables.sad.find(spi, inbound::destination(&flow), view.turn);
+        let sa = found.filter(|sa| !early.may_wait_for(sa.age)).ok_or(Other::Early)?;
         // A sender that both ends have agreed to find at a port comes from there, and others from none.
         if sa.ports.is_some() != (flow.protocol == wire::ip_proto::UDP) {
-            return (Verdict::Drop("in UDP, or not, against what was agreed"), None);
+            return Err(Other::Refused("in UDP, or not, against what was agreed"));
         }
         if !sa.is_good(cx.now_ns()) {
-            return (Verdict::Drop("the association is over"), None);
+            return Err(Other::Refused("the association is over"));
         }
-        if let Err(reason) = inbound::open(sa, &flow, at, packet) {
-            return (Verdict::Drop(reason), None);
-        }
-        let Some(inner) = Flow::of(packet.data()) else {
-            return (Verdict::Drop("no IP packet inside"), Some(sa));
+        inbound::open(sa, &flow, at, packet).map_err(Other::Refused)?;
+        let inner = Flow::of(packet.data());
+        let admitted = match inner {
+            Some(inner) => self.check(view.policies, &inner, Some(sa), packet),
+            None => Err(Other::Refused("no IP packet inside")),
         };
-        (self.check(spd, &inner, Some(sa), packet), Some(sa))
+        came.add(sa, packet.len(), view.tables, cx);
+        admitted
     }
 
     /// Whether a policy lets a packet in that is protected by an association, or by none.
     #[inline]
-    fn check(&self, spd: &Spd, flow: &Flow, sa: Option<&Sa>, packet: &mut Packet) -> Verdict {
-        let admitted = match spd.find(flow) {
-            Some(rule) => admits(rule, sa),
+    fn check(&self, spd: &Spd, flow: &Flow, sa: Option<&Sa>, packet: &mut Packet) -> Result<(), Other> {
+        match spd.find(flow) {
+            Some(rule) => admits(rule, sa).map_err(Other::Refused)?,
             // What is protected although no policy says so was not agreed on.
-            None if self.default_passes && sa.is_none() => Ok(()),
-            None => Err(NO_POLICY),
-        };
-        match admitted {
-            Ok(()) => {
-                if sa.is_none() {
-                    inbound::mark(packet);
-                }
-                Verdict::Output(1)
-            }
-            Err(reason) => Verdict::Drop(reason),
+            None if self.default_passes && sa.is_none() => {}
+            None => return Err(Other::Refused(NO_POLICY)),
         }
+        if sa.is_none() {
+            inbound::mark(packet);
+        }
+        Ok(())
     }
+}
+
+/// Lets a packet wait for its association, if there is room.
+#[cold]
+fn wait(cx: &mut Cx<'_>, early: &mut Early<Packet>, packet: Packet) -> Option<Packet> {
+    match early.push(cx.now_ns() + early::PATIENCE_NS, packet) {
+        Ok(()) if !cx.timers().is_set(WAITING) => cx.timers().after(WAITING, LOOK),
+        Ok(()) => {}
+        Err(packet) => cx.drop(packet, UNKNOWN),
+    }
+    None
 }
 
 /// Numbers that were taken for packets that follow each other.
@@ -402,14 +520,33 @@ impl Element for Ipsec {
         if port == 0 { self.leave(cx, batch) } else { self.enter(cx, batch) }
     }
 
+    /// Packets wait.
+    fn timer(&mut self, cx: &mut Cx<'_>, _key: u32) {
+        let tables = self.tables.clone();
+        let newest = tables.newest();
+        let (view, mut early) = (View::of(&tables, cx.turn()), std::mem::take(&mut self.early));
+        early.note(newest);
+        self.look_again(cx, view, &mut early);
+        self.early = early;
+        if self.early.len() > 0 {
+            cx.timers().after(WAITING, LOOK);
+        }
+    }
+
+    fn held(&self) -> usize {
+        self.early.len()
+    }
+
     fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {
-        Some(Box::new(self.tables.clone()))
+        let early = std::mem::take(&mut self.early);
+        Some(Box::new(Handover { tables: self.tables.clone(), early }))
     }
 
     /// The tables go on, with what arguments have changed. Their numbers must: none may come twice under a key.
-    fn take_state(&mut self, _cx: &mut Cx<'_>, state: Box<dyn Any + Send>) {
-        let Ok(tables) = state.downcast::<Arc<Tables>>() else { return };
-        self.shared.take_over(*tables);
+    fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) {
+        let Ok(state) = state.downcast::<Handover>() else { return };
+        self.shared.take_over(state.tables);
+        self.early.adopt(state.early, |packet| cx.drop(packet, UNKNOWN));
     }
 
     fn taken_over(&mut self, cx: &mut Cx<'_>) {
@@ -419,6 +556,9 @@ impl Element for Ipsec {
             for (_, why) in self.tables.apply_arguments(changes) {
                 cx.log(&format!("{}: {why}", cx.name()));
             }
+        }
+        if self.early.len() > 0 {
+            cx.timers().after(WAITING, LOOK);
         }
     }
 
@@ -442,6 +582,7 @@ impl Element for Ipsec {
         h.read("policy_count", |e: &mut Ipsec, _| e.tables.count().1)
             .merged(Merge::First)
             .measures(&POLICIES);
+        h.read("waiting", |e: &mut Ipsec, _| e.early.len()).merged(Merge::Sum);
         h.write_outcome("add_association", |e: &mut Ipsec, cx, words| {
             e.change(
                 text::association(&split(words), cx.now_ns(), true).map(|of| Change::Associate(Box::new(of))),

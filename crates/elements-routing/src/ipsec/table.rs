@@ -13,7 +13,10 @@ use elements_shared::ipsec_port::{
 use rcu::{Cell, Domain, Updater};
 use std::collections::{BTreeMap, HashMap};
 use std::net::IpAddr;
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{
+    AtomicU64, AtomicUsize,
+    Ordering::{Acquire, Relaxed, Release},
+};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -32,6 +35,8 @@ pub(crate) struct Tables {
     books: Mutex<Books>,
     /// How many associations and policies there are.
     counts: [AtomicUsize; 2],
+    /// The age of the youngest association: all that were made up to it have come into `sad`.
+    newest: AtomicU64,
     notices: Mutex<Vec<Notice>>,
     /// What takes away what arguments brought.
     arguments: Mutex<Vec<Change>>,
@@ -68,6 +73,7 @@ impl Tables {
                 seed,
             }),
             counts: Default::default(),
+            newest: AtomicU64::new(0),
             notices: Mutex::default(),
             arguments: Mutex::default(),
             updater: Mutex::new(Domain::global().updater()),
@@ -105,6 +111,12 @@ impl Tables {
     pub(crate) fn count(&self) -> (usize, usize) {
         let [associations, policies] = &self.counts;
         (associations.load(Relaxed), policies.load(Relaxed))
+    }
+
+    /// The age of the youngest association. What is looked up after this call finds those that are as old.
+    #[inline]
+    pub(crate) fn newest(&self) -> u64 {
+        self.newest.load(Acquire)
     }
 
     /// Adds to the seed what another run would not have: the time.
@@ -189,6 +201,8 @@ impl Tables {
         let before = books.associations.get(&key).map(|before| &**before);
         let sa = Arc::new(Sa::new(of, start, books.age, before).map_err(Refused::Unsupported)?);
         self.with_room(|updater| self.sad.insert(&sa, updater))?;
+        // Behind it: whoever sees this age finds the association.
+        self.newest.store(books.age, Release);
         books.associations.insert(key, sa.clone());
         self.settle(&books, &sa)
     }
