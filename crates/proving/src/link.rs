@@ -27,6 +27,8 @@ pub struct Link {
     pub loss: u32,
     /// Whether it carries anything.
     pub up: bool,
+    /// Whether the model says what its weather does, so that nothing that is lost here is excused.
+    pub is_modelled: bool,
     /// Behind which station each Ethernet address was seen.
     seen: BTreeMap<Mac, Station>,
 }
@@ -41,6 +43,7 @@ impl Link {
             jitter_ns: 0,
             loss: 0,
             up: true,
+            is_modelled: false,
             seen: BTreeMap::new(),
         }
     }

@@ -353,7 +353,13 @@ impl World {
         self.trace.add(now_ns, at, &frame);
         self.count += 1;
         self.bystander.look(&frame);
-        let Some(arrives_ns) = link.carry(now_ns, &mut self.rng) else { return self.lose(&frame) };
+        let is_modelled = link.is_modelled;
+        let Some(arrives_ns) = link.carry(now_ns, &mut self.rng) else {
+            if !is_modelled {
+                self.lose(&frame);
+            }
+            return;
+        };
         for to in link.targets(from, &frame) {
             self.count += 1;
             self.flights.insert((arrives_ns, self.count), (to, frame.clone()));

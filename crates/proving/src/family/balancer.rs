@@ -95,6 +95,7 @@ impl Family for Balancer {
             begun: [0; 4],
             uneven: 0,
             changed_ns: 0,
+            forgot: false,
             ending: Vec::new(),
         })
     }
@@ -210,6 +211,8 @@ struct Service {
     /// By how many flows servers may differ more than the mode says.
     uneven: u32,
     changed_ns: i64,
+    /// Whether the balancer may have forgotten flows that had passed: answers find only those that have been seen since.
+    forgot: bool,
     /// Servers whose flows just end, so that an answer under way finds its flow no more.
     ending: Vec<usize>,
 }
@@ -279,6 +282,12 @@ fn flow(sent: &Sent) -> Flow {
     (sent.look.protocol, sent.look.src, sent.look.ports)
 }
 
+/// The flow that an answer belongs to.
+fn asked(sent: &Sent) -> Flow {
+    let [from, to] = sent.look.ports;
+    (sent.look.protocol, sent.look.dst, [to, from])
+}
+
 impl Model for Service {
     fn fate(&self, sent: &Sent) -> Fate {
         let look = &sent.look;
@@ -287,6 +296,9 @@ impl Model for Service {
         }
         match (0..CLIENTS.len()).find(|&client| ip(client) == look.dst) {
             Some(_) if self.way == Way::Mappers && self.ending.contains(&(sent.host - CLIENTS.len())) => {
+                Fate::Open
+            }
+            Some(_) if self.way == Way::Mappers && self.forgot && !self.flows.contains_key(&asked(sent)) => {
                 Fate::Open
             }
             Some(client) => Fate::Arrives { hosts: vec![client], hops: 1, as_sent: false, ecn: None },
@@ -318,6 +330,7 @@ impl Model for Service {
 
     fn restart(&mut self, _: usize) {
         self.flows.clear();
+        self.forgot = true;
         self.loads = [0; 4];
     }
 

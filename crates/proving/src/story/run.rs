@@ -336,6 +336,7 @@ impl Teller {
         };
         let good = link.is_good();
         let is_known = self.world.judge.history.change(now_ns, |model| model.weather(name, weather));
+        self.world.links[at].is_modelled = is_known;
         // What the model does not answer for may get lost.
         self.world.judge.excuses.weather(at, good || is_known, now_ns);
         Ok(())
