@@ -188,6 +188,21 @@ impl Batch {
         first
     }
 
+    /// Adds packets that are copied from memory.
+    ///
+    /// # Safety
+    /// There are so many packets at `from`, and the caller forgets them there. They have room in the batch.
+    #[inline]
+    pub(crate) unsafe fn add(&mut self, from: *const Packet, count: usize) {
+        debug_assert!(count <= BATCH_MAX - self.0.len, "batch overflow");
+        // SAFETY: the caller says that there is room behind the packets.
+        unsafe {
+            let to = self.0.packets.as_mut_ptr().cast::<Packet>().add(self.0.len);
+            from.copy_to_nonoverlapping(to, count);
+        }
+        self.0.len += count;
+    }
+
     /// Empties the batch; the caller that has noted the buffers owns them now.
     #[inline]
     pub(crate) fn forget(&mut self) {

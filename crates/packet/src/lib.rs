@@ -20,6 +20,7 @@
 mod anno;
 mod arena;
 mod batch;
+mod fifo;
 mod memory;
 mod packet;
 mod pool;
@@ -28,6 +29,7 @@ mod window;
 pub use anno::Anno;
 pub use arena::{Class, LARGE_STRIDE, SMALL_STRIDE, strays};
 pub use batch::{BATCH_MAX, Batch};
+pub use fifo::Fifo;
 pub use memory::{prefetch, roomy_vec};
 pub use packet::{ANNO_BYTES, DEFAULT_HEADROOM, FlowTag, Kind, Packet};
 pub use pool::{Pool, Usage, circulating, usage};

@@ -41,7 +41,7 @@
 
 use super::storage::{Common, Sleepers};
 use crossbeam_queue::ArrayQueue;
-use packet::{Batch, Packet};
+use packet::{Batch, Fifo, Packet};
 use router::{
     Class, Config, ConfigError, Cx, Decision, Element, Flags, Handlers, Look, Metric, Pull, Residency,
     TableSize, Then,
@@ -105,7 +105,7 @@ const LEAST_RING: usize = 1024;
 
 struct Queue {
     common: Arc<Common>,
-    local: VecDeque<Packet>,
+    local: Fifo,
     overflow_output: bool,
     in_vain: u8,
     /// Pulls in vain after which pullers sleep.
@@ -192,7 +192,7 @@ pub(super) fn create_sized(
                 .collect(),
         })
     })?;
-    let local = if crosses { VecDeque::new() } else { VecDeque::with_capacity(capacity.min(LEAST_RING)) };
+    let local = Fifo::with_capacity(if crosses { 0 } else { capacity.min(LEAST_RING) });
     let overflow_output = config.output_is_push(1);
     let class = config.class_of(config.index());
     Ok(Box::new(Queue {
@@ -236,10 +236,8 @@ impl Queue {
     /// Moves up to `most` packets to an empty batch.
     #[inline]
     fn fetch_into(&mut self, batch: &mut Batch, most: usize) {
-        if self.common.ring.is_none() && most > 1 {
-            // Once for all, where the deque wraps: half of the instructions of taking them one by one.
-            let count = most.min(self.local.len());
-            return batch.extend(self.local.drain(..count));
+        if self.common.ring.is_none() {
+            return self.local.take_into(batch, most);
         }
         while batch.len() < most
             && let Some(packet) = self.fetch()
@@ -253,7 +251,7 @@ impl Queue {
     fn store_all(&mut self, cx: &mut Cx<'_>, mut batch: Batch) -> Option<Batch> {
         let room = self.room();
         let rest = if self.common.ring.is_none() && batch.len() <= room {
-            batch.drain(|packet| self.local.push_back(packet));
+            self.local.append(&mut batch);
             None
         } else {
             Some(self.store_some(cx, &mut batch, room))
