@@ -149,7 +149,8 @@ struct Gateway {
     forgotten: bool,
     /// The range before the last that differed: what it translated may still wait for a neighbour.
     before: Option<(u16, u16)>,
-    /// What flows looked like outside whose packets may have left before the last restart: the gateway may know them no more.
+    /// What flows looked like outside whose packets may have left before the last restart or change of the range: the gateway may know them no
+    /// more.
     doubtful: BTreeSet<Outer>,
     /// When that was, or that it is now.
     restarted: Option<i64>,
@@ -232,6 +233,8 @@ impl Model for Gateway {
             self.flows.retain(|&(_, inside, _), outer| inside == WEB && outer.1 == 80);
             self.before = Some(self.range);
             self.range = range(new);
+            // A port of the old range may be one of the new range, too.
+            self.restarts = true;
         }
         Verdict::Succeeds
     }
