@@ -100,6 +100,11 @@ impl<F: Family> Sticky<F> {
             return Some(hop);
         }
         let chosen = forwarding.pick(|| hash);
+        if over && chosen.is_none() {
+            // Nor is a flow that begins anew remembered before it has a next hop.
+            self.table.remove(slot);
+            return None;
+        }
         // While the route leads nowhere a flow waits for its next hop.
         if over || chosen.is_some() {
             self.moved += u64::from(!over);
