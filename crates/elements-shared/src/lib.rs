@@ -16,6 +16,7 @@ pub mod esp_front;
 pub mod ether_address;
 pub mod ether_header;
 pub mod feeds;
+pub mod flow_filter;
 pub mod flow_hash;
 pub mod flow_id;
 pub mod flow_key;

@@ -7,7 +7,6 @@
 mod aliases;
 pub mod balance;
 pub mod flow;
-mod flow_filter;
 pub mod rewrite;
 #[cfg(test)]
 mod testing;

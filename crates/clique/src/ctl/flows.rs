@@ -15,6 +15,9 @@ pub(super) struct Flows {
     /// Those of this element, instead of all elements that have flows.
     #[arg(short, long, value_name = "ELEMENT")]
     element: Option<String>,
+    /// Print each as a line of JSON, with the name of its element.
+    #[arg(short, long, conflicts_with_all = ["counts", "kill", "watch"])]
+    lines: bool,
     /// Print how many there are.
     #[arg(short = 'c', long = "count", conflicts_with_all = ["kill", "watch"])]
     counts: bool,
@@ -25,6 +28,29 @@ pub(super) struct Flows {
     #[arg(short, long, conflicts_with = "filter")]
     watch: bool,
 }
+
+/// The handlers of an element that tell of its flows: they take a filter.
+struct Tells {
+    /// What says that the element has them.
+    json: &'static str,
+    list: &'static str,
+    count: &'static str,
+    kill: &'static str,
+    /// The room for flows, where that may be none.
+    capacity: Option<&'static str>,
+}
+
+/// What knows connections, and what remembers the next hops of flows.
+const TELLS: [Tells; 2] = [
+    Tells { json: "flows_json", list: "flows", count: "count", kill: "kill", capacity: None },
+    Tells {
+        json: "flow_json",
+        list: "flow_list",
+        count: "flow_count",
+        kill: "flow_kill",
+        capacity: Some("flow_capacity"),
+    },
+];
 
 impl Flows {
     /// Whether it goes on until it is interrupted.
@@ -44,36 +70,39 @@ impl Session {
         }
         let elements = self.with_flows(flows.element.as_deref())?;
         let (mut text, mut list) = (String::new(), Vec::new());
-        for element in &elements {
+        for (element, tells) in &elements {
             if flows.counts || flows.kill {
-                let count = self.number(element, &filter)?;
+                let count = self.number(&format!("{element}.{}", tells.count), &filter)?;
                 if flows.kill {
-                    fine(self.client.write(&format!("{element}.kill"), &filter))?;
+                    fine(self.client.write(&format!("{element}.{}", tells.kill), &filter))?;
                 }
                 text.push_str(&format!("{element}\t{count}\n"));
                 list.push(json!({ "element": element, if flows.kill { "killed" } else { "count" }: count }));
-            } else if self.json {
-                let json = data(self.client.read(&format!("{element}.flows_json"), &filter))?;
-                let known =
-                    serde_json::from_str::<Value>(&json).map_err(|error| format!("{element}: {error}"))?;
-                list.push(json!({ "element": element, "flows": known }));
+            } else if self.json || flows.lines {
+                let json = data(self.client.read(&format!("{element}.{}", tells.json), &filter))?;
+                let known = objects(&json).map_err(|error| format!("{element}: {error}"))?;
+                if flows.lines {
+                    text.extend(known.iter().map(|flow| line(element, flow)));
+                } else {
+                    list.push(json!({ "element": element, "flows": known }));
+                }
             } else {
-                let lines = data(self.client.read(&format!("{element}.flows"), &filter))?;
+                let lines = data(self.client.read(&format!("{element}.{}", tells.list), &filter))?;
                 // The element's name is said where there are several.
                 let name = if elements.len() > 1 { format!("{element}: ") } else { String::new() };
                 text.extend(ended(&lines).lines().map(|line| format!("{name}{line}\n")));
             }
         }
-        if self.json { print_json(&json!({ "elements": list })) } else { print(&text) }
+        if self.json && !flows.lines { print_json(&json!({ "elements": list })) } else { print(&text) }
     }
 
-    fn number(&mut self, element: &str, filter: &str) -> Result<u64, String> {
-        let count = data(self.client.read(&format!("{element}.count"), filter))?;
-        count.trim().parse().map_err(|_| format!("{element}.count is no number: {count}"))
+    fn number(&mut self, handler: &str, filter: &str) -> Result<u64, String> {
+        let count = data(self.client.read(handler, filter))?;
+        count.trim().parse().map_err(|_| format!("{handler} is no number: {count}"))
     }
 
     /// The elements that list flows: the one that is named, or all.
-    fn with_flows(&mut self, named: Option<&str>) -> Result<Vec<String>, String> {
+    fn with_flows(&mut self, named: Option<&str>) -> Result<Vec<(String, &'static Tells)>, String> {
         let mut elements = self.elements()?;
         if let Some(named) = named {
             elements.retain(|element| element == named);
@@ -83,8 +112,18 @@ impl Session {
         }
         let mut found = Vec::new();
         for element in elements {
-            if self.handlers(Some(&element))?.iter().any(|(name, _)| name == "flows") {
-                found.push(element);
+            let handlers = self.handlers(Some(&element))?;
+            let Some(tells) = TELLS.iter().find(|tells| handlers.iter().any(|(name, _)| name == tells.json))
+            else {
+                continue;
+            };
+            // A look-up of routes remembers no flows unless it is told to.
+            let remembers = match tells.capacity {
+                Some(capacity) => self.number(&format!("{element}.{capacity}"), "")? > 0,
+                None => true,
+            };
+            if remembers {
+                found.push((element, tells));
             }
         }
         match (found.is_empty(), named) {
@@ -93,4 +132,21 @@ impl Session {
             _ => Ok(found),
         }
     }
+}
+
+/// The flows that an element tells of: an array, or an object for each line.
+fn objects(json: &str) -> serde_json::Result<Vec<Value>> {
+    if json.trim_start().starts_with('[') {
+        return serde_json::from_str(json);
+    }
+    json.lines().map(serde_json::from_str).collect()
+}
+
+/// A flow of an element as a line.
+fn line(element: &str, flow: &Value) -> String {
+    let mut object = flow.clone();
+    if let Some(fields) = object.as_object_mut() {
+        fields.insert("element".to_owned(), Value::from(element));
+    }
+    format!("{object}\n")
 }

@@ -16,7 +16,7 @@ const HELP: &str = "\
 read HANDLER [ARGUMENT]    print the value of a handler
 write HANDLER [VALUE]      write a value to a handler
 describe ELEMENT[.HANDLER] what an element is for, and what its handlers mean
-flows [FILTER...] [-c|-k] [-e ELEMENT]
+flows [FILTER...] [-c|-k|-l] [-e ELEMENT]
                            list, count or forget the flows that elements remember
 list [ELEMENT]             list elements, or the handlers of one or of those that match a pattern
 watch HANDLER... [-i SECONDS] [-n TIMES]

@@ -490,6 +490,35 @@ fn each_command_of_ctl_answers_in_text_and_json() {
     assert!(crate::clique(&["ctl", "-p", "1", "-u", "x", "list"]).contains("cannot be used with"));
 }
 
+/// The flows that look-ups of routes remember are listed, counted and forgotten; look-ups that remember none have nothing to say.
+#[test]
+fn flows_of_look_ups() {
+    let config = "s :: FastUDPFlows(0, 100, 64, 0:0:0:0:0:1, 9.0.0.1, 0:0:0:0:0:2, 9.0.0.2, 10, 10) -> Unqueue -> Strip(14)
+         -> MarkIPHeader -> GetIPAddress(16) -> a :: IPLookup(0/0 1.1.1.1 0) -> r :: IPLookup(0/0 1.1.1.1 0, FLOWS 1000, FLOW_TIMEOUT 0) -> Discard";
+    let router = Running::start("run", config, &["-R"]);
+    let ctl = |arguments: &[&str]| {
+        let socket = router.socket.to_str().expect("UTF-8");
+        crate::clique(&[&["ctl", "-u", socket], arguments].concat())
+    };
+    let fine = |output: &str| format!("exit status: 0\n--- output\n{output}");
+    let start = Instant::now();
+    while ctl(&["flows", "-c", "udp", "assured"]) != fine("r\t10\n") {
+        assert!(start.elapsed() < PATIENCE, "{}", ctl(&["flows"]));
+    }
+    let list = ctl(&["flows", "src", "9.0.0.1"]);
+    assert_eq!(list.matches("9.0.0.1 ").count(), 10, "{list}");
+    let json = ctl(&["--json", "flows", "limit", "1"]);
+    assert!(json.contains("{\"elements\":[{\"element\":\"r\",\"flows\":[{"), "{json}");
+    let lines = ctl(&["flows", "--lines"]);
+    assert_eq!(lines.matches("\"element\":\"r\"").count(), 10, "{lines}");
+    assert_eq!(lines.matches("\"gateway\":\"1.1.1.1\"").count(), 10, "{lines}");
+    assert_eq!(ctl(&["flows", "-k", "udp"]), fine("r\t10\n"));
+    assert_eq!(ctl(&["--json", "flows", "-c"]), fine("{\"elements\":[{\"count\":0,\"element\":\"r\"}]}\n"));
+    assert!(ctl(&["flows", "-e", "a"]).contains("'a' does not list flows"));
+    assert_eq!(ctl(&["write", "stop"]), "exit status: 0\n");
+    assert_eq!(router.end().status.code(), Some(0));
+}
+
 /// A command that prints until its reader has seen enough ends when the reader goes.
 #[test]
 fn readers_that_go() {

@@ -15,6 +15,7 @@ use super::waiting::{Place, Shared, Waiting};
 use super::words::{foreign_gateway, leads_to, needed_outputs, parse};
 use commands::{Entry, Loader, explain};
 use elements_shared::feeds::Feeds;
+use elements_shared::flow_filter::Filter;
 use elements_shared::flow_hash::{Fields, Flows};
 use elements_shared::keyed_hash::HashKey;
 use elements_shared::membership::Membership;
@@ -26,7 +27,7 @@ use router::{
 };
 use std::any::Any;
 use std::collections::HashSet;
-use std::net::Ipv4Addr;
+use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -292,14 +293,26 @@ impl<F: Family, T: LongestMatch<F::Key>> Lookup<F, T> {
             e.forwarder.sticky().ok_or_else(|| "no flows are remembered: give FLOWS a size".to_owned())
         }
         h.read("flows", |e: &mut Lookup<F, T>, cx| {
-            e.forwarder.sticky().map_or(0, |sticky| sticky.len(cx.now_ns()))
+            e.forwarder.sticky().map_or(0, |sticky| sticky.count(&Filter::default(), cx.now_ns()))
         })
         .merged(Merge::Sum);
-        h.read("flow_list", |e: &mut Lookup<F, T>, cx| {
-            e.forwarder.sticky().map_or(String::new(), |sticky| sticky.list(cx.now_ns()))
+        h.read_with("flow_count", |e: &mut Lookup<F, T>, cx, text| {
+            let filter = Filter::parse(text)?;
+            let count = e.forwarder.sticky().map_or(0, |sticky| sticky.count(&filter, cx.now_ns()));
+            Ok(count.to_string())
         })
-        .merged(Merge::Concatenate)
-        .flagged(Flags::EXPENSIVE);
+        .merged(Merge::Sum);
+        for (name, list) in
+            [("flow_list", Sticky::<F>::list as fn(&_, &_, _) -> _), ("flow_json", Sticky::<F>::json)]
+        {
+            h.read_with(name, move |e: &mut Lookup<F, T>, cx, text| {
+                let filter = Filter::parse(text)?;
+                let sticky = e.forwarder.sticky();
+                Ok(sticky.map_or(String::new(), |sticky| list(sticky, &filter, cx.now_ns())))
+            })
+            .merged(Merge::Concatenate)
+            .flagged(Flags::EXPENSIVE);
+        }
         h.read("flow_capacity", |e: &mut Lookup<F, T>, _| {
             e.forwarder.sticky().map_or(0, |sticky| sticky.capacity())
         });
@@ -314,10 +327,16 @@ impl<F: Family, T: LongestMatch<F::Key>> Lookup<F, T> {
         });
         h.write("flow_kill", |e: &mut Lookup<F, T>, cx, text| {
             let words = lang::conf::split_spaces(text);
-            if words.is_empty() {
-                return Err("expected the columns of flows, of which '*' stands for any".to_owned());
+            let Some(first) = words.first() else {
+                return Err(
+                    "expected a filter, or the columns of flows, of which '*' stands for any".to_owned()
+                );
+            };
+            if first == "*" || first.parse::<IpAddr>().is_ok() {
+                sticky(e)?.kill(&words, cx.now_ns());
+            } else {
+                sticky(e)?.forget(&Filter::parse(text)?, cx.now_ns());
             }
-            sticky(e)?.kill(&words, cx.now_ns());
             Ok(())
         });
         for (name, metric, count) in FLOW_COUNTS {

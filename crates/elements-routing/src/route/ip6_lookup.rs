@@ -65,11 +65,13 @@
 //!   on): the same, without a file.
 //! - `flush` (write, button): remove all routes.
 //! - `table` (read, `[ADDR/MASK]`): all routes, or those inside a prefix. `length` (read): how many there are. `flows` (read): flows remembered.
-//! - `flow_list` (read): the flows remembered, one per line: source, port, destination, port, protocol (or `label:` and
-//!   the flow label), gateway, output, milliseconds since the last packet, and `established` or `new`.
+//! - `flow_list` (read, a filter): the flows remembered, one per line: source, port, destination, port, protocol (or `label:` and
+//!   the flow label), gateway, output, milliseconds since the last packet, and `established` or `new`. ConnTrack says what a
+//!   filter is; established flows are `assured`, and none has a state or was replied to. Its limit is that of each worker.
+//! - `flow_json` (read, a filter): the same as objects of JSON, one per line. `flow_count` (read, a filter): how many those are.
 //! - `flow_capacity` (read/write, integer): the size of the table of FLOWS. It can grow; it does while packets come.
 //! - `flow_load` (write, such lines): remember these flows, as another router listed them.
-//! - `flow_kill` (write, columns of such lines, `*` for any): forget the flows whose lines begin so.
+//! - `flow_kill` (write, a filter, or columns of such lines, `*` for any): forget the flows that it asks for, or whose lines begin so.
 //! - `flow_hits`, `flow_misses` (read): packets of flows that were remembered, and of those that were not.
 //!   `flow_evictions`, `flow_expiries` (read): flows forgotten for newer ones, and after their timeout.
 //!   `flow_refusals` (read): packets of new flows for which there was no room. `flow_moves` (read): flows whose next hop

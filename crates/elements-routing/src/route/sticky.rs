@@ -14,6 +14,7 @@ use super::family::{Family, Parts};
 use super::target::{Forwarding, Hop};
 use super::waiting::{Left, Place, Waiting, Way};
 use elements_shared::feeds::Feeds;
+use elements_shared::flow_filter::{Filter, Shown, protocol_name};
 use elements_shared::flow_hash::Flows;
 use flows::{Flow, Limits, Slot, Stats, Table};
 use packet::{BATCH_MAX, Packet};
@@ -186,11 +187,11 @@ impl<F: Family> Sticky<F> {
         self.waiting.each(now_ns, act);
     }
 
-    /// Flows that are remembered.
-    pub(super) fn len(&self, now_ns: i64) -> usize {
-        let mut len = 0;
-        self.each(now_ns, |_| len += 1);
-        len
+    /// How many flows that a filter asks for are remembered.
+    pub(super) fn count(&self, filter: &Filter, now_ns: i64) -> usize {
+        let mut count = 0;
+        self.each(now_ns, |flow| count += usize::from(filter.accepts(&shown::<F>(&flow))));
+        count
     }
 
     /// What the tables counted.
@@ -199,11 +200,35 @@ impl<F: Family> Sticky<F> {
         Stats { expired: all.expired + self.expired, ..all }
     }
 
-    /// All flows, a line each.
-    pub(super) fn list(&self, now_ns: i64) -> String {
-        let mut text = String::new();
-        self.each(now_ns, |flow| text += &(line::<F>(&flow) + "\n"));
+    /// The flows that a filter asks for, a line each: all, if it says no limit, so that another table can load them.
+    pub(super) fn list(&self, filter: &Filter, now_ns: i64) -> String {
+        self.written(filter, now_ns, line::<F>)
+    }
+
+    /// The same as objects of JSON, a line each.
+    pub(super) fn json(&self, filter: &Filter, now_ns: i64) -> String {
+        self.written(filter, now_ns, object::<F>)
+    }
+
+    fn written(
+        &self,
+        filter: &Filter,
+        now_ns: i64,
+        write: impl Fn(&Flow<F::Tuple, &Way<F>>) -> String,
+    ) -> String {
+        let (mut text, mut left) = (String::new(), filter.said_limit().unwrap_or(usize::MAX));
+        self.each(now_ns, |flow| {
+            if left > 0 && filter.accepts(&shown::<F>(&flow)) {
+                left -= 1;
+                text += &(write(&flow) + "\n");
+            }
+        });
         text
+    }
+
+    /// Forgets the flows that a filter asks for.
+    pub(super) fn forget(&mut self, filter: &Filter, now_ns: i64) {
+        self.forget_those(now_ns, |flow| filter.accepts(&shown::<F>(flow)));
     }
 
     /// Forgets the flows whose lines begin with these words, of which `*` stands for any.
@@ -213,12 +238,16 @@ impl<F: Family> Sticky<F> {
             let mut columns = line.split(' ');
             words.iter().all(|word| columns.next().is_some_and(|column| word == "*" || word == column))
         };
+        self.forget_those(now_ns, is);
+    }
+
+    fn forget_those(&mut self, now_ns: i64, is_meant: impl Fn(&Flow<F::Tuple, &Way<F>>) -> bool) {
         let all = self.table.iter(now_ns);
-        let these: Vec<_> = all.filter(|(_, flow)| is(flow)).map(|(slot, _)| slot).collect();
+        let these: Vec<_> = all.filter(|(_, flow)| is_meant(flow)).map(|(slot, _)| slot).collect();
         for slot in these {
             self.table.remove(slot);
         }
-        self.waiting.forget(now_ns, is);
+        self.waiting.forget(now_ns, is_meant);
     }
 
     /// Takes in flows as [`Sticky::list`] writes them, in the place of those that are known; none if a line is not understood.
@@ -241,6 +270,29 @@ impl<F: Family> Sticky<F> {
         }
         Ok(())
     }
+}
+
+/// What a filter sees of a flow.
+fn shown<F: Family>(flow: &Flow<F::Tuple, &Way<F>>) -> Shown {
+    let Parts { ends: (src, dst), ports: (sport, dport), protocol, .. } = F::parts(flow.key);
+    let ends = [(src.into(), sport), (dst.into(), dport)];
+    Shown { protocol, ends, state: "", replied: false, assured: flow.confirmed }
+}
+
+/// A flow as an object of JSON.
+fn object<F: Family>(flow: &Flow<F::Tuple, &Way<F>>) -> String {
+    let Parts { ends: (src, dst), ports: (sport, dport), protocol, label } = F::parts(flow.key);
+    let label = if label > 0 { format!(",\"label\":{label}") } else { String::new() };
+    let gateway = flow.value.filter(|hop| hop.gateway != F::DIRECT);
+    let gateway = gateway.map_or("null".to_owned(), |hop| format!("\"{}\"", hop.gateway));
+    let output = flow.value.map_or("null".to_owned(), |hop| hop.port.to_string());
+    format!(
+        "{{\"protocol\":\"{}\",\"source\":\"{src}\",\"sport\":{sport},\"destination\":\"{dst}\",\"dport\":{dport}{label},\
+         \"gateway\":{gateway},\"output\":{output},\"assured\":{},\"idle_s\":{}}}",
+        protocol_name(protocol),
+        flow.confirmed,
+        flow.idle.as_secs()
+    )
 }
 
 /// `SRC SPORT DST DPORT PROTOCOL GATEWAY|- OUTPUT IDLE_MS established|new`; the protocol is `label:NUMBER` where a label stands for it.

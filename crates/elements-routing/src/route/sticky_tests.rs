@@ -176,14 +176,14 @@ fn lists_can_be_read() {
     for flow in 0..10 {
         table.send(flow, 0, &both);
     }
-    let list = table.list(3 * SECOND);
+    let list = table.list(&Filter::default(), 3 * SECOND);
     other.load(&list, 2, 103 * SECOND).expect("what was written");
     let sorted = |list: &str| {
         let mut lines: Vec<_> = list.lines().map(str::to_owned).collect();
         lines.sort();
         lines
     };
-    let (theirs, ours) = (sorted(&other.list(103 * SECOND)), sorted(&list));
+    let (theirs, ours) = (sorted(&other.list(&Filter::default(), 103 * SECOND)), sorted(&list));
     assert_eq!(theirs.len(), 20);
     assert_eq!(theirs, ours);
     assert!(
@@ -197,9 +197,42 @@ fn lists_can_be_read() {
         "line 2: expected a flow as `flow_list` writes it"
     );
     other.kill(&["0.0.0.3".into()], 0);
-    assert_eq!(other.list(103 * SECOND).lines().count(), 19);
+    assert_eq!(other.list(&Filter::default(), 103 * SECOND).lines().count(), 19);
     other.kill(&["*".into(), "7".into()], 0);
-    assert_eq!(other.list(103 * SECOND), "");
+    assert_eq!(other.list(&Filter::default(), 103 * SECOND), "");
+}
+
+/// What filters ask for is counted, listed in both forms, and forgotten.
+#[test]
+fn filters_choose_flows() {
+    let both = forwarding(&vec![(0, 1), (1, 1)]);
+    let mut table = sticky(100);
+    for flow in (0..20).chain(0..10) {
+        table.send(flow, 0, &both);
+    }
+    let filter = |text: &str| Filter::parse(text).expect("a filter");
+    let now = 3 * SECOND;
+    let counts = [
+        "",
+        "udp",
+        "tcp",
+        "assured",
+        "src 0.0.0.3",
+        "dst 10.0.0.0/8 dport 9 unassured",
+        "sport 8",
+        "state open",
+    ];
+    let counts = counts.map(|text| table.count(&filter(text), now));
+    assert_eq!(counts, [20, 20, 0, 10, 1, 10, 0, 0]);
+    assert_eq!(table.list(&filter("assured limit 3"), now).lines().count(), 3);
+    let object = table.json(&filter("src 0.0.0.3"), now);
+    let begin = "{\"protocol\":\"udp\",\"source\":\"0.0.0.3\",\"sport\":7,\"destination\":\"10.0.0.1\",\"dport\":9,\"gateway\":\"10.0.0.";
+    assert!(object.starts_with(begin) && object.contains(",\"assured\":true,\"idle_s\":"), "{object}");
+    table.forget(&filter("unassured"), now);
+    assert_eq!(table.count(&Filter::default(), now), 10);
+    table.forget(&filter("src 0.0.0.3"), now);
+    assert_eq!(table.count(&filter("assured"), now), 9);
+    assert_eq!(table.count(&Filter::default(), now + 2 * TIMEOUT), 0, "whose time is over are not there");
 }
 
 /// What happens to next hops.
@@ -268,7 +301,8 @@ proptest! {
             prop_assert_eq!(tables[worker].send(flow, now, &way), expected);
         }
         let alive = map.values().filter(|(_, seen)| now - seen <= TIMEOUT).count();
-        prop_assert_eq!(tables.iter().map(|table| table.len(now)).sum::<usize>(), alive);
+        let known: usize = tables.iter().map(|table| table.count(&Filter::default(), now)).sum();
+        prop_assert_eq!(known, alive);
     }
 }
 
@@ -284,7 +318,7 @@ fn a_table_is_enlarged() {
         assert_eq!(table.send(at, 0, &two), began[at as usize]);
         table.meet(std::iter::empty(), &hash(), 0);
     }
-    assert_eq!((table.capacity(), table.len(0)), (10_000, 30));
+    assert_eq!((table.capacity(), table.count(&Filter::default(), 0)), (10_000, 30));
     let then: Vec<_> = (0..30).map(|flow| table.send(flow, SECOND, &three)).collect();
     assert_eq!((began, table.moved), (then, 0));
 }
@@ -299,19 +333,21 @@ fn flows_wait_for_other_workers() {
     old[1].send(0, SECOND, &forwarding(&vec![(2, 1)]));
     let mut new = workers(2, 100);
     assert_eq!(take_over(&mut new, &mut old, SECOND), 0);
-    let lists = |tables: &[Sticky<V4>]| tables.iter().map(|table| table.list(SECOND)).collect::<String>();
+    let lists = |tables: &[Sticky<V4>]| {
+        tables.iter().map(|table| table.list(&Filter::default(), SECOND)).collect::<String>()
+    };
     assert_eq!(lists(&new).lines().collect::<BTreeSet<_>>().len(), 30, "{}", lists(&new));
     assert_eq!(lists(&new).lines().count(), 30);
     // A configuration after the next one, with no packet between.
     let mut last = workers(1, 100);
     assert_eq!(take_over(&mut last, &mut new, SECOND), 0);
     let table = &mut last[0];
-    assert_eq!(table.len(SECOND), 30);
+    assert_eq!(table.count(&Filter::default(), SECOND), 30);
     assert_eq!(table.send(0, 2 * SECOND, &three), Some(2));
     for flow in 1..30 {
         assert_eq!(table.send(flow, 2 * SECOND, &three), began[flow as usize]);
     }
-    assert_eq!((table.len(2 * SECOND), table.table.len(), table.moved), (30, 30, 0));
+    assert_eq!((table.count(&Filter::default(), 2 * SECOND), table.table.len(), table.moved), (30, 30, 0));
     assert_eq!(table.stats().misses, 31 + 30, "what all tables counted");
 }
 
@@ -326,13 +362,13 @@ fn flows_that_wait_end() {
         (take_over(&mut new, &mut old, SECOND), new.remove(0))
     };
     let (lost, mut table) = swapped(25);
-    assert_eq!((lost, table.len(SECOND)), (15, 25));
-    let list = table.list(SECOND);
+    assert_eq!((lost, table.count(&Filter::default(), SECOND)), (15, 25));
+    let list = table.list(&Filter::default(), SECOND);
     assert!(list.contains("0.0.0.39 7 ") && !list.contains("0.0.0.14 7 "), "the latest are kept: {list}");
     table.kill(&["0.0.0.39".into()], SECOND);
-    assert_eq!(table.len(SECOND), 24);
+    assert_eq!(table.count(&Filter::default(), SECOND), 24);
     table.load("0.0.0.38 7 10.0.0.1 9 17 10.0.0.1 1 0 established", 2, SECOND).expect("a flow");
-    assert_eq!((table.len(SECOND), table.table.len()), (24, 1));
+    assert_eq!((table.count(&Filter::default(), SECOND), table.table.len()), (24, 1));
     // One is over before the others, and all are at last.
     let mut old = workers(2, 100);
     old[0].send(0, 0, &both);
@@ -340,7 +376,7 @@ fn flows_that_wait_end() {
     let mut new = workers(1, 100);
     take_over(&mut new, &mut old, 11 * SECOND);
     let then = TIMEOUT + SECOND;
-    assert_eq!((new[0].len(then), new[0].waiting.expire(then, 9)), (1, 0));
+    assert_eq!((new[0].count(&Filter::default(), then), new[0].waiting.expire(then, 9)), (1, 0));
     assert!(new[0].waiting.take(&tuple(0), then).is_none());
     assert_eq!(new[0].waiting.expire(TIMEOUT + 11 * SECOND, 9), 1);
 }
@@ -356,5 +392,5 @@ fn flows_that_wait_outlive_a_flood() {
     (1000..3000).for_each(|flow| _ = new[0].send(flow, 2, &two));
     let then: Vec<_> = (0..100).map(|flow| new[0].send(flow, 3, &three)).collect();
     assert_eq!(began, then);
-    assert_eq!(new[0].len(3), 600);
+    assert_eq!(new[0].count(&Filter::default(), 3), 600);
 }

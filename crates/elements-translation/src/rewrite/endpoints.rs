@@ -12,7 +12,7 @@ use super::flow_set::{Entered, FlowMatch, FlowSet};
 use super::input::Input;
 use super::nat::{Circumstances, Nat};
 use super::record::{FORWARD, Flow, MAPPINGS, NewFlow, REPLY};
-use crate::flow_filter::protocol_name;
+use elements_shared::flow_filter::protocol_name;
 use elements_shared::flow_id::{FlowId, Key};
 use rcu::Turn;
 use std::fmt::Write as _;

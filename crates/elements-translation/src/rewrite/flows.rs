@@ -4,8 +4,8 @@ use super::flow_set::FlowSet;
 use super::nat::Nat;
 use super::policy::Timeouts;
 use super::record::{FORWARD, Flow, flag};
-use crate::flow_filter::{Filter, Shown, protocol_name};
 use crate::track::State;
+use elements_shared::flow_filter::{Filter, Shown, protocol_name};
 use elements_shared::flow_id::FlowId;
 use rcu::Turn;
 use std::fmt::Write as _;
@@ -30,6 +30,7 @@ impl Nat {
         };
         let assured =
             replied && !matches!((self.policy(map).timeouts, state), (Timeouts::Tcp { .. }, State::Open));
+        let state = state.name();
         Shown { protocol: flow.protocol(), ends: ends(flow.id(FORWARD)), state, replied, assured }
     }
 
@@ -66,8 +67,7 @@ impl Nat {
             let write =
                 |id: FlowId| format!("{} {} {} {}", id.source(), id.sport, id.destination(), id.dport);
             let (from, to) = (write(flow.id(FORWARD)), write(flow.rewritten(FORWARD)));
-            let (protocol, state, assured) =
-                (protocol_name(shown.protocol), shown.state.name(), shown.assurance());
+            let (protocol, state, assured) = (protocol_name(shown.protocol), shown.state, shown.assurance());
             let _ = writeln!(
                 text,
                 "{protocol} {from} > {to} {state} {assured} exp{}",
@@ -101,7 +101,7 @@ impl Nat {
                 protocol_name(shown.protocol),
                 write(flow.id(FORWARD)),
                 write(flow.rewritten(FORWARD)),
-                shown.state.name(),
+                shown.state,
                 shown.replied,
                 shown.assured,
                 now_ms.saturating_sub(flow.last_ms()) / 1000,

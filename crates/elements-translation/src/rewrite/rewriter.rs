@@ -5,7 +5,7 @@ use super::flow_set::{FlowMatch, FlowSet};
 use super::index::Home;
 use super::nat::{Circumstances, Kind, Miss, Nat};
 use super::record::{Flow, REPLY, flag};
-use crate::flow_filter::Filter;
+use elements_shared::flow_filter::Filter;
 use elements_shared::flow_id::{FlowId, Key};
 use packet::{BATCH_MAX, Batch, Packet};
 use rcu::Turn;

@@ -78,8 +78,8 @@ use super::listing;
 use super::sight::{Fault, Sight};
 use super::state::Timeouts;
 use super::table::{End, Entered, Found, Table};
-use crate::flow_filter::Filter;
 use elements_shared::connection_state::ConnectionState;
+use elements_shared::flow_filter::Filter;
 use packet::{Batch, Packet};
 use router::{
     Class, Config, ConfigError, Cx, Element, HandlerError, Handlers, Merge, Outcome, Residency, Verdict,

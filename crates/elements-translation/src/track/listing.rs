@@ -4,7 +4,7 @@ use super::record::Record;
 use super::sight::Key;
 use super::state::Progress;
 use super::table::Table;
-use crate::flow_filter::{Filter, Shown, protocol_name};
+use elements_shared::flow_filter::{Filter, Shown, protocol_name};
 use rcu::Turn;
 use std::fmt::Write as _;
 use std::net::IpAddr;
@@ -24,7 +24,7 @@ fn shown(key: Key, progress: Progress) -> Shown {
     Shown {
         protocol: key.protocol(),
         ends: originator_first(key, progress),
-        state: progress.state(),
+        state: progress.state().name(),
         replied: progress.is_replied(),
         assured: progress.is_assured(),
     }

@@ -46,11 +46,6 @@ impl State {
             Closed => "CLOSE",
         }
     }
-
-    /// The state with such a name.
-    pub(crate) fn named(word: &str) -> Option<State> {
-        State::ALL.into_iter().find(|state| state.name().eq_ignore_ascii_case(word))
-    }
 }
 
 /// What a segment's flags say, as far as they move a connection.
@@ -261,6 +256,11 @@ impl Timeouts {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn filters_know_all_states() {
+        assert_eq!(State::ALL.map(State::name), elements_shared::flow_filter::STATES);
+    }
 
     /// Segments of a connection, `>` by its originator, and what they make of it.
     fn walk(steps: &[(&str, &str)]) {

@@ -228,6 +228,17 @@ fn flows_stay_while_next_hops_come_and_go() {
         let list = seen.read("r.flow_list");
         assert_eq!(list.lines().count(), 100, "{list}");
         assert!(list.contains("9.0.0.77 77 10.0.0.1 9 17 1.1.1.1 0 0 established\n"), "{list}");
+        assert_eq!(seen.read_with("r.flow_list", "src 9.0.0.77").lines().count(), 1);
+        assert_eq!(seen.read_with("r.flow_count", "src 9.0.0.64/26"), "36");
+        let json = seen.read_with("r.flow_json", "sport 77 udp assured");
+        assert!(
+            json.ends_with(",\"gateway\":\"1.1.1.1\",\"output\":0,\"assured\":true,\"idle_s\":0}\n"),
+            "{json}"
+        );
+        assert_eq!(seen.write("r.flow_kill", "src 9.0.0.64/26"), "");
+        assert_eq!(seen.write("r.flow_kill", "9.0.0.1"), "");
+        assert_eq!(seen.read("r.flows"), "63");
+        assert!(seen.write("r.flow_kill", "bogus").contains("unknown word"));
     }
 }
 

@@ -1,26 +1,33 @@
 //! Which flows are asked for: the filters of handlers that list, count and remove them.
 
-use crate::track::State;
 use std::net::IpAddr;
 use wire::describe;
 use wire::net::{Ipv4Net, Ipv6Net};
+
+/// The states of flows that filters know: Linux's words for those of a TCP connection. Flows of other protocols are `OPEN`.
+pub const STATES: [&str; 8] =
+    ["OPEN", "SYN_SENT", "SYN_RECV", "ESTABLISHED", "FIN_WAIT", "LAST_ACK", "TIME_WAIT", "CLOSE"];
 
 /// Flows that are listed unless the filter has another limit.
 const LIMIT: usize = 10_000;
 
 /// What filters, and those who read a list, see of a flow.
-pub(crate) struct Shown {
-    pub(crate) protocol: u8,
+pub struct Shown {
+    /// The IP protocol; 0 where it is not told apart.
+    pub protocol: u8,
     /// Address and port of its originator, and of the other end.
-    pub(crate) ends: [(IpAddr, u16); 2],
-    pub(crate) state: State,
-    pub(crate) replied: bool,
-    pub(crate) assured: bool,
+    pub ends: [(IpAddr, u16); 2],
+    /// One of [`STATES`]; empty where none is known.
+    pub state: &'static str,
+    /// Whether the other end was heard.
+    pub replied: bool,
+    /// Whether it is established, so that new flows do not displace it.
+    pub assured: bool,
 }
 
 impl Shown {
     /// The word for whether it was answered.
-    pub(crate) fn assurance(&self) -> &'static str {
+    pub fn assurance(&self) -> &'static str {
         match (self.assured, self.replied) {
             (true, _) => "assured",
             (false, true) => "replied",
@@ -61,15 +68,15 @@ impl Net {
 }
 
 /// What flows are asked for: those for which all of this holds.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Filter {
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Filter {
     protocol: Option<u8>,
     nets: Vec<(Whose, Net)>,
     ports: Vec<(Whose, u16)>,
-    state: Option<State>,
+    state: Option<&'static str>,
     assured: Option<bool>,
     replied: Option<bool>,
-    limit: usize,
+    limit: Option<usize>,
 }
 
 impl Filter {
@@ -78,10 +85,8 @@ impl Filter {
     ///
     /// # Errors
     /// What is wrong with it, in a sentence.
-    pub(crate) fn parse(text: &str) -> Result<Filter, String> {
-        let (protocol, state, assured, replied) = (None, None, None, None);
-        let mut filter =
-            Filter { protocol, nets: Vec::new(), ports: Vec::new(), state, assured, replied, limit: LIMIT };
+    pub fn parse(text: &str) -> Result<Filter, String> {
+        let mut filter = Filter::default();
         let mut words = text.split_whitespace();
         while let Some(word) = words.next() {
             let mut value = || words.next().ok_or_else(|| format!("'{word}' needs a value"));
@@ -108,11 +113,11 @@ impl Filter {
                 }
                 "state" => {
                     let text = value()?;
-                    filter.state = Some(State::named(text).ok_or_else(|| format!("'{text}' is no state"))?);
+                    filter.state = Some(state_named(text).ok_or_else(|| format!("'{text}' is no state"))?);
                 }
                 "limit" => {
                     let text = value()?;
-                    filter.limit = text.parse().map_err(|_| format!("'{text}' is no number"))?;
+                    filter.limit = Some(text.parse().map_err(|_| format!("'{text}' is no number"))?);
                 }
                 "assured" | "unassured" => filter.assured = Some(word == "assured"),
                 "replied" | "unreplied" => filter.replied = Some(word == "replied"),
@@ -126,7 +131,7 @@ impl Filter {
     }
 
     /// Whether it asks for a flow.
-    pub(crate) fn accepts(&self, flow: &Shown) -> bool {
+    pub fn accepts(&self, flow: &Shown) -> bool {
         let ends = flow.ends;
         let one_of = |whose: Whose, is: &dyn Fn((IpAddr, u16)) -> bool| match whose {
             Whose::Source => is(ends[0]),
@@ -141,10 +146,20 @@ impl Filter {
             && self.ports.iter().all(|&(whose, port)| one_of(whose, &|(_, of)| port == of))
     }
 
-    /// How many it wants to see.
-    pub(crate) fn limit(&self) -> usize {
+    /// How many it wants to see: ten thousand, if it does not say.
+    pub fn limit(&self) -> usize {
+        self.limit.unwrap_or(LIMIT)
+    }
+
+    /// How many it wants to see, if it says so.
+    pub fn said_limit(&self) -> Option<usize> {
         self.limit
     }
+}
+
+/// The state with such a name.
+fn state_named(word: &str) -> Option<&'static str> {
+    STATES.into_iter().find(|state| state.eq_ignore_ascii_case(word))
 }
 
 /// A protocol's number, or its name.
@@ -157,7 +172,7 @@ fn protocol_named(word: &str) -> Option<u8> {
 }
 
 /// A protocol's name, or its number.
-pub(crate) fn protocol_name(protocol: u8) -> String {
+pub fn protocol_name(protocol: u8) -> String {
     match protocol {
         // A rewriter that does not tell protocols apart.
         0 => "ip".to_owned(),
@@ -176,7 +191,7 @@ mod tests {
     #[test]
     fn filters_are_read() {
         let filter = Filter::parse("tcp src 10.0.0.0/8 dport 80 state established assured limit 3").unwrap();
-        assert_eq!((filter.protocol, filter.state, filter.limit()), (Some(6), Some(State::Established), 3));
+        assert_eq!((filter.protocol, filter.state, filter.limit()), (Some(6), Some("ESTABLISHED"), 3));
         assert_eq!(filter.ports, [(Whose::Destination, 80)]);
         assert!(Filter::parse("host 2001:db8::1 proto 47 unreplied").is_ok());
         for (text, message) in [
