@@ -47,7 +47,9 @@ Script(print $(s.handlers), print $(q.handlers), print $(r.handlers), print $(in
 //= flow_kill	w
 //= flow_load	w
 //= flow_capacity	rw
-//= flow_list	r$
+//= flow_json	r+$
+//= flow_list	r+$
+//= flow_count	r+
 //= flows	r
 //= length	r
 //= table	r+$

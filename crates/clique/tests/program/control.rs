@@ -493,7 +493,7 @@ fn each_command_of_ctl_answers_in_text_and_json() {
 /// The flows that look-ups of routes remember are listed, counted and forgotten; look-ups that remember none have nothing to say.
 #[test]
 fn flows_of_look_ups() {
-    let config = "s :: FastUDPFlows(0, 100, 64, 0:0:0:0:0:1, 9.0.0.1, 0:0:0:0:0:2, 9.0.0.2, 10, 10) -> Unqueue -> Strip(14)
+    let config = "s :: FastUDPFlows(0, 1000, 64, 0:0:0:0:0:1, 9.0.0.1, 0:0:0:0:0:2, 9.0.0.2, 10, 100000) -> Unqueue -> Strip(14)
          -> MarkIPHeader -> GetIPAddress(16) -> a :: IPLookup(0/0 1.1.1.1 0) -> r :: IPLookup(0/0 1.1.1.1 0, FLOWS 1000, FLOW_TIMEOUT 0) -> Discard";
     let router = Running::start("run", config, &["-R"]);
     let ctl = |arguments: &[&str]| {
