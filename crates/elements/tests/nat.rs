@@ -157,7 +157,7 @@ fn the_server_is_reached_by_its_public_address_from_inside() {
     assert_eq!(inside[0][12..24], [203, 0, 113, 2, 10, 0, 0, 80, 0x13, 0x88, 0, 80]);
 }
 
-/// With one public port for all that a host sends to from a port, whoever knows that port reaches the host, also from inside: two hosts
+/// With one public port for all that a host sends to from a port, all that know that port reach the host, also from inside: two hosts
 /// inside see each other as those outside see them.
 #[test]
 fn hosts_reach_each_other_by_their_public_endpoints() {

@@ -283,7 +283,7 @@ mod tests {
         }
     }
 
-    /// Lives that want to be heard make room for each other, never the one that is heard: whoever replays parts of old lives does not
+    /// Lives that want to be heard make room for each other, never the one that is heard: replayed parts of old lives do not
     /// disturb it.
     #[test]
     fn memory_is_bounded_and_the_life_that_is_heard_stays() {

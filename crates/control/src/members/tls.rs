@@ -204,7 +204,7 @@ fn of_own_files(error: &Error, certificate: &str, key: &str) -> String {
     }
 }
 
-/// What has gone wrong, for someone who has to set it right.
+/// What has gone wrong, and what sets it right.
 fn explain(error: &Error) -> String {
     use AlertDescription as Alert;
     use CertificateError as Wrong;

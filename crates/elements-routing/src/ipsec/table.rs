@@ -201,7 +201,7 @@ impl Tables {
         let before = books.associations.get(&key).map(|before| &**before);
         let sa = Arc::new(Sa::new(of, start, books.age, before).map_err(Refused::Unsupported)?);
         self.with_room(|updater| self.sad.insert(&sa, updater))?;
-        // Behind it: whoever sees this age finds the association.
+        // Behind it: a worker that sees this age finds the association.
         self.newest.store(books.age, Release);
         books.associations.insert(key, sa.clone());
         self.settle(&books, &sa)

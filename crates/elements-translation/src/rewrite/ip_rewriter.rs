@@ -65,7 +65,7 @@
 //!   patterns: no two endpoints then become the same, and an endpoint stays what it is as long as it has a flow.
 //!   Towards all destinations together there are as many mappings as ports.
 //! - `FILTERING` (`endpoint-independent`, `address-dependent` or `address-and-port-dependent`, default
-//!   `address-and-port-dependent`): who reaches such an endpoint from outside by what it is there: whoever sends to it, hosts
+//!   `address-and-port-dependent`): who reaches such an endpoint from outside by what it is there: all that send to it, hosts
 //!   that it has sent to, or endpoints that it has sent to (RFC 4787, section 5). Others' packets are treated by the
 //!   specification of their input. Packets of unknown flows are let in at inputs with `drop` or `pass`, and
 //!   make a flow, which keeps the mapping: with `endpoint-independent` strangers can fill the table.
