@@ -89,6 +89,12 @@ impl Fifo {
     #[inline]
     pub fn append(&mut self, batch: &mut Batch) {
         let count = batch.len();
+        // A packet alone moves as it is: to copy memory takes a call.
+        if count == 1
+            && let Some(packet) = batch.pop()
+        {
+            return self.push_back(packet);
+        }
         self.reserve(count);
         let at = self.place(self.len);
         let before_end = count.min(self.slots.len() - at);
@@ -107,6 +113,11 @@ impl Fifo {
     #[inline]
     pub fn take_into(&mut self, batch: &mut Batch, most: usize) {
         let count = most.min(self.len).min(BATCH_MAX - batch.len());
+        if count == 1
+            && let Some(packet) = self.pop_front()
+        {
+            return batch.push(packet);
+        }
         let before_end = count.min(self.slots.len() - self.head);
         let from = self.slots.as_ptr().cast::<Packet>();
         // SAFETY: `count` of the `len` packets from `head` on are copied, in two pieces where the ring begins anew; they are no longer among
