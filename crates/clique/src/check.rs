@@ -112,6 +112,8 @@ fn parse(
 ) -> Option<lang::Parsed> {
     let mut parsed = load::parse(text, params, clickpath, Some(known));
     reporter.sources(parsed.sources.clone());
+    reporter.hide(&parsed.graph, known);
+    offline::learn(&parsed.graph, known);
     if parsed.has_errors() {
         let mut found = parsed.diagnostics;
         if load::only_names(&found) {

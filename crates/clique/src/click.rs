@@ -100,6 +100,7 @@ fn job(request: Request) -> Job {
         clock: request.start_s.map_or_else(Clock::real, simulated_clock),
         chance: Chance::new(None),
         pin: request.affinity,
+        in_clicks_words: true,
     };
     // They are numbered by kind.
     let ports = request.ports.into_iter().map(Door::Port);

@@ -38,7 +38,7 @@ impl Places {
             };
             let server =
                 http_api::start(listen.clone(), token.clone(), source).map_err(|error| error.to_string())?;
-            console::complain(&format!("clique: the page is at {}\n", server.listen));
+            console::tell(&format!("clique: the page is at {}\n", server.listen));
             Ok(server)
         };
         self.listen.iter().map(serve).collect()

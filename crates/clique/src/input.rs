@@ -89,7 +89,7 @@ impl InputArgs {
         match inputs.len() {
             0 => {
                 if std::io::stdin().is_terminal() {
-                    console::complain("Reading the configuration from the terminal; '--help' tells more.\n");
+                    console::show("Reading the configuration from the terminal; '--help' tells more.\n");
                 }
                 Ok((Input::Stdin, parameters))
             }

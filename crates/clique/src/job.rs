@@ -18,7 +18,7 @@ use crate::watchdog::Watchdog;
 use click_tools::{Input, Parameter, Text};
 use elements::netdevice::DpdkPorts;
 use lang::Diagnostic;
-use router::{Call, Classes, Clock, Options, Router, Secret};
+use router::{Call, Classes, Clock, Log, Options, Router, Secret};
 use std::net::IpAddr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::str::FromStr;
@@ -35,6 +35,8 @@ pub(crate) struct Setup {
     pub(crate) chance: Chance,
     /// See [`Options::pin`].
     pub(crate) pin: Option<usize>,
+    /// Whether messages of elements are Click's, word for word.
+    pub(crate) in_clicks_words: bool,
 }
 
 /// Where the random numbers of all routers of this process come from.
@@ -226,6 +228,7 @@ impl Job {
     ) -> Result<Router, Stage> {
         let mut parsed = load::parse(text, params, &self.clickpath, Some(known));
         reporter.sources(parsed.sources.clone());
+        reporter.hide(&parsed.graph, known);
         for (number, door) in self.doors.iter().enumerate() {
             let place = if reporter.is_like_click() { "click".to_owned() } else { door.option() };
             parsed.graph.push(door.element(number, place, replaces));
@@ -238,6 +241,7 @@ impl Job {
             secret: self.setup.chance.secret.clone(),
             generation: self.setup.chance.generations.fetch_add(1, Relaxed),
             pin: self.setup.pin,
+            log: if self.setup.in_clicks_words { Log::Click } else { Log::Stderr },
             reconfigurable: self.reconfigure,
             ..Options::default()
         };
@@ -262,8 +266,7 @@ impl Job {
         let like_click = reporter.is_like_click();
         let tell = |found: Vec<Diagnostic>| {
             if replaces {
-                let said: Vec<_> = found.iter().filter(|said| said.is_message()).cloned().collect();
-                console::complain(&lang::render_click(&said));
+                reporter.say(&found);
             }
             reporter.take(found);
         };
@@ -339,13 +342,14 @@ impl Job {
         let start = Start {
             requests: requests.clone(),
             current: swaps.current(),
+            known: known.clone(),
             check: Box::new(move |proposal| job.check(proposal, &known)),
             text: text.clone(),
             parameters: self.params.clone(),
             fixed: self.taken.as_ref().map(|_| FOLLOWS),
         };
         self.keeper.start(start).map_err(|error| reason(&error))?;
-        let say = |message: &str| console::complain(&format!("clique run: {message}\n"));
+        let say = |message: &str| console::tell(&format!("clique run: {message}\n"));
         match &self.taken {
             Some(taken) => takeover::follow(taken.clone(), move |text| requests.replace_made(text), say),
             None => Ok(()),
@@ -364,7 +368,7 @@ impl Job {
         if !self.quit && router.info().nodes.is_empty() {
             if self.warn_empty {
                 let name = self.input.name();
-                console::complain(&format!("warning: {name}: configuration has no elements, exiting\n"));
+                console::show(&format!("warning: {name}: configuration has no elements, exiting\n"));
             }
         } else if !self.quit {
             let swaps = Swaps::new(router.handle());

@@ -239,6 +239,7 @@ const TITLES: &[(&str, &str)] = &[
     ("ARPQuerier", "Neighbours: ARP and neighbour discovery"),
     ("IPRewriter", "Address translation"),
     ("ConnTrack", "Connection tracking"),
+    ("FlowExporter", "Accounting"),
     ("IPLoadBalancer", "Load balancers"),
     ("TCPIn", "TCP and HTTP streams"),
     ("StringMatcher", "Strings and regular expressions"),

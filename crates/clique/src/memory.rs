@@ -15,7 +15,7 @@ const CAPACITY: usize = 1;
 pub(crate) fn interfaces(graph: &Graph, workers: usize) -> Interfaces {
     let interfaces = Interfaces::new();
     for element in graph.elements.iter().filter(|element| CLASSES.contains(&element.class.as_str())) {
-        if let Some(name) = name(&element.config) {
+        if let Some(name) = device_name(&element.config, true) {
             // A name that is taken is one that the configuration uses twice.
             let _ = interfaces.add(Interface::new(&name, Config::rings(workers, CAPACITY)));
         }
@@ -23,14 +23,15 @@ pub(crate) fn interfaces(graph: &Graph, workers: usize) -> Interfaces {
     interfaces
 }
 
-/// The name in a configuration string: the keyword argument, or the first.
-fn name(config: &str) -> Option<String> {
+/// An interface's name in a configuration string: the keyword argument, or the first if that `is_first`.
+pub(crate) fn device_name(config: &str, is_first: bool) -> Option<String> {
     let arguments = lang::conf::split_args(config);
     let keyword = |argument: &String| {
         let (keyword, value) = lang::conf::keyword(argument)?;
         (keyword == "DEVNAME").then(|| value.to_owned())
     };
-    let name = arguments.iter().find_map(keyword).or_else(|| arguments.first().cloned())?;
+    let first = || arguments.first().filter(|_| is_first).cloned();
+    let name = arguments.iter().find_map(keyword).or_else(first)?;
     Some(lang::conf::unquote(&name))
 }
 

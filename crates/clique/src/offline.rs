@@ -1,9 +1,14 @@
 //! Interfaces that this machine does not have, for the check of a configuration that is to run on another one.
 //!
-//! What is called as Linux calls interfaces has addresses for documentation (RFC 5737), or a local one, so that a check can go on behind it.
+//! What elements open as an interface, and what is called as Linux calls interfaces, has addresses for documentation (RFC 5737), or a local
+//! one, so that a check can go on behind it.
 
-use router::InterfaceAddresses;
+use crate::memory;
+use lang::Graph;
+use router::{Classes, InterfaceAddresses};
+use std::collections::BTreeSet;
 use std::net::Ipv4Addr;
+use std::sync::{Mutex, PoisonError};
 use wire::MacAddr;
 
 /// Every interface has addresses, and those of this machine their own.
@@ -28,16 +33,37 @@ const BEGINNINGS: [&str; 26] = [
     "swp", "tap", "team", "tun", "veth", "vlan", "vxlan", "wan", "wg", "wl", "ww", "dmz",
 ];
 
+/// The interfaces that elements of the configurations that were checked open: their names may be any.
+static OPENED: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+
+/// Knows the interfaces that a configuration's elements open from now on. They are those that a class's manual calls DEVNAME.
+pub(crate) fn learn(graph: &Graph, known: &Classes) {
+    let mut opened = OPENED.lock().unwrap_or_else(PoisonError::into_inner);
+    for element in &graph.elements {
+        let Some(class) = known.get(&element.class) else { continue };
+        let is_first = class.doc.contains("(DEVNAME") || class.doc.contains("([DEVNAME");
+        opened.extend(memory::device_name(&element.config, is_first).filter(|name| is_valid(name)));
+    }
+}
+
+/// Whether Linux lets an interface have this name.
+fn is_valid(name: &str) -> bool {
+    let is_fine = |c: char| c != '/' && c != ':' && !c.is_whitespace();
+    (1..=NAME_MAX).contains(&name.len()) && name != "." && name != ".." && name.chars().all(is_fine)
+}
+
 /// The longest name of an interface.
 const NAME_MAX: usize = 15;
 
 /// A number for what is called like an interface; nearly always another one for another name.
 fn number(name: &str) -> Option<u8> {
+    let is_opened = || OPENED.lock().unwrap_or_else(PoisonError::into_inner).contains(name);
     let begins = BEGINNINGS.iter().any(|beginning| name.starts_with(beginning));
     let goes_on = name.bytes().all(|b| b.is_ascii_alphanumeric() || b"._-".contains(&b));
     let has_number = name.bytes().any(|b| b.is_ascii_digit()) || name.contains('-');
     let sum = name.bytes().fold(7u32, |sum, byte| sum.wrapping_mul(31).wrapping_add(byte.into()));
-    (begins && goes_on && has_number && name.len() <= NAME_MAX).then_some((1 + sum % 250) as u8)
+    let is_usual = begins && goes_on && has_number && name.len() <= NAME_MAX;
+    (is_usual || is_opened()).then_some((1 + sum % 250) as u8)
 }
 
 #[cfg(test)]

@@ -2,7 +2,9 @@
 
 use crate::console;
 use crate::status::Status;
-use lang::{Diagnostic, Source};
+use lang::secrets::Secrets;
+use lang::{Diagnostic, Graph, Source};
+use router::{Classes, Level};
 use serde_json::Value;
 
 /// How diagnostics are shown.
@@ -16,18 +18,41 @@ pub(crate) enum Style {
     Json,
 }
 
+/// What the classes of a configuration's elements hide of their arguments.
+pub(crate) fn secrets(graph: &Graph, known: &Classes) -> Secrets {
+    let mut secrets = Secrets::default();
+    for element in &graph.elements {
+        if let Some(class) = known.get(&element.class) {
+            secrets.add(&element.config, &class.shown(&element.config));
+        }
+    }
+    secrets
+}
+
 /// Takes the diagnostics of one configuration, in the order in which they arise.
 pub(crate) struct Reporter {
     style: Style,
     warnings: bool,
     sources: Vec<Source>,
+    /// What is shown of none of this.
+    secrets: Secrets,
     all: Vec<Diagnostic>,
+}
+
+/// Writes a diagnostic as a message of its own.
+fn print_record(diagnostic: &Diagnostic) {
+    let level = match diagnostic {
+        diagnostic if diagnostic.is_error() => Level::Error,
+        diagnostic if diagnostic.is_message() => Level::Info,
+        _ => Level::Warning,
+    };
+    console::say(level, &lang::bytes::without_bytes(&lang::render_click(std::slice::from_ref(diagnostic))));
 }
 
 impl Reporter {
     /// A reporter that shows warnings, too, if `warnings` says so.
     pub(crate) fn new(style: Style, warnings: bool) -> Reporter {
-        Reporter { style, warnings, sources: Vec::new(), all: Vec::new() }
+        Reporter { style, warnings, sources: Vec::new(), secrets: Secrets::default(), all: Vec::new() }
     }
 
     /// Sets the texts that diagnostics point into.
@@ -40,20 +65,42 @@ impl Reporter {
         }
     }
 
+    /// Hides from now on what the classes of a configuration's elements hide. The texts were set before.
+    pub(crate) fn hide(&mut self, graph: &Graph, known: &Classes) {
+        self.secrets = secrets(graph, known);
+        self.secrets.mask_sources(&mut self.sources);
+    }
+
     /// Shows or keeps diagnostics; says whether errors were among them.
     pub(crate) fn take(&mut self, diagnostics: Vec<Diagnostic>) -> bool {
         let failed = diagnostics.iter().any(Diagnostic::is_error);
-        let shown: Vec<Diagnostic> =
+        let mut shown: Vec<Diagnostic> =
             diagnostics.into_iter().filter(|d| self.warnings || d.is_error() || d.is_message()).collect();
+        shown.iter_mut().for_each(|diagnostic| self.secrets.mask_diagnostic(diagnostic));
         let text = match self.style {
+            Style::Click | Style::Excerpts if console::is_json() => {
+                shown.iter().for_each(print_record);
+                String::new()
+            }
             Style::Click => lang::render_click(&shown),
             Style::Excerpts => lang::render_fancy(&shown, &self.sources, console::color()),
             Style::Json => String::new(),
         };
         // Bytes that are no text could make a terminal do something, too.
-        console::complain(&lang::bytes::without_bytes(&text));
+        console::show(&lang::bytes::without_bytes(&text));
         self.all.extend(shown);
         failed
+    }
+
+    /// Prints what elements say of themselves at once, however diagnostics are shown.
+    pub(crate) fn say(&self, found: &[Diagnostic]) {
+        let mut said: Vec<Diagnostic> = found.iter().filter(|said| said.is_message()).cloned().collect();
+        said.iter_mut().for_each(|diagnostic| self.secrets.mask_diagnostic(diagnostic));
+        if self.is_like_click() {
+            console::complain(&lang::render_click(&said));
+        } else {
+            said.iter().for_each(print_record);
+        }
     }
 
     /// Whether diagnostics are shown as Click prints them.
@@ -63,9 +110,9 @@ impl Reporter {
 
     /// Takes an error without a place.
     pub(crate) fn error(&mut self, message: impl Into<String>) {
-        let message = message.into();
+        let message = self.secrets.mask(&message.into()).into_owned();
         if self.style != Style::Json {
-            console::complain(&format!("{message}\n"));
+            console::show(&format!("{message}\n"));
         }
         self.all.push(Diagnostic::error(message));
     }

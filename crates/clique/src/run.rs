@@ -10,7 +10,7 @@ use crate::takeover::{self, Takeover};
 use crate::{console, report};
 use clap::ValueHint;
 use click_tools::{Input, Parameter};
-use router::{Classes, Clock, DEFAULT_VECTOR, Router};
+use router::{Classes, Clock, DEFAULT_VECTOR, Level, Router};
 use serde_json::{Value, json};
 use std::process::ExitCode;
 
@@ -98,6 +98,15 @@ pub(crate) struct Args {
     #[arg(short = 'w', long)]
     no_warnings: bool,
 
+    /// Write messages as lines of text with time and level (in the journal with its priorities instead), or as objects of JSON, one a line, with
+    /// time, level and element.
+    #[arg(long, value_name = "FORMAT", value_enum, default_value = "text", hide_default_value = true)]
+    log_format: console::LogFormat,
+
+    /// Write only messages that matter as much as this, or more. What elements print on purpose is always written.
+    #[arg(long, value_name = "LEVEL", value_enum, default_value = "debug", hide_default_value = true)]
+    log_level: console::LogLevel,
+
     /// Simulate time, which starts at START seconds and jumps ahead whenever there is nothing to do.
     #[arg(long, visible_alias = "simulation-time", value_name = "START", num_args = 0..=1,
           default_missing_value = "1000000000", require_equals = true, value_parser = start_s)]
@@ -144,30 +153,28 @@ const LEAST_RCU_LIMIT: usize = 64 << 10;
 
 /// Runs `clique run`.
 pub(crate) fn run(args: Args, known: &Classes) -> ExitCode {
+    console::log_as(args.log_format, args.log_level);
     // What is taken over has to be given back, whenever a signal comes.
     let stops = match args.from_host.as_ref().map(|_| Stops::catch()).transpose() {
         Ok(stops) => stops,
         Err(error) => {
-            console::complain(&format!(
-                "clique run: signals cannot be caught: {}\n",
-                console::reason(&error)
-            ));
+            console::show(&format!("clique run: signals cannot be caught: {}\n", console::reason(&error)));
             return Status::Failure.into();
         }
     };
     let (input, params, takeover) = match meant(&args) {
         Ok(found) => found,
         Err(message) => {
-            console::complain(&format!("clique run: {message}\n"));
+            console::show(&format!("clique run: {message}\n"));
             return Status::Usage.into();
         }
     };
     if let (Some(stops), Some(takeover)) = (&stops, &takeover) {
         stops.before_death(takeover.give_back());
-        console::complain(&format!("clique run: {}\n", takeover.summary()));
+        console::tell(&format!("clique run: {}\n", takeover.summary()));
     }
     if args.json && args.output.as_deref() == Some("-") {
-        console::complain("clique run: with --json the flat configuration has to go to a file\n");
+        console::show("clique run: with --json the flat configuration has to go to a file\n");
         return Status::Usage.into();
     }
     rcu::Domain::global().set_limit_bytes(args.rcu_limit);
@@ -179,6 +186,7 @@ pub(crate) fn run(args: Args, known: &Classes) -> ExitCode {
         clock,
         chance: Chance::new(seed),
         pin: (args.affinity && args.threads > 1).then_some(0),
+        in_clicks_words: false,
     };
     let ports = args.ports.into_iter().map(Door::Port);
     let job = Job {
@@ -231,7 +239,7 @@ fn meant(args: &Args) -> Result<(Input, Vec<Parameter>, Option<Takeover>), Strin
     };
     let interfaces = takeover::find(names)?;
     let input = Input::Expression(takeover::configuration(&interfaces));
-    let say = |message: &str| console::complain(&format!("clique run: {message}\n"));
+    let say = |message: &str| console::say(Level::Warning, &format!("clique run: {message}\n"));
     let left = if args.quit { None } else { takeover::left_to_kernel(&interfaces)? };
     let taken = if args.quit { None } else { Some(Takeover::of(&interfaces, say)?) };
     left.inspect(|warning| say(warning));
@@ -244,7 +252,7 @@ fn print_text(outcome: &Outcome, time: bool) -> Status {
     text.extend(outcome.readings.iter().map(|reading| reading.text()));
     let failed = outcome.exit.as_ref().and_then(|exit| exit.as_ref().err());
     for message in outcome.errors.iter().chain(failed) {
-        console::complain(&format!("{message}\n"));
+        console::show(&format!("{message}\n"));
     }
     console::write_result(None, &text)
 }

@@ -280,7 +280,7 @@ impl Swaps {
                 let built = catch_unwind(AssertUnwindSafe(|| build(&proposal)));
                 match built.unwrap_or_else(|_| Err(FAULT.into())) {
                     Err(refusal) => {
-                        lock(&current.0).info().swaps.refuse();
+                        lock(&current.0).info().refuse_swap(&refusal.lines);
                         reply.refuse(refusal);
                     }
                     Ok(Built { router, warnings }) => {

@@ -64,11 +64,16 @@ pub fn open(name: &str, carries: Carries, shared: bool) -> Result<(OwnedFd, Stri
     Ok((fd, String::from_utf8_lossy(&name.collect::<Vec<u8>>()).into_owned()))
 }
 
+/// Whether there is an interface of this name.
+pub fn is_there(name: &str) -> bool {
+    sys::index_of(name).is_ok()
+}
+
 /// What the kernel said when an interface was read or written, and what to do.
 pub fn trouble(name: &str, doing: &str, error: io::Error) -> Trouble {
     let hint = match error.raw_os_error() {
         Some(libc::EIO) => Some("bring it up: it was set down (ip link set NAME up)"),
-        Some(libc::EBADFD) => Some("it was deleted; it comes back when the router is started again"),
+        Some(libc::EBADFD) => Some("it was deleted"),
         Some(libc::EINVAL) => Some("the packet is none of the kind that it carries"),
         Some(libc::EAGAIN | libc::ENOBUFS) => Some("the kernel's queue is full (txqueuelen)"),
         _ => None,

@@ -76,7 +76,7 @@ impl Tally {
         if suppressed > 0 {
             let _ = write!(line, "; {suppressed} packets before it were not logged");
         }
-        cx.log(&line);
+        cx.print(&line);
     }
 
     /// Lines of a number, a tab and a rule.

@@ -28,6 +28,9 @@ pub(super) fn append(packet: &mut Packet, digest: [u8; DIGEST_LEN]) -> Verdict {
     Verdict::Pass
 }
 
+/// Why packets are refused.
+const REASON: &str = "wrong check value";
+
 impl Checker {
     pub(super) fn new(config: &Config<'_>) -> Result<Checker, ConfigError> {
         let mut verify = 0i32;
@@ -41,9 +44,9 @@ impl Checker {
             return Verdict::Pass;
         }
         if self.drops == 0 {
-            cx.log("Invalid SHA1 authentication digest");
+            cx.complain("Invalid SHA1 authentication digest", REASON);
         }
         self.drops += 1;
-        fail(self.outputs, "wrong check value")
+        fail(self.outputs, REASON)
     }
 }

@@ -59,7 +59,7 @@ use super::words::{ROUTE, hidden, removed, route, shown, shown_gateway};
 use elements_shared::route_text::line;
 use lpm::Prefix;
 use packet::{Anno, Batch, Packet};
-use router::{Class, Config, ConfigError, Cx, Element, Flags, Handlers, Residency, Scope, Verdict};
+use router::{Class, Config, ConfigError, Cx, Element, Flags, Handlers, Level, Residency, Scope, Verdict};
 use std::any::Any;
 use std::net::Ipv4Addr;
 use std::sync::Arc;
@@ -200,7 +200,7 @@ impl Guide {
     fn complain(&mut self, cx: &Cx<'_>, message: impl FnOnce() -> String) {
         if self.complaints < COMPLAINTS {
             self.complaints += 1;
-            cx.log(&message());
+            cx.say(Level::Warning, message());
         }
     }
 }
@@ -295,7 +295,10 @@ impl Element for RadixIpsecLookup {
 
     fn taken_over(&mut self, cx: &mut Cx<'_>) {
         if self.lost > 0 {
-            cx.log(&format!("{}: {} routes lost (their output is gone)", cx.name(), self.lost));
+            cx.say(
+                Level::Warning,
+                format_args!("{}: {} routes lost (their output is gone)", cx.name(), self.lost),
+            );
         }
     }
 }

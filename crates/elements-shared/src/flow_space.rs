@@ -4,7 +4,7 @@ use crate::feeds::Feeds;
 use crate::flow_numbers::{Numbers, managers};
 use crate::flow_parking::{Id, Shelf};
 use packet::{Batch, FlowTag};
-use router::{ConfigError, Cx};
+use router::{ConfigError, Cx, Level};
 use std::sync::Arc;
 
 /// Why packets are dropped that carry no flow that is known.
@@ -200,7 +200,7 @@ impl<T: Default + Send + 'static> Space<T> {
             }
         }
         if lost > 0 {
-            cx.log(&format!("{}: state of {lost} flows lost", cx.name()));
+            cx.say(Level::Warning, format_args!("{}: state of {lost} flows lost", cx.name()));
         }
     }
 

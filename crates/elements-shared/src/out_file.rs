@@ -98,5 +98,5 @@ impl OutFile {
 }
 
 fn complain(cx: &Cx<'_>, path: &str, error: &std::io::Error) {
-    cx.log(&format!("{}: {path}: {}", cx.name(), device::plain(error)));
+    cx.error(format_args!("{}: {path}: {}", cx.name(), device::plain(error)));
 }

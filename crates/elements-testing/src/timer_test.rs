@@ -71,7 +71,7 @@ impl Element for TimerTest {
     }
 
     fn timer(&mut self, cx: &mut Cx<'_>, _key: u32) {
-        cx.log(&format!("{}: {} :: TimerTest fired", time(cx.now_ns()), cx.name()));
+        cx.print(&format!("{}: {} :: TimerTest fired", time(cx.now_ns()), cx.name()));
     }
 
     fn handlers(&self, h: &mut Handlers) {

@@ -97,7 +97,7 @@ impl AssociationRequester {
                 beacon::capabilities(capabilities).iter().map(|word| format!("{word} ")).collect();
             let (signal, rates) = (extra::of(packet).signal(), information.rates_in_words());
             let network = frame.network;
-            cx.log(&format!(
+            cx.debug(format_args!(
                 "{}: response {network} +{signal} [ {capable}] status {status} associd {number} {rates}",
                 cx.name()
             ));
@@ -114,7 +114,7 @@ impl AssociationRequester {
     fn left(&mut self, cx: &Cx<'_>, frame: &Management<'_>) -> Result<(), &'static str> {
         let ([reason], _) = management::numbers(frame.body)?;
         if self.debug {
-            cx.log(&format!("{}: disassociation from {} reason {reason}", cx.name(), frame.network));
+            cx.debug(format_args!("{}: disassociation from {} reason {reason}", cx.name(), frame.network));
         }
         self.associated = false;
         Ok(())

@@ -163,14 +163,14 @@ impl AssociationResponder {
         if !request.information.means(&name) {
             if self.debug {
                 let other = String::from_utf8_lossy(request.information.name);
-                cx.log(&format!("{}: other ssid {other} wanted {name}", cx.name()));
+                cx.debug(format_args!("{}: other ssid {other} wanted {name}", cx.name()));
             }
             return Err(responder::OTHER_NETWORK);
         }
         let number = NUMBER_BITS | self.stations.number(frame.from);
         if self.debug {
-            cx.log(&format!("{}: {}", cx.name(), request.describe(frame)));
-            cx.log(&format!("{}: association {} associd {number}", cx.name(), frame.from));
+            cx.debug(format_args!("{}: {}", cx.name(), request.describe(frame)));
+            cx.debug(format_args!("{}: association {} associd {number}", cx.name(), frame.from));
         }
         let rates = request.information.values();
         if !rates.is_empty() {

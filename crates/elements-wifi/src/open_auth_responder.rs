@@ -85,7 +85,7 @@ pub(super) fn read(
         return Err("authentication with proof");
     }
     if debug {
-        cx.log(&format!("{}: auth {algorithm} seq {step} status {status}", cx.name()));
+        cx.debug(format_args!("{}: auth {algorithm} seq {step} status {status}", cx.name()));
     }
     Ok(Said { from: frame.from, step, status })
 }

@@ -64,7 +64,7 @@ impl Simple for PrintTxFeedback {
             let (rate, tries) = (extra.rate(which), extra.tries(which));
             let _ = write!(text, " rate{number} {rate} tries{number} {tries}");
         }
-        cx.log(&text);
+        cx.print(&text);
         Verdict::Pass
     }
 }

@@ -233,7 +233,7 @@ impl Simple for PrintWifi {
         let mut text = String::new();
         write_label(&mut text, &self.label, self.timestamp, packet);
         text.push_str(&describe(packet.data(), &extra::of(packet)));
-        cx.log(&text);
+        cx.print(&text);
         Verdict::Pass
     }
 }

@@ -100,14 +100,14 @@ pub(super) fn asker(
     let said = || String::from_utf8_lossy(asked.name);
     if !asked.means(name) {
         if debug {
-            cx.log(&format!("{}: other ssid {} wanted {name}", cx.name(), said()));
+            cx.debug(format_args!("{}: other ssid {} wanted {name}", cx.name(), said()));
         }
         return Err(responder::OTHER_NETWORK);
     }
     if debug {
         let star = |rate: u8| if rate & BASIC != 0 { "* " } else { "" };
         let rates: String = asked.rates().map(|rate| format!(" {}{}", star(rate), rate & !BASIC)).collect();
-        cx.log(&format!("{}: ProbeReq: {} ssid {} rates {{{rates} }}", cx.name(), frame.from, said()));
+        cx.debug(format_args!("{}: ProbeReq: {} ssid {} rates {{{rates} }}", cx.name(), frame.from, said()));
     }
     Ok(frame.from)
 }

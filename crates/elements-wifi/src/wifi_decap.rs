@@ -82,7 +82,7 @@ impl Simple for WifiDecap {
             let direction = packet.data()[1] & flag::DIRECTION;
             let Ends { dst, src, network } = ends;
             let said = format!("dir {direction} src {src} dst {dst} bssid {network} eth 0x{kind:02x}");
-            cx.log(&format!("{}: {said}", cx.name()));
+            cx.debug(format_args!("{}: {said}", cx.name()));
         }
         let _ = packet.pull(len);
         if !encapsulate(packet, &ethernet::header(ends.dst, ends.src, kind)) {

@@ -97,7 +97,7 @@ impl Simple for WifiDupeFilter {
             sender.dupes += 1;
             self.dupes += 1;
             if self.debug {
-                cx.log(&format!("{}: dup seq {sequence} frag {fragment} src {from}", cx.name()));
+                cx.debug(format_args!("{}: dup seq {sequence} frag {fragment} src {from}", cx.name()));
             }
             return Verdict::Drop("came already");
         }

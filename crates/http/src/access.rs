@@ -43,8 +43,30 @@ fn text<'h>(headers: &'h HeaderMap, name: &header::HeaderName) -> Option<&'h str
     headers.get(name).map(|value| value.to_str().unwrap_or("?"))
 }
 
+const HANDLERS: &str = "/api/v1/handlers/";
+const RELOAD: &str = "/api/v1/reload";
+
+/// Whether a resource can be written by a method.
+fn is_written(method: &Method, path: &str) -> bool {
+    (method == Method::PUT && path.starts_with(HANDLERS)) || (method == Method::POST && path == RELOAD)
+}
+
+/// The methods of a resource (RFC 9110, section 10.2.1).
+fn allowed(path: &str) -> &'static str {
+    match path {
+        RELOAD => "POST",
+        path if path.starts_with(HANDLERS) => "GET,HEAD,PUT",
+        _ => "GET,HEAD",
+    }
+}
+
 /// Why a request is refused, if it is.
-fn refusal(shared: &Shared, method: &Method, headers: &HeaderMap) -> Option<(StatusCode, &'static str)> {
+fn refusal(
+    shared: &Shared,
+    method: &Method,
+    path: &str,
+    headers: &HeaderMap,
+) -> Option<(StatusCode, &'static str)> {
     let host = text(headers, &header::HOST);
     if shared.local && host.is_some_and(|host| !is_local(host)) {
         return Some((StatusCode::FORBIDDEN, "the request is for another machine"));
@@ -55,6 +77,9 @@ fn refusal(shared: &Shared, method: &Method, headers: &HeaderMap) -> Option<(Sta
     }
     if method.is_safe() {
         return None;
+    }
+    if !is_written(method, path) {
+        return Some((StatusCode::METHOD_NOT_ALLOWED, "this method is for other resources"));
     }
     let Some(token) = &shared.token else {
         return Some((
@@ -69,7 +94,8 @@ fn refusal(shared: &Shared, method: &Method, headers: &HeaderMap) -> Option<(Sta
 
 /// Lets requests through that may pass, and says what browsers must not do with answers.
 pub(crate) async fn guard(State(shared): State<Arc<Shared>>, request: Request, next: Next) -> Response {
-    let mut response = match refusal(&shared, request.method(), request.headers()) {
+    let allowed = allowed(request.uri().path());
+    let mut response = match refusal(&shared, request.method(), request.uri().path(), request.headers()) {
         Some((status, why)) => problem(status, why),
         None => next.run(request).await,
     };
@@ -81,6 +107,9 @@ pub(crate) async fn guard(State(shared): State<Arc<Shared>>, request: Request, n
         (header::CACHE_CONTROL, "no-store"),
     ] {
         response.headers_mut().insert(name, HeaderValue::from_static(value));
+    }
+    if response.status() == StatusCode::METHOD_NOT_ALLOWED {
+        response.headers_mut().insert(header::ALLOW, HeaderValue::from_static(allowed));
     }
     if response.status() == StatusCode::UNAUTHORIZED {
         response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));

@@ -163,6 +163,28 @@ fn nothing_is_written_without_the_token() {
     assert_eq!(router.ask("POST", "/api/v1/reload", &right, "Counter").0, 200);
 }
 
+/// A method that a resource has not is said to be wrong, with or without the token, and nothing is written. A reload without a configuration is a mistake
+/// of the client's.
+#[test]
+fn other_methods_are_refused() {
+    let router = Running::new(true);
+    let right = format!("Authorization: Bearer {TOKEN}\r\n");
+    for headers in ["", &right] {
+        for (method, path) in [
+            ("PUT", "/api/v1/graph"),
+            ("DELETE", "/api/v1/handlers/c.reset"),
+            ("PUT", "/api/v1/reload"),
+            ("POST", "/"),
+        ] {
+            let (status, said) = router.ask(method, path, headers, "");
+            assert_eq!(status, 405, "{method} {path}: {said}");
+        }
+    }
+    for empty in ["", " \n"] {
+        assert_eq!(router.ask("POST", "/api/v1/reload", &right, empty).0, 422);
+    }
+}
+
 /// Catches pages of other sites, by their origin and by a name of theirs that means this machine.
 #[test]
 fn foreign_pages_are_refused() {
@@ -194,6 +216,18 @@ fn the_description_is_of_what_is_there() {
     let description = router.get("/api/v1/openapi.json");
     let paths = description["paths"].as_object().expect("paths");
     assert_eq!(paths.len(), 13);
+    let parameters = |path: &str, method: &str| -> Vec<String> {
+        let listed = paths[path][method]["parameters"].as_array().expect("parameters");
+        listed.iter().map(|one| format!("{} {} {}", one["in"], one["name"], one["required"])).collect()
+    };
+    let expected = [r#""path" "element" true"#, r#""query" "address" true"#];
+    assert_eq!(parameters("/api/v1/lookup/{element}", "get"), expected);
+    let expected = [r#""query" "dry_run" false"#, r#""query" "confirm_s" false"#];
+    assert_eq!(parameters("/api/v1/reload", "post"), expected);
+    // Two types of one name would be one in the description.
+    let property =
+        |schema: &str, name: &str| &description["components"]["schemas"][schema]["properties"][name];
+    assert!(property("GraphElement", "inputs").is_object() && property("Element", "handlers").is_object());
     for (path, methods) in paths.iter().filter(|(path, _)| *path != "/api/v1/events") {
         if methods.get("get").is_some() {
             let path = path.replace("{name}", "c").replace("{path}", "c.count");
@@ -275,7 +309,7 @@ fn addresses_are_looked_up() {
     assert_eq!(found("10.7.7.7"), json!({ "output": 0, "gateway": null, "to": "arp" }));
     assert_eq!(found("203.0.113.1"), json!({ "output": null, "gateway": null, "to": null }));
     for (path, status) in
-        [("routes?address=x", 422), ("routes?address=::1", 422), ("routes", 422), ("c?address=10.0.0.1", 404)]
+        [("routes?address=x", 422), ("routes?address=::1", 422), ("routes", 400), ("c?address=10.0.0.1", 404)]
     {
         assert_eq!(router.ask("GET", &format!("/api/v1/lookup/{path}"), "", "").0, status, "{path}");
     }

@@ -63,8 +63,10 @@ mod shared {
     pub(crate) mod mailbox;
     pub(crate) mod observing;
     pub(crate) mod orders;
+    pub(crate) mod record;
     pub(crate) mod survey;
     pub(crate) mod swaps;
+    pub(crate) mod voices;
     pub(crate) mod writer;
 }
 
@@ -188,9 +190,10 @@ pub use shared::clock::Clock;
 pub use shared::decision::{Decision, Then};
 pub use shared::events::Events;
 pub use shared::info::{Info, Reconfigure};
-pub use shared::log::{DEFAULT_CHANNEL, Listener, Log, listen};
+pub use shared::log::{DEFAULT_CHANNEL, Listener, Log, listen, print_record};
 pub use shared::observing::{Capture, Cost, Edge, SIZES, Step as TraceStep, Trace, View, What};
 pub use shared::orders::{Dropped, Explained};
+pub use shared::record::{Form, Level, Record, form, is_written, set_level, write_as};
 pub use shared::survey::WorkerState;
 pub use shared::writer::Writer;
 pub use text::args::{Args, FromArg, Scope, parse_error};

@@ -31,7 +31,7 @@ impl Element for Reads {
         let mut bytes = [0; 16];
         match rustix::io::read(&*self.0, &mut bytes) {
             Ok(n @ 1..) => {
-                cx.log(&String::from_utf8_lossy(&bytes[..n]));
+                cx.print(&String::from_utf8_lossy(&bytes[..n]));
                 cx.tasks().schedule_when(&self.0, Interest::Readable);
             }
             _ => cx.info().please_stop(),

@@ -53,7 +53,7 @@ impl Element for Bomb {
     }
 
     fn finish(&mut self, cx: &mut Cx<'_>) {
-        cx.log(&format!("{} ends", cx.worker()));
+        cx.print(&format!("{} ends", cx.worker()));
     }
 
     fn handlers(&self, h: &mut Handlers) {

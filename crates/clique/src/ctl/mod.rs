@@ -278,6 +278,13 @@ fn event_object(event: &str) -> Value {
             "event": "flow", "change": change, "element": element, "protocol": protocol, "source": source,
             "sport": sport.parse::<u16>().ok(), "destination": destination, "dport": dport.parse::<u16>().ok(),
         }),
+        ["link", change, interface, element] => json!({
+            "event": "link", "change": change, "interface": interface, "element": element,
+        }),
+        ["router", "replaced"] => json!({ "event": "router", "change": "replaced" }),
+        ["router", "refused", ref reason @ ..] => json!({
+            "event": "router", "change": "refused", "reason": reason.join(" "),
+        }),
         ["lost", number] => json!({ "event": "lost", "events": number.parse::<u64>().ok() }),
         [topic, ref rest @ ..] => json!({ "event": topic, "text": rest.join(" ") }),
         [] => Value::Null,

@@ -6,6 +6,7 @@ use crate::check;
 use crate::input;
 use crate::load;
 use crate::reply;
+use crate::report;
 use crate::status::Status;
 use clap::ValueHint;
 use click_tools::{Input, default_clickpath, parameter};
@@ -59,8 +60,12 @@ fn of_file(file: &Path, args: &Args, known: &Classes) -> Result<Value, String> {
     for word in &args.parameters {
         parameters.push(parameter(word).ok_or_else(|| format!("'{word}' is not KEY=VALUE"))?);
     }
-    let said = |found: Vec<Diagnostic>| lang::render_click(&found);
     let parsed = load::parse(&text, &parameters, &default_clickpath(), Some(known));
+    let secrets = report::secrets(&parsed.graph, known);
+    let said = |mut found: Vec<Diagnostic>| {
+        found.iter_mut().for_each(|diagnostic| secrets.mask_diagnostic(diagnostic));
+        lang::render_click(&found)
+    };
     if parsed.has_errors() {
         return Err(said(parsed.diagnostics));
     }

@@ -1,10 +1,9 @@
 //! What is different between two configurations, and what of the old one's state no element of the new one takes over.
 
 use super::request::{Amount, Arguments, Difference, Lost, Named};
-use lang::secrets::without_keys;
 use lang::{Graph, conf};
 use router::metric::Kind;
-use router::{Call, Handle, Survey};
+use router::{Call, Classes, Handle, Survey};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
@@ -28,13 +27,19 @@ fn elements(graph: &Graph) -> BTreeMap<&str, &lang::Element> {
     graph.elements.iter().filter(own).map(|element| (element.name.as_str(), element)).collect()
 }
 
-/// What `new` has that `old` has not, and the other way round.
-pub(super) fn difference(old: &Graph, new: &Graph) -> Difference {
+/// An element's configuration string as its class shows it, without keys.
+fn shown(element: &lang::Element, known: &Classes) -> String {
+    let class = known.get(&element.class);
+    class.map_or_else(|| element.config.clone(), |class| class.shown(&element.config))
+}
+
+/// What `new` has that `old` has not, and the other way round. Keys that `known` classes hide are compared, and not shown.
+pub(super) fn difference(old: &Graph, new: &Graph, known: &Classes) -> Difference {
     let (was, is) = (elements(old), elements(new));
     let named = |element: &lang::Element| Named {
         name: element.name.clone(),
         class: element.class.clone(),
-        arguments: without_keys(&element.config).into_owned(),
+        arguments: shown(element, known),
     };
     let missing = |from: &BTreeMap<&str, &lang::Element>, to: &BTreeMap<&str, &lang::Element>| {
         let gone = |(name, element): (&&str, &&lang::Element)| {
@@ -46,9 +51,7 @@ pub(super) fn difference(old: &Graph, new: &Graph) -> Difference {
     let arguments = |(name, before): (&&str, &&lang::Element)| {
         let after =
             is.get(name).filter(|after| after.class == before.class && after.config != before.config)?;
-        let (removed, added) = changed(&before.config, &after.config);
-        let shown = |all: Vec<String>| all.iter().map(|one| without_keys(one).into_owned()).collect();
-        let [removed, added]: [Vec<String>; 2] = [shown(removed), shown(added)];
+        let (removed, added) = changed(pairs(before, known), pairs(after, known));
         let some = !removed.is_empty() || !added.is_empty();
         some.then(|| Arguments { name: (*name).to_owned(), class: before.class.clone(), removed, added })
     };
@@ -63,16 +66,24 @@ pub(super) fn difference(old: &Graph, new: &Graph) -> Difference {
     }
 }
 
-/// Arguments that are gone, and those that are new.
-fn changed(old: &str, new: &str) -> (Vec<String>, Vec<String>) {
-    let (mut removed, mut added) = (conf::split_args(old), Vec::new());
-    for argument in conf::split_args(new) {
-        match removed.iter().position(|other| *other == argument) {
+/// An argument, and what is shown of it.
+type Pair = (String, String);
+
+/// The arguments of an element. Classes hide parts of them, and leave none out.
+fn pairs(element: &lang::Element, known: &Classes) -> Vec<Pair> {
+    conf::split_args(&element.config).into_iter().zip(conf::split_args(&shown(element, known))).collect()
+}
+
+/// What is shown of the arguments that are gone, and of those that are new.
+fn changed(old: Vec<Pair>, new: Vec<Pair>) -> (Vec<String>, Vec<String>) {
+    let (mut removed, mut added) = (old, Vec::new());
+    for (argument, shown) in new {
+        match removed.iter().position(|(other, _)| *other == argument) {
             Some(at) => drop(removed.remove(at)),
-            None => added.push(argument),
+            None => added.push(shown),
         }
     }
-    (removed, added)
+    (removed.into_iter().map(|(_, shown)| shown).collect(), added)
 }
 
 /// The connections of a configuration, as they are written.
@@ -212,16 +223,25 @@ mod tests {
 
     fn between(old: &str, new: &str) -> Difference {
         let graph = |text: &str| lang::parse(text, "config", &[]).graph;
-        difference(&graph(old), &graph(new))
+        difference(&graph(old), &graph(new), &elements::classes())
     }
 
     #[test]
     fn keys_are_not_shown() {
-        let with = |key: &str| {
-            format!("e :: ESPEncap(300, \\<{key}>); i :: IPsec(SA a b 1 aes-gcm key {key}, MTU 1400)")
+        let with = |key: &str, secret: &str, name: &str| {
+            format!(
+                "e :: ESPEncap(300, \\<{key}>); i :: IPsec(SA a b 1 aes-gcm key {key}, MTU 1400); v :: VLBNode(0, 2, KEY {secret});
+                 {name} :: VLBFly(0, 2, 2, {secret})"
+            )
         };
-        let text = between(&with("00112233445566778899"), &with("99112233445566778800")).text();
-        assert!(text.contains("key ****") && !text.contains("1122"), "{text}");
+        let text =
+            between(&with("00112233445566778899", "one", "x"), &with("99112233445566778800", "other", "y"))
+                .text();
+        let expected = "elements\n  - x :: VLBFly(0, 2, 2, ***)\n  + y :: VLBFly(0, 2, 2, ***)\narguments\n\
+                        \x20 e :: ESPEncap\n    - ***\n    + ***\n\
+                        \x20 i :: IPsec\n    - SA a b 1 aes-gcm key ***\n    + SA a b 1 aes-gcm key ***\n\
+                        \x20 v :: VLBNode\n    - KEY ***\n    + KEY ***\n";
+        assert_eq!(text, expected);
     }
 
     #[test]

@@ -11,7 +11,7 @@ use crate::report::Refusal;
 use crate::swap::{Current, Proposal, Requests};
 use click_tools::{Parameter, Text};
 use control::{ReloadService, Reloads};
-use router::Surveyor;
+use router::{Classes, Level, Surveyor};
 use serde_json::Value;
 use std::io;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
@@ -52,6 +52,8 @@ pub(crate) struct Start {
     pub(crate) requests: Requests,
     pub(crate) current: Current,
     pub(crate) check: Check,
+    /// Their classes say which arguments are keys.
+    pub(crate) known: Classes,
     /// The configuration that runs.
     pub(crate) text: Text,
     pub(crate) parameters: Vec<Parameter>,
@@ -180,13 +182,19 @@ impl State {
         }
         let checked = match (self.start.check)(&proposal) {
             Ok(checked) => checked,
-            Err(why) => return refusal(why, load.color),
+            Err(why) => {
+                if !load.dry_run {
+                    self.tell_refusal(&why.lines);
+                }
+                return refusal(why, load.color);
+            }
         };
         let difference = self.difference(&checked.graph);
         if load.dry_run {
             return Answer::Planned { difference, warnings: checked.warnings };
         }
         if let Some(why) = self.obstacle() {
+            self.tell_refusal(&why);
             return refused(why);
         }
         match self.start.requests.replace(proposal.clone()) {
@@ -203,6 +211,11 @@ impl State {
                 Answer::Loaded { number, difference, warnings, confirm_s }
             }
         }
+    }
+
+    /// Tells those who watch the router that a configuration is refused before it is built.
+    fn tell_refusal(&self, why: &str) {
+        self.start.current.handle().info().refuse_swap(why);
     }
 
     /// The parameters of the configuration that runs, with others in the place of namesakes.
@@ -228,7 +241,7 @@ impl State {
     /// What a configuration has that the running one has not, and what of its state would be lost.
     fn difference(&self, graph: &lang::Graph) -> Difference {
         let handle = self.start.current.handle();
-        let mut difference = diff::difference(&handle.info().graph, graph);
+        let mut difference = diff::difference(&handle.info().graph, graph, &self.start.known);
         if let Ok(survey) = Surveyor::new(handle.clone()).survey(PATIENCE) {
             difference.add_lost(&handle, &survey);
         }
@@ -278,7 +291,7 @@ impl State {
         let number = self.history.running().map_or(0, |entry| entry.number);
         let Some(entry) = self.history.find(before).cloned() else { return };
         self.history.note(number, "not confirmed");
-        let say = |message: &str| console::complain(&format!("clique run: {message}\n"));
+        let say = |message: &str| console::say(Level::Warning, &format!("clique run: {message}\n"));
         match self.run_again(&entry) {
             Ok(_) => {
                 say(&format!("configuration {number} was not confirmed in time: {before} runs again"));

@@ -1,5 +1,6 @@
 //! Which rows are shown, and in which order.
 
+use super::flows::Flow;
 use super::view::View;
 use clap::ValueEnum;
 use std::cmp::Ordering;
@@ -51,6 +52,10 @@ pub(super) fn arrange(mut view: View, order: SortKey, filter: &str) -> View {
     view.drops.retain(|row| fits(&[&row.element, &row.class, &row.reason]));
     view.interfaces.retain(|row| fits(&[&row.interface]));
     view.tables.retain(|row| fits(&[&row.element, &row.class, row.kind]));
+    view.flows.retain(|row| fits(&[&row.element, &row.protocol, &row.source, &row.destination]));
+    let largest =
+        |a: &Flow, b: &Flow| falling(&[a.octets_rate, Some(a.octets)], &[b.octets_rate, Some(b.octets)]);
+    view.flows.sort_by(largest);
     // Sorts are stable, and rows come by name.
     match order {
         SortKey::Name => {}

@@ -64,11 +64,11 @@ pub(super) struct Panel {
 }
 
 /// The panels that may be chosen, in order.
-pub(super) const TITLES: [&str; 6] = ["Elements", "Queues", "Drops", "Interfaces", "Tables", "RCU"];
+pub(super) const TITLES: [&str; 7] = ["Elements", "Queues", "Drops", "Interfaces", "Tables", "RCU", "Flows"];
 
 /// All panels in the order of [`TITLES`].
-pub(super) fn all(view: &View) -> [Panel; 6] {
-    [elements(view), queues(view), drops(view), interfaces(view), tables(view), rcu(view)]
+pub(super) fn all(view: &View) -> [Panel; TITLES.len()] {
+    [elements(view), queues(view), drops(view), interfaces(view), tables(view), rcu(view), flows(view)]
 }
 
 fn columns(list: &[(&'static str, Holds, u8)]) -> Vec<Column> {
@@ -275,6 +275,33 @@ fn tables(view: &View) -> Panel {
             ("room", Numbers, 2),
         ]),
         rows: view.tables.iter().map(row).collect(),
+    }
+}
+
+/// The largest flows.
+fn flows(view: &View) -> Panel {
+    use Holds::{Names, Numbers, Words};
+    let row = |flow: &super::flows::Flow| {
+        vec![
+            number(or_dash(flow.octets_rate, bytes)),
+            number(bytes(flow.octets)),
+            faint(&flow.protocol),
+            name(&format!("{} {}", flow.source, flow.sport)),
+            name(&format!("{} {}", flow.destination, flow.dport)),
+            faint(&flow.element),
+        ]
+    };
+    Panel {
+        title: TITLES[6],
+        columns: columns(&[
+            ("octets/s", Numbers, 0),
+            ("octets", Numbers, 1),
+            ("of", Words, 0),
+            ("from", Names, 0),
+            ("to", Names, 0),
+            ("element", Names, 2),
+        ]),
+        rows: view.flows.iter().map(row).collect(),
     }
 }
 

@@ -211,6 +211,7 @@ fn example() -> View {
             view::Buffers { size: "small".to_owned(), in_use: 4_210.0, free: 3_982.0, capacity: 2_033_601.0 },
             view::Buffers { size: "large".to_owned(), in_use: 0.0, free: 64.0, capacity: 15_405.0 },
         ],
+        flows: Vec::new(),
     }
 }
 

@@ -123,6 +123,7 @@ fn tab_line(view: &View, choices: &Choices) -> Line<'static> {
         Some(view.interfaces.len()),
         Some(view.tables.len()),
         None,
+        Some(view.flows.len()),
     ];
     let tab = |(at, (title, count)): (usize, (&str, Option<usize>))| {
         let count = count.map_or_else(String::new, |count| format!(" {count}"));
@@ -130,7 +131,9 @@ fn tab_line(view: &View, choices: &Choices) -> Line<'static> {
         let text = format!(" {} {title}{count} ", at + 1);
         [Span::styled(text, Style::new().add_modifier(chosen)), Span::raw(" ")]
     };
-    Line::from(TITLES.into_iter().zip(counts).enumerate().flat_map(tab).collect::<Vec<_>>())
+    // Few routers tell their flows.
+    let shown = if view.flows.is_empty() { TITLES.len() - 1 } else { TITLES.len() };
+    Line::from(TITLES.into_iter().zip(counts).take(shown).enumerate().flat_map(tab).collect::<Vec<_>>())
 }
 
 /// The line at the bottom: what keys do.
@@ -162,7 +165,7 @@ fn every(interval: Duration) -> String {
 }
 
 /// All panels: the elements at the left, the others below each other at the right.
-fn all(frame: &mut Frame<'_>, area: Rect, shown: &[Panel; 6], choices: &Choices) {
+fn all(frame: &mut Frame<'_>, area: Rect, shown: &[Panel; TITLES.len()], choices: &Choices) {
     let [left, right] = Layout::horizontal([Constraint::Fill(1), Constraint::Fill(1)]).areas(area);
     let scroll = |at: usize| if at == choices.panel { choices.scroll } else { 0 };
     panel(frame, left, &shown[0], scroll(0), choices.panel == 0, choices);

@@ -1,5 +1,6 @@
 //! Where readings come from: the control socket of a router, which may go and come back.
 
+use super::flows::{self, Flow};
 use super::samples::Samples;
 use crate::address::Address;
 use control::Client;
@@ -9,6 +10,8 @@ use std::time::Instant;
 pub(super) struct Reading {
     pub(super) at: Instant,
     pub(super) samples: Samples,
+    /// The largest flows, where elements know them.
+    pub(super) flows: Vec<Flow>,
 }
 
 /// A connection that is made anew when it is lost.
@@ -37,8 +40,10 @@ impl Source {
             return Err("this router tells no metrics".to_owned());
         }
         let text = crate::reply::data(Ok(reply))?;
+        let samples = Samples::parse(&text);
+        let flows = flows::ask(&mut client, &samples);
         self.client = Some(client);
-        Ok(Reading { at, samples: Samples::parse(&text) })
+        Ok(Reading { at, samples, flows })
     }
 }
 

@@ -1,5 +1,6 @@
 //! What is shown of a router: tables of rows, made of two readings of its metrics.
 
+use super::flows::Flow;
 use super::samples::{Readings, Sample, Samples};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -16,6 +17,7 @@ pub(super) struct View {
     pub(super) tables: Vec<Table>,
     pub(super) rcu: Rcu,
     pub(super) buffers: Vec<Buffers>,
+    pub(super) flows: Vec<Flow>,
 }
 
 /// The program.
@@ -171,6 +173,7 @@ impl View {
             tables: tables(readings.now),
             rcu: rcu(readings),
             buffers: buffers(readings.now),
+            flows: Vec::new(),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! What is made of one reading after the other.
 
+use super::flows;
 use super::samples::Readings;
 use super::source::Reading;
 use super::view::{View, start_s};
@@ -37,7 +38,9 @@ impl Watch {
             seconds: before.as_ref().map_or(0.0, |old| (reading.at - old.at).as_secs_f64()),
             before: before.as_ref().map(|old| &old.samples),
         };
-        let view = View::of(&readings);
+        let mut view = View::of(&readings);
+        let flows = before.as_ref().map(|old| &*old.flows);
+        view.flows = flows::with_rates(reading.flows.clone(), flows, readings.seconds);
         self.last = Some(reading);
         let notice = match (restarted, replaced) {
             (true, _) => Some("the router was started anew"),
@@ -63,7 +66,8 @@ mod tests {
                 "process_start_time_seconds {start}\nclique_hot_swaps_total{{outcome=\"done\"}} {swaps}\n\
                  clique_element_packets_total{{element=\"c\",class=\"Counter\"}} {packets}\n"
             );
-            let reading = Reading { at: at + Duration::from_secs(second), samples: Samples::parse(&text) };
+            let samples = Samples::parse(&text);
+            let reading = Reading { at: at + Duration::from_secs(second), samples, flows: Vec::new() };
             let news = watch.take(reading);
             (news.view.elements[0].packets_rate, news.notice)
         };

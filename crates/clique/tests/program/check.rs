@@ -38,6 +38,20 @@ fn ports_that_are_not_there() {
     }
 }
 
+/// Keys of any kind are not quoted, also where a variable has them; and the marks are where they belong.
+#[test]
+fn keys_are_not_quoted() {
+    let config = "define($k \"one of letters\"); v :: VLBNode(0, 2, KEY $k, WRONG 1); w :: VLBNode(0, 2, KEY plainly, WRONG 1);
+                  Idle -> v -> Discard; Idle -> [1] v [1] -> Discard; Idle -> w -> Discard; Idle -> [1] w [1] -> nowhere";
+    for arguments in [&["check", "-e", config][..], &["check", "--json", "-e", config]] {
+        let found = clique(arguments);
+        assert!(!found.contains("letters") && !found.contains("plainly"), "{found}");
+        assert!(found.contains("WRONG") && found.contains("nowhere"), "{found}");
+    }
+    let found = clique(&["check", "-e", config]);
+    assert!(found.contains("VLBNode(0, 2, KEY *******, WRONG 1)"), "{found}");
+}
+
 /// What a check finds, an error's first line each.
 fn found(config: &str) -> Vec<String> {
     let output = program(&["check", "--json", "-e", config]).output().unwrap();
@@ -98,6 +112,34 @@ fn interfaces_are_checked_where_the_router_is_to_run() {
     assert!(found.starts_with("exit status: 1\n"), "{found}");
     assert!(found.contains("there is no interface 'eth97' here"), "{found}");
     assert_eq!(found.matches("Error: ").count(), 2, "one for each interface: {found}");
+}
+
+/// An interface of another machine may have any name if an element opens it; other names have to be defined.
+#[test]
+fn interfaces_of_another_machine_have_any_name() {
+    let router = concat!(env!("CARGO_MANIFEST_DIR"), "/../../conf/linux-router.click");
+    for (inside, outside) in [("lan", "wan"), ("inside", "world"), ("Dept.7", "up_link@a")] {
+        let found = clique(&["check", router, &format!("IF0={inside}"), &format!("IF1={outside}")]);
+        assert!(found.starts_with("exit status: 0\n"), "{inside}, {outside}: {found}");
+    }
+    for open in ["FromDevice(trunk)", "FromHost(trunk, 10.0.0.1/24)", "KernelTap(10.0.0.1/24, DEVNAME trunk)"]
+    {
+        let check = |name: &str| {
+            let text = format!("{open} -> EtherEncap(0x800, {name}:eth, 2:0:0:0:0:1) -> Discard");
+            clique(&["check", "-e", &text])
+        };
+        let found = check("trunk");
+        assert!(found.starts_with("exit status: 0\n"), "{open}: {found}");
+        let found = check("trukn");
+        assert!(found.starts_with("exit status: 1\n"), "{open}: {found}");
+    }
+    // What is no name of an interface is none because an element is to open it.
+    let found = clique(&[
+        "check",
+        "-e",
+        "FromDevice(far/off) -> EtherEncap(0x800, far/off:eth, 2:0:0:0:0:1) -> Discard",
+    ]);
+    assert!(found.starts_with("exit status: 1\n"), "{found}");
 }
 
 /// A name of any length is printed, and does not push the others away.

@@ -1,6 +1,6 @@
 //! Talking to a router while it runs.
 
-use crate::program;
+use crate::{program, without_times};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
@@ -185,12 +185,12 @@ fn hotconfig_by_scripts_in_simulated_time() {
     let heard = |name: &str| {
         format!("  While calling 'hotconfig Idle -> {name}':\n    config:1: undeclared element '{name}'\n")
     };
-    let by_script = |heard: String| format!("While executing 'Script@1 :: Script':\n{heard}");
+    let by_script = |heard: String| format!("TIME ERROR While executing 'Script@1 :: Script':\n{heard}");
     for (written, out, err) in [
-        ([bad, worse], "old\n", by_script(heard("Bad") + &heard("Worse"))),
+        ([bad, worse], "old\n", by_script(heard("Bad") + "TIME ERROR " + &heard("Worse"))),
         ([bad, good], "new\n", by_script(heard("Bad"))),
         // The script is gone by then.
-        ([good, bad], "new\n", "hotconfig: config:1: undeclared element 'Bad'\n\n".to_owned()),
+        ([good, bad], "new\n", "TIME ERROR hotconfig: config:1: undeclared element 'Bad'\n".to_owned()),
         ([good, good], "new\n", String::new()),
     ] {
         let [first, second] = written;
@@ -198,7 +198,7 @@ fn hotconfig_by_scripts_in_simulated_time() {
             format!("Script(writeq hotconfig {first}, writeq hotconfig {second}, wait 1, print 'old', stop)");
         let output = program(&["run", "-R", "--simtime", "-e", &config]).output().expect("a run");
         let said = [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned());
-        assert_eq!(said, [out.to_owned(), err], "{written:?}");
+        assert_eq!([said[0].clone(), without_times(&said[1])], [out.to_owned(), err], "{written:?}");
     }
 }
 
@@ -221,15 +221,16 @@ fn hotconfig_by_scripts_in_real_time() {
     assert_eq!(said[0], "inner -22\nouter 0\n-22\ntrue\nold 0\n\"new\"\n", "{}", said[1]);
     let heard = |script: &str, config: &str, what: &str| {
         format!(
-            "While executing '{script} :: Script':\n  While calling 'hotconfig {config}':\n    config:1: {what}"
+            "TIME ERROR While executing '{script} :: Script':\n  While calling 'hotconfig {config}':\n    config:1: {what}"
         )
     };
     let undeclared = "undeclared element 'Bad'\n";
     let mut expected = heard("p", bad, undeclared) + &heard("Script@5", &many, undeclared);
-    expected += "  While calling 'hotconfig Idle -> MSQueue -> Discard; Script(print '\"new\"', stop)':
+    expected +=
+        "TIME WARN    While calling 'hotconfig Idle -> MSQueue -> Discard; Script(print '\"new\"', stop)':
     config:1: While configuring 'MSQueue@2 :: MSQueue':
       warning: MSQueue is deprecated, use ThreadSafeQueue instead\n";
-    assert_eq!(said[1], expected);
+    assert_eq!(without_times(&said[1]), expected);
 }
 
 /// An element that pulls packets through a script does not wait for a configuration that the script writes; what is wrong is
@@ -625,4 +626,31 @@ fn events_are_watched() {
         );
         assert!(["permanent", "failed"].iter().any(|state| event["state"] == *state), "{line}");
     }
+}
+
+/// Who watches the router hears of a configuration that is refused, and why, however it was sent; then of one that is not.
+#[test]
+fn refused_swaps_are_events() {
+    let router = Running::start("run", "Idle -> Discard", &["-R"]);
+    let watcher = UnixStream::connect(&router.socket).expect("a connection");
+    watcher.set_read_timeout(Some(PATIENCE)).expect("set");
+    (&watcher).write_all(b"WATCH router\n").expect("written");
+    let mut lines = BufReader::new(&watcher).lines().map(|line| line.expect("a line"));
+    assert_eq!(lines.nth(1).as_deref(), Some("200 Watching"));
+    assert!(router.talk(&hotconfig("Idle -> Bad; Idle -> Worse")).starts_with("520"));
+    let file = router.socket.with_extension("click");
+    std::fs::write(&file, "Idle -> Wrong").expect("written");
+    let [file, socket] = [&file, &router.socket].map(|path| path.to_str().expect("UTF-8"));
+    assert!(crate::clique(&["reload", "--dry-run", "-u", socket, file]).starts_with("exit status: 1"));
+    assert!(crate::clique(&["reload", "-u", socket, file]).starts_with("exit status: 1"));
+    assert!(router.talk(&hotconfig("Idle -> c :: Counter -> Discard")).starts_with("200"));
+    let expected = [
+        "EVENT router refused config:1: undeclared element 'Bad'; config:1: undeclared element 'Worse'"
+            .to_owned(),
+        format!("EVENT router refused {file}:1: undeclared element 'Wrong'"),
+        "EVENT router replaced".to_owned(),
+    ];
+    assert_eq!(lines.take(3).collect::<Vec<_>>(), expected);
+    router.talk("write stop");
+    router.end();
 }

@@ -1,6 +1,6 @@
 //! `clique run`.
 
-use crate::{clique, clique_in, clique_with, program, text, without_reasons};
+use crate::{clique, clique_in, clique_with, is_time, program, text, without_reasons, without_times};
 use expect_test::{Expect, expect};
 use rustix::process::{Pid, Signal, kill_process};
 use std::io::Read;
@@ -618,4 +618,89 @@ fn interfaces_are_those_of_the_own_network_namespace() {
         return eprintln!("skipped: {said}");
     }
     assert!(said.contains("02000000 00080200 00000007 0800"), "{said}");
+}
+
+/// What the program says as objects: what each line has in these fields.
+fn said(arguments: &[&str], fields: &[&str]) -> Vec<Vec<String>> {
+    let output = program(&[&["run", "--log-format", "json"], arguments].concat()).output().unwrap();
+    let text = String::from_utf8(output.stderr).unwrap();
+    let object = |line| serde_json::from_str::<serde_json::Value>(line).unwrap_or_else(|_| panic!("{line}"));
+    let field = |object: &serde_json::Value, name: &str| object[name].as_str().unwrap_or("none").to_owned();
+    text.lines().map(object).map(|object| fields.iter().map(|name| field(&object, name)).collect()).collect()
+}
+
+/// A line names the element and says why, ten times a second; then it is said how many more there were. `click` says what Click does.
+#[test]
+fn messages_name_elements_and_reasons_and_are_limited() {
+    let config = "InfiniteSource(LIMIT 25) -> c :: CheckIPHeader(VERBOSE true) -> Discard; \
+         i :: InfiniteSource(DATA x, LIMIT 3, ACTIVE false) -> SetPacketType(BROADCAST) -> d :: DropBroadcasts -> Print(no) -> Discard; \
+         Script(wait 1.5, write i.active true, wait 0.1, stop)";
+    let output = program(&["run", "--simtime", "-e", config]).output().unwrap();
+    let lines = without_times(&String::from_utf8(output.stderr).unwrap());
+    let expected = "TIME WARN  c: IP header check failed: bad IP version\n".repeat(10)
+        + "TIME WARN  c :: CheckIPHeader: 15 more messages were held back\n\
+           TIME WARN  d :: DropBroadcasts: dropped a packet: link-layer broadcast or multicast\n";
+    assert_eq!(lines, expected);
+    let fields = said(&["--simtime", "-e", config], &["level", "element", "class", "reason"]);
+    assert_eq!(fields[0], ["warning", "c", "CheckIPHeader", "bad IP version"]);
+    assert_eq!(fields[10], ["warning", "c", "CheckIPHeader", "none"]);
+    assert_eq!(fields[11], ["warning", "d", "DropBroadcasts", "link-layer broadcast or multicast"]);
+    let output = program(&["run", "--log-level", "error", "--simtime", "-e", config]).output().unwrap();
+    assert_eq!(String::from_utf8(output.stderr).unwrap(), "");
+    // Messages that are still held back when the router ends are told of, too.
+    let ends = "InfiniteSource(LIMIT 11, STOP true) -> c :: CheckIPHeader(VERBOSE true) -> Discard";
+    let last = said(&["-e", ends], &["message"]).concat().pop();
+    assert_eq!(last.as_deref(), Some("c :: CheckIPHeader: 1 more message was held back"));
+    // What is printed on purpose is always written, and Click's messages by Click's name.
+    let prints = "InfiniteSource(LIMIT 25, STOP true) -> Print(x) -> Discard";
+    assert_eq!(said(&["--log-level", "error", "-e", prints], &["element"]).len(), 25);
+    let click = clique(&["click", "--simtime", "-e", config]);
+    assert_eq!(click.matches("c: IP header check failed: bad IP version\n").count(), 25, "{click}");
+    assert!(click.contains("\nDropBroadcasts: dropped a packet\n"), "{click}");
+}
+
+/// Each message is an object, with the element that says it; the same lines are texts otherwise.
+#[test]
+fn messages_are_objects_where_that_is_asked_for() {
+    let config = "elementclass C { input -> p :: Print(\"a\\\\b \\\"c\") -> output } \
+         InfiniteSource(LIMIT 2, STOP true) -> c :: C -> Discard; Idle -> FromNowhere(x) -> Discard;";
+    let good = config.split_once(" Idle").unwrap().0;
+    let lines = said(&["-e", good], &["level", "element", "class"]);
+    assert_eq!(lines, [["info", "c/p", "Print"], ["info", "c/p", "Print"]]);
+    let texts = program(&["run", "-e", good]).output().unwrap().stderr;
+    let messages = said(&["-e", good], &["message"]).concat();
+    assert_eq!(messages.iter().map(|message| format!("{message}\n")).collect::<String>().as_bytes(), texts);
+    for time in said(&["-e", good], &["time"]).concat() {
+        assert!(time.strip_suffix('Z').is_some_and(is_time), "{time}");
+    }
+    // What is wrong with a configuration, and with what was asked for.
+    let lines = said(&["-e", config], &["level", "message"]);
+    assert!(lines.len() == 1 && lines[0][0] == "error" && lines[0][1].contains("FromNowhere"), "{lines:?}");
+    let lines = said(&["-e", good, "-h", "c.none"], &["level", "element"]);
+    assert_eq!(lines.last().unwrap(), &["error", "none"], "{lines:?}");
+    let lines = said(&["-q", "-e", "Message(odd, WARNING)"], &["level", "message"]);
+    assert!(lines.iter().any(|line| line[0] == "warning" && line[1].contains("odd")), "{lines:?}");
+}
+
+/// Lines for the journal begin with a priority and have no time; those for anything else, and Click's, do as they always do.
+#[test]
+fn the_journal_gets_priorities() {
+    let directory = tempfile::tempdir().unwrap();
+    let said = |arguments: &[&str], is_journal: bool| {
+        let log = std::fs::File::create(directory.path().join("log")).unwrap();
+        let place = std::os::unix::fs::MetadataExt::ino(&log.metadata().unwrap());
+        let device = std::os::unix::fs::MetadataExt::dev(&log.metadata().unwrap());
+        let stream = format!("{device}:{}", if is_journal { place } else { place + 1 });
+        let mut command = program(arguments);
+        assert!(command.env("JOURNAL_STREAM", stream).stderr(log).status().unwrap().success());
+        without_times(&std::fs::read_to_string(directory.path().join("log")).unwrap())
+    };
+    let config = "InfiniteSource(LIMIT 1, STOP true) -> Print(x, 0) -> c :: CheckIPHeader -> Discard";
+    let run = ["run", "-e", config];
+    let (printed, message) = ("x:   69\n", "c: IP header check failed: bad IP version\n");
+    assert_eq!(said(&run, true), format!("<6>{printed}<4>{message}"));
+    assert_eq!(said(&run, false), format!("{printed}TIME WARN  {message}"));
+    assert_eq!(said(&["click", "-e", config], true), format!("{printed}{message}"));
+    let json = said(&["run", "--log-format", "json", "-e", config], true);
+    assert!(json.lines().count() == 2 && json.lines().all(|line| line.starts_with("{\"time\"")), "{json}");
 }

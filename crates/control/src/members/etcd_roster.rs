@@ -65,7 +65,7 @@ use super::tls::{self, Files, Tls};
 use crate::feed::{Feed, Priority, Waiter, Wake};
 use router::{
     Call, Class, Config, ConfigError, Cx, Element, ElementName, FileName, Handle, HandlerError, Handlers,
-    Residency,
+    Level, Residency,
 };
 use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
@@ -158,7 +158,7 @@ impl Element for EtcdRoster {
         let nodes = &cx.info().nodes;
         let shared = Shared {
             handle: cx.handle(),
-            declaration: nodes[cx.index()].declaration(),
+            element: cx.index(),
             node: nodes[self.node].name.clone(),
             connected: AtomicBool::new(false),
             sessions: AtomicU64::new(0),
@@ -203,8 +203,8 @@ impl Drop for EtcdRoster {
 /// What the element and its thread have in common.
 struct Shared {
     handle: Handle,
-    /// The element, as messages name it.
-    declaration: String,
+    /// The element, in whose name messages are.
+    element: usize,
     /// The VLBNode.
     node: String,
     connected: AtomicBool,
@@ -230,8 +230,13 @@ impl Shared {
         numbers.map(|(name, value)| format!("{name} {value}\n")).concat()
     }
 
+    /// Says what is odd, in the element's name.
     fn log(&self, what: &str) {
-        self.handle.info().log.line(&format!("{}: {what}", self.declaration));
+        self.say(Level::Warning, what);
+    }
+
+    fn say(&self, level: Level, what: &str) {
+        self.handle.info().say(Some(self.element), level, what);
     }
 
     fn read(&self, handler: &str) -> String {
@@ -320,7 +325,7 @@ impl Follower {
         shared.connected.store(true, Relaxed);
         shared.error().clear();
         shared.sessions.fetch_add(1, Relaxed);
-        shared.log(&format!("etcd is there ({})", self.settings.servers[self.turn]));
+        shared.say(Level::Info, &format!("etcd is there ({})", self.settings.servers[self.turn]));
         self.stay(shared, waiter, &client, watch, registration)
     }
 

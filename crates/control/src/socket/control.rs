@@ -17,9 +17,10 @@
 //!
 //! `WATCH [TOPIC...]`, which Click does not have, reports events as they happen, one line `EVENT TOPIC ...` each,
 //! until the client sends something: `neighbour add|change|delete ADDR ETH STATE INTERFACE` from elements with
-//! neighbour tables (see ARPTable). `EVENT lost N` means that N events were lost because the client does not keep up,
+//! neighbour tables (see ARPTable); `link down|gone|back INTERFACE ELEMENT` from FromDevice, KernelTap and KernelTun, of an interface that FromDevice
+//! finds down, as it is before it is deleted, of one that was deleted, and of another one of its name; those of routes, flows and IPsec are in the manuals of the elements. `EVENT lost N` means that N events were lost because the client does not keep up,
 //! and `EVENT router replaced` that a new configuration is running: after either, the state known from events is out
-//! of date.
+//! of date. `EVENT router refused WHY` says that one was to run and does not.
 //!
 //! `RELOAD LENGTH`, which Click does not have, takes data that ask the program to replace the configuration, to go back to one that ran
 //! before, and the like; `clique reload` sends them. It is rejected by a program that runs without `-R`, with `READONLY`, and with `PROXY`.
@@ -287,7 +288,7 @@ impl ControlSocket {
     fn aim(&self, cx: &Cx<'_>) -> Target {
         Target {
             handle: cx.handle(),
-            declaration: cx.info().nodes[cx.index()].declaration(),
+            element: Some(cx.index()),
             proxy: self.proxy.clone(),
             read_only: self.read_only,
             verbose: self.verbose,
@@ -335,8 +336,7 @@ impl ControlSocket {
                 if self.retry_warnings {
                     let left = self.retries + 1;
                     let tries = if left == 1 { "try" } else { "tries" };
-                    let declaration = cx.info().nodes[cx.index()].declaration();
-                    cx.log(&format!("{declaration}: warning: {error} ({left} {tries} left)"));
+                    cx.warn(&format!("{error} ({left} {tries} left)"));
                 }
                 cx.timers().after(RETRY, RETRY_AFTER);
             }
@@ -356,7 +356,7 @@ impl Element for ControlSocket {
         } else if self.server.is_none()
             && let Err(error) = self.open(cx)
         {
-            cx.log(&format!("{}: {error}", cx.info().nodes[cx.index()].declaration()));
+            cx.error(format_args!("{}: {error}", cx.info().nodes[cx.index()].declaration()));
             cx.info().please_stop();
         }
     }

@@ -38,14 +38,7 @@ impl OwnSocket {
 }
 
 fn target(handle: Handle, reloads: &Option<ReloadService>) -> Target {
-    Target {
-        handle,
-        declaration: "control socket".to_owned(),
-        proxy: None,
-        read_only: false,
-        verbose: false,
-        reloads: reloads.clone(),
-    }
+    Target { handle, element: None, proxy: None, read_only: false, verbose: false, reloads: reloads.clone() }
 }
 
 /// Listens at a new file of mode 0600. Linux gives the file the mode of the socket, so that there is no moment at which others may connect.

@@ -2,7 +2,7 @@
 
 use super::reload::ReloadService;
 use crate::metrics::{Collector, Format};
-use router::{Call, Handle, HandlerErrorKind, HandlerResult, Response};
+use router::{Call, Handle, HandlerErrorKind, HandlerResult, Level, Response};
 use std::fs::File;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -20,8 +20,8 @@ const SUCCESSION: Duration = Duration::from_millis(300);
 #[derive(Clone)]
 pub(super) struct Target {
     pub(super) handle: Handle,
-    /// The element that owns the server, as messages name it.
-    pub(super) declaration: String,
+    /// The element that owns the server, in whose name messages are; none owns the program's.
+    pub(super) element: Option<usize>,
     /// The element that answers in the place of all others.
     pub(super) proxy: Option<String>,
     pub(super) read_only: bool,
@@ -149,7 +149,10 @@ impl Shared {
 
     pub(super) fn log(&self, what: &str) {
         let target = self.target();
-        target.handle.info().log.line(&format!("{}: {what}", target.declaration));
+        match target.element {
+            Some(_) => target.handle.info().say(target.element, Level::Info, what),
+            None => target.handle.info().say(None, Level::Info, format_args!("control socket: {what}")),
+        }
     }
 
     pub(super) fn log_verbosely(&self, what: &str) {

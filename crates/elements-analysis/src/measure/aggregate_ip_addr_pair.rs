@@ -142,8 +142,7 @@ impl Simple for AggregateIpAddrPair {
         };
         if packet.timestamp_ns() == 0 && self.timeout_s.is_some() {
             if !self.warned {
-                let name = cx.name();
-                cx.log(&format!("{name} :: AggregateIPAddrPair: warning: packet received without timestamp"));
+                cx.warn("packet received without timestamp");
                 self.warned = true;
             }
             packet.set_timestamp_ns(cx.now_ns());

@@ -126,7 +126,12 @@ impl Trace {
         let end: &[u8] = if self.name == "-" { b"" } else { b"</trace>\n" };
         // What could not be written before is tried again here.
         if let Err(error) = self.file.write_all(end).and_then(|()| self.file.flush()) {
-            cx.log(&format!("{} :: AggregateIPFlows: {}: {}", cx.name(), self.name, device::plain(&error)));
+            cx.log(format_args!(
+                "{} :: AggregateIPFlows: {}: {}",
+                cx.name(),
+                self.name,
+                device::plain(&error)
+            ));
         }
     }
 }
@@ -199,18 +204,18 @@ enum Decision {
 }
 
 impl AggregateIpFlows {
-    fn stamp(&mut self, cx: &Cx<'_>, packet: &mut Packet) {
+    fn stamp(&mut self, cx: &mut Cx<'_>, packet: &mut Packet) {
         if packet.timestamp_ns() != 0 {
             return;
         }
         if !self.warned {
-            cx.log(&format!("{} :: AggregateIPFlows: warning: packet received without timestamp", cx.name()));
+            cx.warn("packet received without timestamp");
             self.warned = true;
         }
         packet.set_timestamp_ns(cx.now_ns());
     }
 
-    fn handle(&mut self, cx: &Cx<'_>, packet: &mut Packet) -> Decision {
+    fn handle(&mut self, cx: &mut Cx<'_>, packet: &mut Packet) -> Decision {
         self.stamp(cx, packet);
         let Some(seen) = Seen::of(packet, self.icmp_errors, self.symmetric) else {
             return Decision::Fail(NO_FLOW);

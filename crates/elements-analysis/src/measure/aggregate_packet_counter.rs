@@ -154,8 +154,7 @@ impl Element for AggregatePacketCounter {
 
     fn finish(&mut self, cx: &mut Cx<'_>) {
         if self.came && !self.counted {
-            let name = cx.info().nodes[cx.index()].declaration();
-            cx.log(&format!("{name}: warning: saw no packets with aggregate annotations"));
+            cx.warn("saw no packets with aggregate annotations");
         }
     }
 

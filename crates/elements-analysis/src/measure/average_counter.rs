@@ -129,7 +129,7 @@ impl AverageCounter {
     fn watch_threshold(&mut self, cx: &Cx<'_>, threshold: i64, passed: i64) {
         let rate = self.packets as i64 * TICKS_PER_S / passed.max(1);
         if passed > TICKS_PER_S && rate > threshold {
-            cx.log(&format!(
+            cx.log(format_args!(
                 "{} : starting compute (rate {rate} pps)",
                 cx.info().nodes[cx.index()].declaration()
             ));

@@ -31,7 +31,8 @@
 use super::number_packet::{OFFSET, number};
 use packet::Packet;
 use router::{
-    Class, Config, ConfigError, Cx, Element, Handlers, PerPacket, Residency, Simple, TableSize, Verdict,
+    Class, Config, ConfigError, Cx, Element, Handlers, Level, PerPacket, Residency, Simple, TableSize,
+    Verdict,
 };
 
 /// The class.
@@ -84,7 +85,10 @@ impl CheckNumberPacket {
         }
         self.told += 1;
         let (name, count) = (cx.name(), self.times.len());
-        cx.log(&format!("{name} :: CheckNumberPacket: {number} out of scope (count is {count}) !"));
+        cx.say(
+            Level::Warning,
+            format_args!("{name} :: CheckNumberPacket: {number} out of scope (count is {count}) !"),
+        );
     }
 }
 

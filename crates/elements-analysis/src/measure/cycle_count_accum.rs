@@ -30,7 +30,7 @@
 
 use super::set_cycle_count::now_ns;
 use packet::{Anno, Packet};
-use router::{Class, Config, ConfigError, Cx, Element, Handlers, Merge, PerPacket, Simple, Verdict};
+use router::{Class, Config, ConfigError, Cx, Element, Handlers, Level, Merge, PerPacket, Simple, Verdict};
 
 /// The class.
 pub(crate) const CLASS: Class =
@@ -53,7 +53,10 @@ impl CycleCountAccum {
     fn count_unset(&mut self, cx: &mut Cx<'_>) {
         self.zero_count += 1;
         if self.zero_count == 1 {
-            cx.log(&format!("{} :: CycleCountAccum: packet with zero cycle counter annotation!", cx.name()));
+            cx.say(
+                Level::Warning,
+                format_args!("{} :: CycleCountAccum: packet with zero cycle counter annotation!", cx.name()),
+            );
         }
     }
 }

@@ -49,8 +49,8 @@ use elements_shared::sprintf::general;
 use lang::conf::pop_space;
 use packet::Packet;
 use router::{
-    Class, Config, ConfigError, Cx, Element, ElementName, Handlers, PerPacket, Residency, Simple, TableSize,
-    Verdict,
+    Class, Config, ConfigError, Cx, Element, ElementName, Handlers, Level, PerPacket, Residency, Simple,
+    TableSize, Verdict,
 };
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
@@ -183,7 +183,7 @@ impl TimestampDiff {
     fn note_late(&self, cx: &Cx<'_>, number: u64, delay: i64) {
         if self.delays.late.fetch_add(1, Relaxed) < TOLD && self.verbose {
             let (ms, most) = (delay / NS_PER_MS, self.max_delay_ns / NS_PER_MS);
-            cx.log(&format!("Packet {number} experienced delay {ms} ms > {most} ms"));
+            cx.say(Level::Warning, format_args!("Packet {number} experienced delay {ms} ms > {most} ms"));
         }
     }
 

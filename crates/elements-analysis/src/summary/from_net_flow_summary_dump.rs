@@ -48,7 +48,7 @@ use super::maker::{Defaults, Maker};
 use super::record_source::{RecordSource, Records};
 use device::capture::LinkType;
 use elements_shared::encap::Encap;
-use router::{Activity, Class, Config, ConfigError, Cx, Element, FileName, FromArg, Residency, Scope};
+use router::{Activity, Class, Config, ConfigError, Cx, Element, FileName, FromArg, Level, Residency, Scope};
 use std::io::{BufRead, Read};
 use std::net::Ipv4Addr;
 use wire::ip_proto;
@@ -156,7 +156,7 @@ impl Records for FlowLines {
                 return made;
             }
             if !std::mem::replace(&mut self.complained, true) {
-                cx.log(&format!("{}:{}: bad format", self.name, self.number));
+                cx.say(Level::Warning, format_args!("{}:{}: bad format", self.name, self.number));
             }
         }
     }

@@ -5,7 +5,7 @@ use super::form::{Context, Value};
 use super::maker::{Defaults, FlowId, Maker};
 use super::record_source::Records;
 use super::version::MINOR_VERSION;
-use router::Cx;
+use router::{Cx, Level};
 use std::io::{self, BufRead, Read};
 
 /// The longest line or record.
@@ -53,7 +53,7 @@ impl Reader {
 
     fn complain(&self, cx: &Cx<'_>, message: &str) {
         let place = if self.binary { "record " } else { "" };
-        cx.log(&format!("{}:{place}{}: {message}", self.name, self.number));
+        cx.say(Level::Warning, format_args!("{}:{place}{}: {message}", self.name, self.number));
     }
 
     /// Reads a line or record into `line`.

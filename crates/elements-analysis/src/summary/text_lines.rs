@@ -1,6 +1,6 @@
 //! The lines of a text about packets.
 
-use router::Cx;
+use router::{Cx, Level};
 use std::io::{BufRead, Read};
 
 /// The longest line.
@@ -34,7 +34,7 @@ impl TextLines {
         self.number += 1;
         let read = self.bytes.as_mut()?.take(LINE_MAX).read_until(b'\n', &mut self.line);
         if let Err(error) = &read {
-            cx.log(&format!("{}:{}: {error}", self.name, self.number));
+            cx.error(format_args!("{}:{}: {error}", self.name, self.number));
         }
         if !read.is_ok_and(|count| count > 0) {
             self.bytes = None;
@@ -45,13 +45,13 @@ impl TextLines {
 
     /// Says something about the text as a whole.
     pub(super) fn warn(&self, cx: &Cx<'_>, warning: &str) {
-        cx.log(&format!("{}: warning: {warning}", self.name));
+        cx.say(Level::Warning, format_args!("{}: warning: {warning}", self.name));
     }
 
     /// Says of the first line for which it is so that it cannot be read.
     pub(super) fn complain(&mut self, cx: &Cx<'_>) {
         if !std::mem::replace(&mut self.complained, true) {
-            cx.log(&format!("{}:{}: packet parse error", self.name, self.number));
+            cx.say(Level::Warning, format_args!("{}:{}: packet parse error", self.name, self.number));
         }
     }
 }

@@ -258,7 +258,7 @@ impl ToIpFlowDumps {
 
 #[cold]
 fn complain(cx: &Cx<'_>, error: &str) {
-    cx.log(&format!("{} :: ToIPFlowDumps: {error}", cx.name()));
+    cx.error(format_args!("{} :: ToIPFlowDumps: {error}", cx.name()));
 }
 
 impl Element for ToIpFlowDumps {

@@ -194,7 +194,7 @@ impl ToIpSummaryDump {
     #[cold]
     fn fail(&mut self, cx: &Cx<'_>, error: &io::Error) {
         let error = device::plain(error);
-        cx.log(&format!("{} :: ToIPSummaryDump: {}: {error}", cx.name(), self.filename));
+        cx.error(format_args!("{} :: ToIPSummaryDump: {}: {error}", cx.name(), self.filename));
         self.failed = true;
         self.output = None;
     }

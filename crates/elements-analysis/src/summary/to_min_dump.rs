@@ -100,7 +100,7 @@ impl ToMinDump {
     }
 
     fn fail(&mut self, cx: &Cx<'_>, error: &io::Error) {
-        cx.log(&format!("{} :: ToMinDump: {}: {}", cx.name(), self.filename, device::plain(error)));
+        cx.log(format_args!("{} :: ToMinDump: {}: {}", cx.name(), self.filename, device::plain(error)));
         self.file = None;
     }
 
@@ -156,7 +156,7 @@ impl Element for ToMinDump {
         if filename == self.filename {
             (self.file, self.is_begun) = (Some(file), is_begun);
         } else if let Err(error) = file.flush() {
-            cx.log(&format!("{} :: ToMinDump: {filename}: {}", cx.name(), device::plain(&error)));
+            cx.error(format_args!("{} :: ToMinDump: {filename}: {}", cx.name(), device::plain(&error)));
         }
     }
 

@@ -132,7 +132,7 @@ impl FromMemory {
                 Some(queue) => self.queues.push(queue),
                 None if !self.warned => {
                     let (name, device) = (cx.name(), self.interface.name());
-                    cx.log(&format!(
+                    cx.log(format_args!(
                         "{name} :: FromMemory: waits for receive queue {number} of '{device}', which is in use"
                     ));
                     self.warned = true;

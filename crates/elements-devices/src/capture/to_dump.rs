@@ -223,7 +223,7 @@ impl ToDump {
             self.output = match writer {
                 Ok(writer) => Output::Open(Box::new(writer)),
                 Err(error) => {
-                    cx.log(&format!("{} :: ToDump: {error}", cx.name()));
+                    cx.error(format_args!("{} :: ToDump: {error}", cx.name()));
                     Output::Closed
                 }
             };
@@ -315,14 +315,14 @@ impl ToDump {
             }
         };
         if !std::mem::replace(said, true) {
-            cx.log(&format!("{} :: ToDump: {error}{advice}", cx.name()));
+            cx.log(format_args!("{} :: ToDump: {error}{advice}", cx.name()));
         }
         reason
     }
 
     /// Ends the capture. What the writer still had is missing, too.
     fn fail(&mut self, cx: &Cx<'_>, error: &device::capture::Error) {
-        cx.log(&format!("{} :: ToDump: {error}", cx.name()));
+        cx.error(format_args!("{} :: ToDump: {error}", cx.name()));
         if let Output::Open(writer) = std::mem::replace(&mut self.output, Output::Closed) {
             // The counter may have been reset since.
             self.count = self.count.saturating_sub(writer.lost());
@@ -333,7 +333,10 @@ impl ToDump {
 
 fn say_missing(cx: &Cx<'_>, file: &str, missed: u64) {
     if missed > 0 {
-        cx.log(&format!("{} :: ToDump: {file}: packets that are missing in the file: {missed}", cx.name()));
+        cx.log(format_args!(
+            "{} :: ToDump: {file}: packets that are missing in the file: {missed}",
+            cx.name()
+        ));
     }
 }
 
@@ -432,7 +435,7 @@ impl Element for ToDump {
             && let Err(error) = writer.close()
         {
             lost = writer.lost();
-            cx.log(&format!("{} :: ToDump: {error}", cx.name()));
+            cx.error(format_args!("{} :: ToDump: {error}", cx.name()));
         }
         say_missing(cx, &filename, missed + lost);
     }

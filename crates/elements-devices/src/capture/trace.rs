@@ -278,7 +278,7 @@ impl Trace {
         self.encap.set_several();
         if !self.force_ip && !self.encap.is_asked() {
             let (name, file, first) = (cx.name(), &self.filename, self.first_linktype);
-            cx.log(&format!(
+            cx.log(format_args!(
                 "{name} :: FromDump: {file}: packets have several link types ({first}, {other}); ToDump writes each as what it is \
                  with USE_ENCAP_FROM {name}, PCAPNG true"
             ));

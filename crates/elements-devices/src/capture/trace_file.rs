@@ -159,5 +159,5 @@ impl TraceFile {
 }
 
 fn say(cx: &Cx<'_>, what: &dyn std::fmt::Display) {
-    cx.log(&format!("{} :: FromDump: {what}", cx.name()));
+    cx.log(format_args!("{} :: FromDump: {what}", cx.name()));
 }

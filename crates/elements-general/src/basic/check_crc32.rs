@@ -30,6 +30,9 @@ use router::{Class, Config, ConfigError, Cx, Element, Handlers, Merge, PerPacket
 /// The class.
 pub(crate) const CLASS: Class = Class::new("CheckCRC32", create).doc(router::manual!("check_crc32.rs"));
 
+/// Why packets are dropped.
+const REASON: &str = "bad checksum";
+
 struct CheckCrc32 {
     drops: u64,
 }
@@ -42,9 +45,9 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
 impl CheckCrc32 {
     #[cold]
     fn bad(&mut self, cx: &mut Cx<'_>, len: usize) -> Verdict {
-        cx.log(&format!("CRC32 failed, len {len}"));
+        cx.complain(format_args!("CRC32 failed, len {len}"), REASON);
         self.drops += 1;
-        Verdict::Drop("bad checksum")
+        Verdict::Drop(REASON)
     }
 }
 

@@ -28,7 +28,7 @@
 
 use packet::Packet;
 use router::{
-    Bytes, Class, Config, ConfigError, Cx, Element, PerPacket, Raw, Simple, Verdict, parse_integer,
+    Bytes, Class, Config, ConfigError, Cx, Element, Level, PerPacket, Raw, Simple, Verdict, parse_integer,
 };
 
 /// The class.
@@ -122,7 +122,7 @@ impl Simple for CheckPacket {
     fn process(&mut self, cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
         let complaints = [self.bad_length(packet.len()), self.bad_data(packet.data())];
         for complaint in complaints.iter().flatten() {
-            cx.log(&format!("{} :: CheckPacket: {complaint}", cx.name()));
+            cx.say(Level::Warning, format_args!("{} :: CheckPacket: {complaint}", cx.name()));
         }
         Verdict::Drop("checked")
     }

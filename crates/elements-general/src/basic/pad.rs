@@ -32,7 +32,7 @@
 
 use elements_shared::packet_end::lengthen;
 use packet::{Anno, Batch, Packet};
-use router::{Class, Config, ConfigError, Cx, Element, Pull};
+use router::{Class, Config, ConfigError, Cx, Element, Level, Pull};
 
 /// The class.
 pub(crate) const CLASS: Class = Class::new("Pad", create).doc(router::manual!("pad.rs"));
@@ -76,9 +76,12 @@ impl Pad {
         let allowed = self.most.saturating_sub(packet.len());
         if wanted > allowed && self.verbose {
             let (length, most) = (packet.len(), self.most);
-            cx.log(&format!(
-                "Tried a too long Pad: {length} + {wanted} > {most} -> adding only {allowed} bytes"
-            ));
+            cx.say(
+                Level::Warning,
+                format_args!(
+                    "Tried a too long Pad: {length} + {wanted} > {most} -> adding only {allowed} bytes"
+                ),
+            );
         }
         wanted.min(allowed)
     }

@@ -166,7 +166,7 @@ impl Simple for Print {
     #[inline]
     fn process(&mut self, cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
         if self.active {
-            cx.log(&self.line(cx.worker(), packet));
+            cx.print(&self.line(cx.worker(), packet));
         }
         Verdict::Pass
     }

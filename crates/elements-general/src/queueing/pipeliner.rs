@@ -41,7 +41,7 @@
 use crossbeam_queue::ArrayQueue;
 use packet::{BATCH_MAX, Batch, Packet};
 use router::{
-    Activity, Class, Config, ConfigError, Cx, Element, Flags, Handlers, Residency, TableSize, metric,
+    Activity, Class, Config, ConfigError, Cx, Element, Flags, Handlers, Level, Residency, TableSize, metric,
 };
 use std::any::Any;
 use std::collections::{BTreeSet, VecDeque};
@@ -161,14 +161,17 @@ impl Pipeliner {
     fn announce(&self, cx: &Cx<'_>) -> Result<(), ConfigError> {
         let (name, home, pushing) = (cx.name(), self.home, pushing(cx));
         for from in &pushing {
-            cx.log(&format!("{name} :: Pipeliner : Pipeline from {from} to {home}"));
+            cx.log(format_args!("{name} :: Pipeliner : Pipeline from {from} to {home}"));
         }
         if self.blocking && !self.direct && pushing.contains(&home) {
             return Err(format!("{DEADLOCK_1}{home}{DEADLOCK_2}").into());
         }
         if !self.useless && pushing.len() == 1 && pushing.contains(&home) {
             let landmark = &cx.info().nodes[cx.index()].landmark;
-            cx.log(&format!("{landmark}: While initializing '{name} :: Pipeliner':\n  warning: {USELESS}"));
+            cx.say(
+                Level::Warning,
+                format_args!("{landmark}: While initializing '{name} :: Pipeliner':\n  warning: {USELESS}"),
+            );
         }
         Ok(())
     }
@@ -220,7 +223,9 @@ impl Pipeliner {
         let told = if self.verbose { TOLD } else { 0 };
         for dropped in before + 1..=told.min(before + rest.len() as u64) {
             let (name, held) = (cx.name(), self.pipe.ring.len());
-            cx.log(&format!("{name} :: Pipeliner : Dropped {dropped} packets : have {held} packets in ring"));
+            cx.log(format_args!(
+                "{name} :: Pipeliner : Dropped {dropped} packets : have {held} packets in ring"
+            ));
         }
         cx.drop_batch(rest, "pipeline full");
     }

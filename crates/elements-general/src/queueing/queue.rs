@@ -43,7 +43,7 @@ use super::storage::{Common, Sleepers};
 use crossbeam_queue::ArrayQueue;
 use packet::{Batch, Fifo, Packet};
 use router::{
-    Class, Config, ConfigError, Cx, Decision, Element, Flags, Handlers, Look, Metric, Pull, Residency,
+    Class, Config, ConfigError, Cx, Decision, Element, Flags, Handlers, Level, Look, Metric, Pull, Residency,
     TableSize, Then,
 };
 use std::any::Any;
@@ -326,7 +326,7 @@ impl Queue {
     fn overflow(&mut self, cx: &mut Cx<'_>, rest: Batch) {
         let before = self.common.drops.fetch_add(rest.len() as u64, Relaxed);
         if before == 0 && self.common.capacity.load(Relaxed) > 0 {
-            cx.log(&format!("{} :: {}: overflow", cx.name(), self.class));
+            cx.say(Level::Warning, format_args!("{} :: {}: overflow", cx.name(), self.class));
         }
         self.expel(cx, rest, "queue full");
     }
@@ -548,9 +548,12 @@ impl Element for Queue {
             let node = &cx.info().nodes[cx.index()];
             let context =
                 format!("{}: While hot-swapping state into '{}':", node.landmark, node.declaration());
-            cx.log(&format!(
-                "{context}\n  warning: some packets lost (old length {old}, new capacity {capacity})"
-            ));
+            cx.say(
+                Level::Warning,
+                format_args!(
+                    "{context}\n  warning: some packets lost (old length {old}, new capacity {capacity})"
+                ),
+            );
         }
         let surplus = self.split(&mut packets, capacity.saturating_sub(self.len()));
         surplus.into_iter().for_each(|packet| cx.drop(packet, "queue full"));

@@ -271,7 +271,7 @@ impl Element for ReplayUnqueue {
     fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
         self.recording.listen(cx);
         if self.formula.is_some() {
-            cx.log(&format!("Timing starts with {}%", self.timing));
+            cx.log(format_args!("Timing starts with {}%", self.timing));
         }
         if self.active {
             cx.tasks().schedule();

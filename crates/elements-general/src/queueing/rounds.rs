@@ -90,18 +90,18 @@ impl Rounds {
     /// Says something if that is wanted.
     pub(super) fn tell(&self, cx: &Cx<'_>, what: impl FnOnce() -> String) {
         if self.verbose {
-            cx.log(&what());
+            cx.log(what());
         }
     }
 }
 
 /// Says that packets are being kept.
 pub(super) fn tell_loading(cx: &Cx<'_>, inputs: usize) {
-    cx.log(&format!("Loading {} with {inputs} inputs.", cx.name()));
+    cx.log(format_args!("Loading {} with {inputs} inputs.", cx.name()));
 }
 
 /// Says that all packets are kept, and which input had no more, if one had.
 pub(super) fn tell_loaded(cx: &Cx<'_>, packets: usize, dry: Option<usize>) {
     let dry = dry.map_or("-1".to_owned(), |input| input.to_string());
-    cx.log(&format!("{} : Successfully loaded {packets} packets. Input {dry} dried out.", cx.name()));
+    cx.log(format_args!("{} : Successfully loaded {packets} packets. Input {dry} dried out.", cx.name()));
 }

@@ -92,7 +92,7 @@ impl ThreadMonitor {
             };
             let tasks: Vec<String> = tasks.iter().map(task).collect();
             let (worker, busy) = (cx.worker(), share(busy_ns - self.busy_ns));
-            cx.log(&format!("{}: worker {worker} is {busy} busy: {}", cx.name(), tasks.join(", ")));
+            cx.print(&format!("{}: worker {worker} is {busy} busy: {}", cx.name(), tasks.join(", ")));
         }
         (self.then_ns, self.busy_ns) = (cx.now_ns(), busy_ns);
     }

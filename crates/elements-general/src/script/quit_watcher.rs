@@ -24,7 +24,9 @@
 //! # See also
 //! DriverManager, Script
 
-use router::{Activity, Answer, Call, Class, Config, ConfigError, Cx, Element, Residency, Response, Step};
+use router::{
+    Activity, Answer, Call, Class, Config, ConfigError, Cx, Element, Level, Residency, Response, Step,
+};
 use std::any::Any;
 use std::time::Duration;
 
@@ -71,7 +73,7 @@ impl Element for QuitWatcher {
         let Some(at) = state.downcast_mut::<usize>() else { return Step::Done(Ok(String::new())) };
         if let Answer::Response(Response { result: Err(error), .. }) = &answer {
             // It will not have a task later either.
-            cx.log(&error.message);
+            cx.say(Level::Warning, &error.message);
             *at -= 1;
             self.names.remove(*at);
         }

@@ -10,7 +10,7 @@ use super::program::{End, Goal, Insn, Value};
 use super::request::{Request, emit, handler_call, print};
 use super::text::{Expanded, Expansion, Text};
 use device::files::Patient;
-use router::{Access, Answer, Call, Cx, Info, Response, Step, parse_boolean, parse_integer};
+use router::{Access, Answer, Call, Cx, Info, Level, Response, Step, parse_boolean, parse_integer};
 use std::time::Duration;
 
 /// Jumps that a script may make without blocking, runs inside of runs included.
@@ -323,7 +323,7 @@ impl Script {
     /// The run blocks here.
     fn block(&mut self, cx: &mut Cx<'_>, run: &mut Run) -> Flow {
         if self.jumps >= JUMPS_MAX {
-            cx.log(&format!("{}: too many jumps, giving up", self.declaration(cx)));
+            cx.say(Level::Error, format_args!("{}: too many jumps, giving up", self.declaration(cx)));
             let end = self.program.len();
             self.frame(run.frame).at = end;
             cx.timers().cancel(TIMER);
@@ -507,7 +507,7 @@ impl Script {
         });
         match &program[at] {
             Insn::Print { newline, .. } => print(cx, file, text, *newline && !run.failed),
-            Insn::Read(_) => cx.log(&format!("{name}:\n{text}")),
+            Insn::Read(_) => cx.print(&format!("{name}:\n{text}")),
             _ => {}
         }
         self.complete(run, at, false)
@@ -557,36 +557,35 @@ impl Script {
     /// Reports an error, in the context of the script and of the call that it makes.
     fn report(&self, cx: &mut Cx<'_>, run: &mut Run, call: Option<&str>, message: &str) {
         run.failed = true;
-        self.say(cx, run, call, message);
+        self.say(cx, run, Level::Error, call, message);
     }
 
     /// Passes warnings of a call on; the instruction has not failed for that.
     fn pass_on(&self, cx: &mut Cx<'_>, run: &mut Run, call: Option<&str>, warnings: &[String]) {
-        self.say(cx, run, call, &warnings.join("\n"));
+        self.say(cx, run, Level::Warning, call, &warnings.join("\n"));
     }
 
     /// Prints a message in the context of the script and of the call that it makes.
-    fn say(&self, cx: &mut Cx<'_>, run: &mut Run, call: Option<&str>, message: &str) {
+    fn say(&self, cx: &mut Cx<'_>, run: &mut Run, level: Level, call: Option<&str>, message: &str) {
         if message.is_empty() {
             return;
         }
-        let mut depth = 0;
+        let (mut depth, mut said) = (0, Vec::new());
         // The driver's steps have no context, as in Click.
         if !run.is_router() {
             depth += 1;
             if !std::mem::replace(&mut run.told, true) {
                 let doing =
                     if matches!(run.request, Request::Boot(_)) { "initializing" } else { "executing" };
-                cx.log(&format!("While {doing} '{}':", self.declaration(cx)));
+                said.push(format!("While {doing} '{}':", self.declaration(cx)));
             }
         }
         if let Some(call) = call {
-            cx.log(&format!("{:1$}While calling '{call}':", "", 2 * depth));
+            said.push(format!("{:1$}While calling '{call}':", "", 2 * depth));
             depth += 1;
         }
-        for line in message.lines() {
-            cx.log(&format!("{:1$}{line}", "", 2 * depth));
-        }
+        said.extend(message.lines().map(|line| format!("{:1$}{line}", "", 2 * depth)));
+        cx.say(level, said.join("\n"));
     }
 
     fn declaration(&self, cx: &Cx<'_>) -> String {

@@ -256,7 +256,7 @@ impl IcmpPingSource {
         let Some(us) = replies.take(sequence, packet.timestamp_ns()) else { return true };
         if self.verbose {
             let bytes = usize::from(ip.total_len()).saturating_sub(ip.header_len() + icmpv4::HEADER_LEN);
-            cx.log(&format!(
+            cx.print(&format!(
                 "{} :: ICMPPingSource: {bytes} bytes from {}: icmp_seq={sequence} ttl={} time={}.{:03} ms",
                 cx.name(),
                 ip.src(),
@@ -344,7 +344,7 @@ impl Element for IcmpPingSource {
     fn finish(&mut self, cx: &mut Cx<'_>) {
         let Some(replies) = self.replies.as_ref().filter(|_| self.verbose) else { return };
         for line in replies.summary(self.count).lines() {
-            cx.log(&format!("{} :: ICMPPingSource: {line}", cx.name()));
+            cx.print(&format!("{} :: ICMPPingSource: {line}", cx.name()));
         }
     }
 

@@ -46,7 +46,7 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
 impl Simple for DebugBridge {
     fn process(&mut self, cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
         if let Some(said) = describe(packet.data()) {
-            cx.log(&format!("{} {said}", self.label));
+            cx.print(&format!("{} {said}", self.label));
         }
         Verdict::Pass
     }

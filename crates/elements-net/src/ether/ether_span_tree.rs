@@ -155,10 +155,10 @@ impl EtherSpanTree {
         };
         if wanted == State::Block || old == State::Block {
             let way = if wanted == State::Block { "FORWARD -> BLOCK" } else { "BLOCK -> FORWARD" };
-            cx.log(&format!("Setting send_tc_msg: {way} on {at}"));
+            cx.debug(format_args!("Setting send_tc_msg: {way} on {at}"));
             self.report = true;
         }
-        cx.log(&format!("Changing port {at} from {} to {}", old as u8, new as u8));
+        cx.log(format_args!("Changing port {at} from {} to {}", old as u8, new as u8));
         self.ports[at].state = new;
         self.ports[at].since_ns = cx.now_ns();
         self.tell_suppressors(cx, at);
@@ -223,7 +223,7 @@ impl EtherSpanTree {
         for (at, port) in self.ports.iter_mut().enumerate() {
             if port.message.since_ns.is_some_and(|since_ns| since_ns <= oldest_ns) {
                 port.message = Message::WORST;
-                cx.log(&format!("Expiring message on port {at}"));
+                cx.log(format_args!("Expiring message on port {at}"));
             }
         }
         self.find_tree(cx);

@@ -148,7 +148,7 @@ impl CheckGreHeader {
     fn bad(&mut self, cx: &mut Cx<'_>, fault: Fault) -> Verdict {
         let reason = REASONS[fault as usize];
         if self.verbose || self.drops.iter().all(|drops| *drops == 0) {
-            cx.log(&format!("GRE header check failed: {reason}"));
+            cx.complain(format_args!("GRE header check failed: {reason}"), reason);
         }
         self.drops[fault as usize] += 1;
         elements_shared::verdict::fail(self.outputs, reason)

@@ -155,7 +155,10 @@ impl CheckIpHeader {
     #[cold]
     fn bad(&mut self, cx: &mut Cx<'_>, reason: usize) -> Verdict {
         if self.verbose || self.drops == [0; REASONS.len()] {
-            cx.log(&format!("{}: IP header check failed: {}", cx.name(), REASONS[reason]));
+            cx.complain(
+                format_args!("{}: IP header check failed: {}", cx.name(), REASONS[reason]),
+                REASONS[reason],
+            );
         }
         self.drops[reason] += 1;
         elements_shared::verdict::fail(self.outputs, REASONS[reason])

@@ -55,7 +55,7 @@ impl DropBroadcasts {
     #[cold]
     fn reject(&mut self, cx: &mut Cx<'_>) -> Verdict {
         if self.drops == 0 {
-            cx.log("DropBroadcasts: dropped a packet");
+            cx.complain("DropBroadcasts: dropped a packet", REASON);
         }
         self.drops += 1;
         elements_shared::verdict::fail(self.outputs, REASON)

@@ -50,6 +50,9 @@ const REPORTS: u64 = 5;
 /// Bytes that IP numbers can address; a fragment that reaches further cannot be put together.
 const DATAGRAM_MAX: usize = 65_535;
 
+/// Why packets are refused.
+const REASON: &str = "too large, and not to be fragmented";
+
 struct IpFragmenter {
     mtu: usize,
     honor_df: bool,
@@ -180,10 +183,13 @@ impl IpFragmenter {
             && let Some(ip) = header(&packet)
         {
             let len = packet.len();
-            cx.log(&format!("IPFragmenter({}) DF {} {} len={len}", self.mtu, ip.src(), ip.dst()));
+            cx.complain(
+                format_args!("IPFragmenter({}) DF {} {} len={len}", self.mtu, ip.src(), ip.dst()),
+                REASON,
+            );
         }
         self.drops += 1;
-        match elements_shared::verdict::fail(self.outputs, "too large, and not to be fragmented") {
+        match elements_shared::verdict::fail(self.outputs, REASON) {
             Verdict::Drop(reason) => cx.drop(packet, reason),
             _ => cx.emit_packet(1, packet),
         }

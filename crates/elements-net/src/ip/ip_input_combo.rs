@@ -35,6 +35,9 @@ use wire::{ethernet, ipv4};
 /// The class.
 pub(crate) const CLASS: Class = Class::new("IPInputCombo", create).doc(router::manual!("ip_input_combo.rs"));
 
+/// Why packets are dropped.
+const REASON: &str = "bad IP header";
+
 struct IpInputCombo {
     color: u8,
     bad_sources: AddressSet,
@@ -84,10 +87,10 @@ impl IpInputCombo {
     #[cold]
     fn bad(&mut self, cx: &mut Cx<'_>) -> Verdict {
         if self.drops == 0 {
-            cx.log("IP checksum failed");
+            cx.complain("IP checksum failed", REASON);
         }
         self.drops += 1;
-        Verdict::Drop("bad IP header")
+        Verdict::Drop(REASON)
     }
 }
 

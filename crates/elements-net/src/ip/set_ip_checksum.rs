@@ -28,6 +28,9 @@ use wire::ipv4;
 pub(crate) const CLASS: Class =
     Class::new("SetIPChecksum", create).pure().doc(router::manual!("set_ip_checksum.rs"));
 
+/// Why packets are dropped.
+const REASON: &str = "bad IP header";
+
 struct SetIpChecksum(u64);
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
@@ -44,10 +47,10 @@ impl SetIpChecksum {
             Ok(()) => Verdict::Pass,
             Err(_) => {
                 if self.0 == 0 {
-                    cx.log("SetIPChecksum: bad input packet");
+                    cx.complain("SetIPChecksum: bad input packet", REASON);
                 }
                 self.0 += 1;
-                Verdict::Drop("bad IP header")
+                Verdict::Drop(REASON)
             }
         }
     }

@@ -102,7 +102,7 @@ impl CheckIp6Header {
     #[cold]
     fn bad(&mut self, cx: &mut Cx<'_>, reason: &'static str) -> Verdict {
         if self.drops == 0 {
-            cx.log("IP6 header check failed");
+            cx.complain("IP6 header check failed", reason);
         }
         self.drops += 1;
         fail(self.outputs, reason)

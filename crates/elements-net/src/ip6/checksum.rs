@@ -30,7 +30,7 @@ impl<C: Checksum> Computes<C> {
     #[cold]
     fn reject(&mut self, cx: &mut Cx<'_>) -> Verdict {
         if !std::mem::replace(&mut self.reported, true) {
-            cx.log(C::COMPLAINT);
+            cx.complain(C::COMPLAINT, C::REASON);
         }
         Verdict::Drop(C::REASON)
     }

@@ -94,7 +94,7 @@ impl Ip6Print {
 impl Simple for Ip6Print {
     fn process(&mut self, cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
         if self.active {
-            cx.log(&self.text(packet));
+            cx.print(&self.text(packet));
         }
         Verdict::Pass
     }

@@ -6,7 +6,7 @@ use super::state::{News, Query};
 use elements_shared::ether_address::Prefix;
 use elements_shared::ether_header::mark_frame;
 use packet::{Anno, DEFAULT_HEADROOM, Packet};
-use router::{Args, ConfigError, Cx, FromArg, Handlers, Scope};
+use router::{Args, ConfigError, Cx, FromArg, Handlers, Level, Scope};
 use std::net::Ipv4Addr;
 use std::sync::atomic::Ordering::Relaxed;
 use wire::ethernet::{HEADER_LEN, Header, ether_type, header};
@@ -119,7 +119,10 @@ impl Link for Arp {
     fn complain(&self, cx: &mut Cx<'_>, shared: &Shared<Ipv4Addr>) {
         if self.is_ready() && shared.warned.swap(1, Relaxed) == 0 {
             let declaration = cx.info().nodes[cx.index()].declaration();
-            cx.log(&format!("{declaration}: would query for 0.0.0.0; missing dest IP addr annotation?"));
+            cx.say(
+                Level::Warning,
+                format_args!("{declaration}: would query for 0.0.0.0; missing dest IP addr annotation?"),
+            );
         }
     }
 

@@ -103,7 +103,7 @@ impl CheckArpHeader {
     #[cold]
     fn bad(&mut self, cx: &mut Cx<'_>, reason: usize) -> Verdict {
         if self.drops == 0 || self.verbose {
-            cx.log(&format!("ARP header check failed: {}", REASONS[reason]));
+            cx.complain(format_args!("ARP header check failed: {}", REASONS[reason]), REASONS[reason]);
         }
         self.drops += 1;
         self.reasons[reason] += 1;

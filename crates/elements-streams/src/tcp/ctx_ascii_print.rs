@@ -54,8 +54,8 @@ fn shown(byte: u8) -> char {
 fn print(cx: &Cx<'_>, packet: &Packet) {
     let content = content(packet);
     if !content.is_empty() {
-        cx.log("Content of the stream:");
-        cx.log(&content.iter().map(|&byte| shown(byte)).collect::<String>());
+        cx.print("Content of the stream:");
+        cx.print(&content.iter().map(|&byte| shown(byte)).collect::<String>());
     }
 }
 

@@ -9,6 +9,9 @@ use router::Handle;
 use serde::Serialize;
 use std::sync::Arc;
 
+/// Why a request is bad whatever the router says.
+pub(super) const NOT_READ: &str = "the path, the parameters or the body cannot be read";
+
 /// Answers with what a router says, on a thread that may wait for it.
 pub(super) async fn ask<T: Serialize + Send + 'static>(
     shared: Arc<Shared>,

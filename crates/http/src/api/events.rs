@@ -1,6 +1,6 @@
 //! Events as they happen (server-sent events, as HTML's standard has them).
 
-use super::answer::Failure;
+use super::answer::{Failure, NOT_READ};
 use crate::access::problem;
 use crate::shared::Shared;
 use axum::extract::{Query, State};
@@ -19,6 +19,7 @@ const STEP: Duration = Duration::from_millis(100);
 
 /// Which events.
 #[derive(Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
 pub(super) struct Topics {
     /// Topics with commas between them; all, if there are none.
     #[serde(default)]
@@ -28,6 +29,7 @@ pub(super) struct Topics {
 /// Events of the router that runs, as they happen, until another configuration takes its place: then the stream ends, and a client asks anew. There
 /// are at most 16 such streams.
 #[utoipa::path(get, path = "/api/v1/events", params(Topics), responses((status = 200, body = String, content_type = "text/event-stream"),
+    (status = 400, description = NOT_READ, body = String, content_type = "text/plain"),
     (status = 503, body = crate::access::Problem)))]
 pub(super) async fn events(State(shared): State<Arc<Shared>>, Query(topics): Query<Topics>) -> Response {
     let Some(handle) = (shared.source.current)() else { return Failure::Stopped.into_response() };

@@ -10,6 +10,7 @@ use utoipa::ToSchema;
 
 /// An element. Names of elements within compound elements have slashes.
 #[derive(Serialize, ToSchema)]
+#[schema(as = GraphElement)]
 struct Element {
     name: String,
     class: &'static str,

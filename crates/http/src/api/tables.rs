@@ -1,6 +1,6 @@
 //! Tables of elements: routes, neighbours, IPsec associations, the members of a cluster. The elements' handlers say what is in them.
 
-use super::answer::{Failure, ask};
+use super::answer::{Failure, NOT_READ, ask};
 use super::elements::find;
 use crate::shared::Shared;
 use axum::extract::{Path, Query, State};
@@ -72,6 +72,7 @@ struct Page {
 
 /// Which rows.
 #[derive(Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
 pub(super) struct Which {
     /// The number of the first row, from 0.
     #[serde(default)]
@@ -117,7 +118,7 @@ pub(super) async fn tables(State(shared): State<Arc<Shared>>) -> Response {
 /// Rows of a table, in the element's own order.
 #[utoipa::path(get, path = "/api/v1/tables/{kind}/{element}", params(("kind" = String, Path, description = "routes, neighbours, associations, members or links"),
     ("element" = String, Path, description = "The element's name; it may contain slashes."), Which),
-    responses((status = 200, body = Page), (status = 404, body = crate::access::Problem), (status = 422, body = crate::access::Problem),
+    responses((status = 200, body = Page), (status = 400, description = NOT_READ, body = String, content_type = "text/plain"), (status = 404, body = crate::access::Problem), (status = 422, body = crate::access::Problem),
         (status = 503, body = crate::access::Problem)))]
 pub(super) async fn page(
     State(shared): State<Arc<Shared>>,
@@ -163,9 +164,9 @@ fn cells(line: &str, columns: usize) -> Vec<String> {
 
 /// What to look up.
 #[derive(Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
 pub(super) struct Wanted {
     /// An IP address of the table's family.
-    #[serde(default)]
     address: String,
 }
 
@@ -182,7 +183,7 @@ struct Found {
 
 /// Where a table of routes sends packets to an address: of several next hops the one that the hash of the address says.
 #[utoipa::path(get, path = "/api/v1/lookup/{element}", params(("element" = String, Path, description = "A lookup element's name; it may contain slashes."), Wanted),
-    responses((status = 200, body = Found), (status = 404, body = crate::access::Problem), (status = 422, body = crate::access::Problem),
+    responses((status = 200, body = Found), (status = 400, description = NOT_READ, body = String, content_type = "text/plain"), (status = 404, body = crate::access::Problem), (status = 422, body = crate::access::Problem),
         (status = 503, body = crate::access::Problem)))]
 pub(super) async fn lookup(
     State(shared): State<Arc<Shared>>,

@@ -7,6 +7,7 @@ use crate::handlers::response::HandlerResult;
 use crate::shared::account::Account;
 use crate::shared::info::Info;
 use crate::text::values::parse_integer;
+use std::borrow::Cow;
 
 /// What the handler `version` says: scripts compare it with versions of Click, so it is that of the Click whose
 /// language and elements these are.
@@ -21,9 +22,10 @@ pub(crate) fn of_worker(account: &Account, name: &str) -> String {
     }
 }
 
-/// Whether the configuration has keys in it.
+/// Whether the configuration has keys in it, in arguments or elsewhere in its text.
 fn has_keys(info: &Info) -> bool {
-    info.nodes.iter().any(|node| node.class.hide.is_some_and(|hide| hide(&node.config).is_some()))
+    matches!(lang::secrets::behind_key(&info.source), Cow::Owned(_))
+        || info.nodes.iter().any(|node| node.class.shown(&node.config) != node.config)
 }
 
 /// The configuration as it is now, without keys.

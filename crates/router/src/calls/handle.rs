@@ -7,6 +7,7 @@ use crate::handlers::declaration::Of;
 use crate::handlers::response::{HandlerResult, Response};
 use crate::shared::info::Info;
 use crate::shared::mailbox::{Message, Reply};
+use crate::shared::record::Level;
 use std::sync::Arc;
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
@@ -114,7 +115,9 @@ pub(crate) fn without(silent: &[usize]) -> Option<String> {
 
 /// The result of a response to a caller that has no place for warnings.
 pub(crate) fn result(info: &Info, path: &str, response: Response) -> HandlerResult {
-    response.warnings.iter().for_each(|warning| info.log.line(&format!("{path}: {warning}")));
+    for warning in &response.warnings {
+        info.speak(info.clock.now_ns(), None, Level::Warning, None, &format_args!("{path}: {warning}"));
+    }
     response.result
 }
 

@@ -4,6 +4,7 @@ use crate::configuration::filter::CompileFilter;
 use crate::error::ConfigError;
 use crate::text::names::InterfaceAddresses;
 use std::any::Any;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -307,9 +308,14 @@ impl<C: ?Sized> Class<C> {
         self.name == kind || self.kinds.contains(&kind)
     }
 
-    /// A configuration string of one of its elements as others may see it: without keys.
+    /// A configuration string of one of its elements as others may see it: without the keys that the class hides, and without what the word `key`
+    /// announces, as an association that a script writes.
     pub fn shown(&self, config: &str) -> String {
-        self.hide.and_then(|hide| hide(config)).unwrap_or_else(|| config.to_owned())
+        let shown = self.hide.and_then(|hide| hide(config)).unwrap_or_else(|| config.to_owned());
+        match lang::secrets::behind_key(&shown) {
+            Cow::Owned(masked) => masked,
+            Cow::Borrowed(_) => shown,
+        }
     }
 }
 

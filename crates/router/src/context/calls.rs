@@ -50,7 +50,8 @@ impl Calling<'_> {
     /// returns, before batches that are emitted later.
     #[inline]
     pub fn start(&mut self, state: Box<dyn Any + Send>) {
-        let frame = Frame { owner: self.core.here, state, reply: Reply::Nobody };
+        let reply = Reply::Effect { of: Some(self.core.here as usize) };
+        let frame = Frame { owner: self.core.here, state, reply };
         self.core.put(Work::Control(Box::new(Control::Start(frame))));
     }
 }

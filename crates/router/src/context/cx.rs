@@ -5,9 +5,11 @@ use crate::context::core::{Core, NOWHERE};
 use crate::context::verdict::Verdict;
 use crate::context::work::Work;
 use crate::shared::info::Info;
+use crate::shared::record::Level;
 use packet::{Batch, Packet, Pool};
 use rcu::Turn;
 use std::any::Any;
+use std::fmt::Display;
 use std::sync::Arc;
 
 /// The context in which an element runs: its worker's services, for the length of one call.
@@ -232,9 +234,42 @@ impl<'t> Cx<'t> {
         self.core.info.shared(element).ok_or_else(|| format!("'{name}' is not a {kind} element"))
     }
 
-    /// Writes a message for the user, as a line of its own.
-    pub fn log(&self, message: &str) {
-        self.core.info.log.line(message);
+    /// Tells the user something, as a line of its own. It begins with the element's name and class, unless the message names the element.
+    ///
+    /// Of an element's messages in a second of the clock, of whatever level, the first ten are written; then a line says how many others
+    /// there were. A message that is not written is not even formatted, so that `format_args!` costs nothing then. With
+    /// [`Log::Click`](crate::Log::Click) each message is written, as it is.
+    pub fn log(&self, message: impl Display) {
+        self.speak(Level::Info, None, &message);
+    }
+
+    /// The same of what keeps this element from its work.
+    pub fn error(&self, message: impl Display) {
+        self.speak(Level::Error, None, &message);
+    }
+
+    /// The same of what this element does, step by step, where its arguments ask for that.
+    pub fn debug(&self, message: impl Display) {
+        self.speak(Level::Debug, None, &message);
+    }
+
+    /// The same of a packet that is refused, and why: the line ends with the reason, unless the message has it.
+    pub fn complain(&self, message: impl Display, reason: &str) {
+        self.speak(Level::Warning, Some(reason), &message);
+    }
+
+    /// The same of something that matters so much.
+    pub fn say(&self, level: Level, message: impl Display) {
+        self.speak(level, None, &message);
+    }
+
+    fn speak(&self, level: Level, reason: Option<&str>, message: &dyn Display) {
+        self.core.info.speak(self.core.now_ns, Some(self.index()), level, reason, message);
+    }
+
+    /// Prints a line as it is, each time: for elements whose purpose that is.
+    pub fn print(&self, line: &str) {
+        self.core.info.print(self.index(), line);
     }
 
     /// Warns the caller of the handler that runs; while none runs, the user, in the element's name.
@@ -242,9 +277,8 @@ impl<'t> Cx<'t> {
         match &mut self.core.warnings {
             Some(warnings) => warnings.push(format!("warning: {message}")),
             None => {
-                let info = &self.core.info;
-                let declaration = info.nodes[self.core.here as usize].declaration();
-                info.log.line(&format!("{declaration}: warning: {message}"));
+                let declaration = self.core.info.nodes[self.core.here as usize].declaration();
+                self.speak(Level::Warning, None, &format_args!("{declaration}: warning: {message}"));
             }
         }
     }

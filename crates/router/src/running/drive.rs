@@ -2,6 +2,7 @@
 
 use crate::running::router::Router;
 use crate::shared::info::Info;
+use crate::shared::record::{Level, Record};
 use crate::worker::instances::{Turned, Worker};
 use crate::worker::wait::wait;
 use std::sync::atomic::Ordering;
@@ -47,7 +48,8 @@ impl Router {
                     drive(worker);
                 });
                 if let Err(error) = spawned {
-                    self.info.log.line(&format!("cannot start a worker thread: {error}"));
+                    let text = format!("cannot start a worker thread: {error}");
+                    self.info.log.write(&Record::new(Level::Error, &text));
                     self.info.halt();
                 }
             }

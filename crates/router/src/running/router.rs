@@ -82,7 +82,7 @@ impl Router {
         self.settle();
         if let Err(error) = new.take_over(self) {
             new.finish();
-            self.info.swaps.refuse();
+            self.info.refuse_swap(&error.to_string());
             self.resume();
             return Err(error);
         }
@@ -183,6 +183,7 @@ impl Router {
                 worker.with(element, |instance, cx| instance.finish(cx));
             }
         }
+        self.info.tell_held();
     }
 
     /// The time as this router sees it.

@@ -8,13 +8,16 @@ use crate::shared::events::Events;
 use crate::shared::ledger::Ledger;
 use crate::shared::log::Log;
 use crate::shared::mailbox::Mailbox;
+use crate::shared::record::{Level, Record, is_written};
 use crate::shared::swaps::Swaps;
+use crate::shared::voices::Voices;
 use crate::shared::writer::Writer;
 use crate::text::args::Scope;
 use crate::text::current::Current;
 use crate::text::names::{Names, Value};
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
+use std::fmt::Display;
 use std::ops::Deref;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -41,6 +44,8 @@ pub struct Info {
     pub clock: Clock,
     /// Where messages go.
     pub log: Log,
+    /// How often elements may speak there.
+    pub(crate) voices: Voices,
     /// Where events go.
     pub events: Events,
     /// How often a configuration took the place of another one, in this process.
@@ -102,6 +107,7 @@ impl Info {
         Info {
             ledgers: (0..counts).map(|_| plan.nodes.iter().map(|_| Arc::default()).collect()).collect(),
             has_task: plan.nodes.iter().map(|_| AtomicBool::new(false)).collect(),
+            voices: Voices::new(plan.nodes.len()),
             plan,
             clock,
             log,
@@ -130,6 +136,66 @@ impl Info {
     /// The address names that the configuration defines.
     pub fn names(&self) -> &Names {
         &self.made.names
+    }
+
+    /// Notes that a configuration which was to take this one's place is refused, and tells those who listen to events why, in one line.
+    pub fn refuse_swap(&self, why: &str) {
+        self.swaps.refuse();
+        if self.events.is_heard() {
+            let reasons: Vec<&str> = why.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+            self.events.publish(&format!("router refused {}", reasons.join("; ")));
+        }
+    }
+
+    /// Says something in the name of an element, or of none, for threads that work for it: as [`Cx::log`](crate::Cx::log).
+    pub fn say(&self, element: Option<usize>, level: Level, message: impl Display) {
+        self.speak(self.clock.now_ns(), element, level, None, &message);
+    }
+
+    /// Says something at a time in the name of an element, or of none, about a packet that is refused for a reason, if it is about one. All
+    /// messages but those that are printed on purpose come this way. One that is not written costs neither memory nor a lock.
+    pub(crate) fn speak(
+        &self,
+        now_ns: i64,
+        element: Option<usize>,
+        level: Level,
+        reason: Option<&str>,
+        message: &dyn Display,
+    ) {
+        if now_ns >= self.voices.due_ns() {
+            self.tell_held();
+        }
+        let may_speak = || self.log.is_in_clicks_words() || self.voices.may_speak(element, now_ns);
+        if is_written(level) && may_speak() {
+            self.write(element, level, reason, message.to_string());
+        }
+    }
+
+    /// Says of how many messages nothing was written.
+    #[cold]
+    pub(crate) fn tell_held(&self) {
+        for (element, held) in self.voices.take_held() {
+            let messages = if held == 1 { "message was" } else { "messages were" };
+            self.write(element, Level::Warning, None, format!("{held} more {messages} held back"));
+        }
+    }
+
+    fn write(&self, element: Option<usize>, level: Level, reason: Option<&str>, mut text: String) {
+        let node = element.map(|element| &self.plan.nodes[element]);
+        if let Some(node) = node
+            && !self.log.is_in_clicks_words()
+        {
+            text = node.in_its_name(text, reason);
+        }
+        let element = node.map(|node| (node.name.as_str(), node.class.name));
+        self.log.write(&Record { level, element, reason, text: &text, is_printed: false });
+    }
+
+    /// Writes what an element prints on purpose, as it is.
+    pub(crate) fn print(&self, element: usize, text: &str) {
+        let node = &self.plan.nodes[element];
+        let element = Some((node.name.as_str(), node.class.name));
+        self.log.put(&Record { level: Level::Info, element, reason: None, text, is_printed: true });
     }
 
     /// The Ethernet address that an argument of an element stands for, be it the name of an interface.

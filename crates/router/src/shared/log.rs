@@ -1,8 +1,10 @@
 //! Messages of elements: where they go, and who hears them.
 
+use crate::shared::record::{Level, Record, is_written};
 use std::io::Write;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// Where messages of elements go.
 #[derive(Debug, Default)]
@@ -10,21 +12,40 @@ pub enum Log {
     /// Standard error.
     #[default]
     Stderr,
-    /// A string, for tests.
+    /// Standard error, in Click's words: messages do not name their elements unless Click's do, and none is held back.
+    Click,
+    /// A string, for tests, in Click's words.
     Memory(Mutex<String>),
 }
 
 impl Log {
-    /// Writes a line.
+    /// Whether messages are Click's, word for word, and as many.
+    pub(crate) fn is_in_clicks_words(&self) -> bool {
+        !matches!(self, Log::Stderr)
+    }
+
+    /// Writes a line that is printed on purpose: whatever level of messages is wanted, and as often as it comes.
     pub fn line(&self, text: &str) {
+        self.put(&printed(text));
+    }
+
+    /// Writes a message as a line, if messages of its level are wanted.
+    pub(crate) fn write(&self, record: &Record<'_>) {
+        if is_written(record.level) {
+            self.put(record);
+        }
+    }
+
+    /// Writes a message as a line.
+    pub(crate) fn put(&self, record: &Record<'_>) {
         match self {
-            Log::Stderr => {
-                print_error_line(text);
-                tell(DEFAULT_CHANNEL, text);
+            Log::Stderr | Log::Click => {
+                print_record(record);
+                tell(DEFAULT_CHANNEL, record.text);
             }
             Log::Memory(log) => {
                 let mut log = log.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-                log.push_str(text);
+                log.push_str(record.text);
                 log.push('\n');
             }
         }
@@ -35,7 +56,7 @@ impl Log {
     pub fn line_on(&self, channel: &str, text: &str) {
         match self {
             _ if matches!(channel, "" | DEFAULT_CHANNEL) => self.line(text),
-            Log::Stderr if tell(channel, text) => print_error_line(text),
+            Log::Stderr | Log::Click if tell(channel, text) => print_record(&printed(text)),
             _ => {}
         }
     }
@@ -43,7 +64,7 @@ impl Log {
     /// Writes to the standard output, as is; in memory it goes where messages go.
     pub fn print(&self, text: &str) {
         match self {
-            Log::Stderr => {
+            Log::Stderr | Log::Click => {
                 let mut out = std::io::stdout().lock();
                 drop(out.write_all(&lang::bytes::of_text(text)).and_then(|()| out.flush()));
             }
@@ -56,15 +77,20 @@ impl Log {
     /// What was written to memory so far.
     pub fn text(&self) -> String {
         match self {
-            Log::Stderr => String::new(),
+            Log::Stderr | Log::Click => String::new(),
             Log::Memory(log) => log.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).clone(),
         }
     }
 }
 
-/// Writes a line to the standard error, at once. That it is closed is no reason to stop forwarding.
-fn print_error_line(text: &str) {
-    let line = format!("{text}\n");
+/// What is printed on purpose.
+fn printed(text: &str) -> Record<'_> {
+    Record { is_printed: true, ..Record::new(Level::Info, text) }
+}
+
+/// Writes a message to the standard error, at once. That it is closed is no reason to stop forwarding.
+pub fn print_record(record: &Record<'_>) {
+    let line = record.line(SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO));
     drop(std::io::stderr().lock().write_all(&lang::bytes::of_text(&line)));
 }
 

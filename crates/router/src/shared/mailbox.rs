@@ -12,8 +12,8 @@ use std::sync::mpsc::Sender;
 /// Who gets the result of a call.
 #[derive(Debug)]
 pub(crate) enum Reply {
-    /// No caller waits: the call was made for its effect, for instance by a packet.
-    Nobody,
+    /// No caller waits: an element made the call for its effect, for instance because of a packet.
+    Effect { of: Option<usize> },
     /// The driver, which was asked to stop.
     Driver,
     /// The computation on this worker's work-list that awaits this call.

@@ -21,7 +21,7 @@ impl Swaps {
     }
 
     /// Notes one that was refused.
-    pub fn refuse(&self) {
+    pub(crate) fn refuse(&self) {
         self.refused.fetch_add(1, Ordering::Relaxed);
     }
 

@@ -15,6 +15,7 @@ use crate::handlers::call::{Access, Call};
 use crate::handlers::declaration::Of;
 use crate::handlers::response::{HandlerResult, Merge, Response};
 use crate::shared::mailbox::{Message, Reply};
+use crate::shared::record::Level;
 use crate::shared::writer::Writer;
 use crate::text::args::in_click_words;
 use crate::worker::everyone;
@@ -36,7 +37,10 @@ impl Running<'_> {
                 self.core.list.push(Work::Control(Box::new(Control::Await(frame, call, None))));
                 return false;
             }
-            Control::Call(call) => self.perform(call, Reply::Nobody),
+            Control::Call(call) => {
+                let reply = Reply::Effect { of: call.scope };
+                self.perform(call, reply);
+            }
             Control::Part { element, handler, access, argument, reply } => {
                 self.invoke(element, handler, access, &argument, reply);
             }
@@ -68,23 +72,18 @@ impl Running<'_> {
 
     /// Gives a result to the caller that waits for it.
     fn deliver(&mut self, reply: Reply, response: Response) {
-        if let Reply::Nobody | Reply::Driver = reply {
-            response.warnings.iter().for_each(|warning| self.core.info.log.line(warning));
+        if let Reply::Effect { .. } | Reply::Driver = reply {
+            let of = if let Reply::Effect { of } = reply { of } else { None };
+            response.warnings.iter().for_each(|warning| self.speak(of, Level::Warning, warning));
+            if let Err(error) = &response.result
+                && (of.is_some() || !error.message.is_empty())
+            {
+                self.speak(of, Level::Error, &error.message);
+            }
         }
         match reply {
-            Reply::Nobody => {
-                if let Err(error) = response.result {
-                    self.core.info.log.line(&error.message);
-                }
-            }
-            Reply::Driver => {
-                if let Err(error) = response.result
-                    && !error.message.is_empty()
-                {
-                    self.core.info.log.line(&error.message);
-                }
-                self.decide();
-            }
+            Reply::Effect { .. } => {}
+            Reply::Driver => self.decide(),
             Reply::Thread(sender) => drop(sender.send(response)), // the thread may have stopped waiting: fine
             Reply::Worker { worker, call } => {
                 self.core.info.mailboxes[worker].send(Message::Answer {
@@ -105,6 +104,11 @@ impl Running<'_> {
                 }
             }
         }
+    }
+
+    /// Says what becomes of a call that no caller waits for, in the name of the element that made it.
+    fn speak(&self, of: Option<usize>, level: Level, text: &str) {
+        self.core.info.speak(self.core.now_ns, of, level, None, &text);
     }
 
     /// Performs a call: here, on other workers, or both.
@@ -225,7 +229,7 @@ impl Running<'_> {
             let done = catch_unwind(AssertUnwindSafe(job));
             let response = done.unwrap_or_else(|_| Err("an error of the program, see above".into()).into());
             if let Err(Response { result: Err(error), .. }) = writer.tell(response) {
-                log.log.line(&error.message);
+                log.speak(log.clock.now_ns(), None, Level::Error, None, &error.message);
             }
         };
         if let Err(error) = std::thread::Builder::new().name("handler".to_owned()).spawn(work) {
@@ -323,12 +327,12 @@ impl Running<'_> {
                 self.deliver(reply, Response { result, warnings, status });
             }
             Some(Outcome::Start(state)) => {
-                warnings.iter().for_each(|warning| info.log.line(warning)); // its own come later
+                warnings.iter().for_each(|warning| self.speak(Some(element), Level::Warning, warning)); // its own come later
                 let frame = Frame { owner: element as u32, state, reply };
                 self.core.list.push(Work::Control(Box::new(Control::Start(frame))));
             }
             Some(Outcome::Aside(job)) => {
-                warnings.iter().for_each(|warning| info.log.line(warning));
+                warnings.iter().for_each(|warning| self.speak(Some(element), Level::Warning, warning));
                 self.lay_aside(job, reply);
             }
             None => {

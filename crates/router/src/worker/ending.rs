@@ -3,6 +3,7 @@
 use crate::context::core::Core;
 use crate::schedule::awaited::Interest;
 use crate::schedule::carriers::Carries;
+use crate::shared::record::{Level, Record};
 use crate::worker::instances::{Running, Turned};
 use crate::worker::turn::TASKS_PER_TURN;
 
@@ -11,7 +12,7 @@ impl Running<'_> {
     pub(super) fn let_arrive(&mut self, budget: &mut usize) -> Option<Turned> {
         let (info, worker) = (self.core.info.clone(), self.core.worker);
         if worker == 0 && info.clock.now_ns() >= info.ending.until_ns() {
-            info.log.line("stops while packets are still on their way");
+            info.log.write(&Record::new(Level::Warning, "stops while packets are still on their way"));
             info.stop_now();
             return None;
         }

@@ -12,6 +12,7 @@ use crate::context::work::{Waiting, Work};
 use crate::element::behaviour::Pull;
 use crate::handlers::call::Call;
 use crate::shared::mailbox::Reply;
+use crate::shared::record::{Level, Record};
 use crate::worker::instances::{Running, Slot, Turned, Worker, dispatch};
 use packet::{Batch, Packet};
 use std::any::Any;
@@ -60,7 +61,25 @@ impl Worker {
             self.end_watching();
         }
         self.reader.quiescent();
-        turned
+        match self.core.info.voices.due_ns() {
+            i64::MAX => turned,
+            due_ns => self.mind_voices(turned, due_ns),
+        }
+    }
+
+    /// Messages were held back: the worker says how many when the time has come, and sleeps no longer than until then.
+    #[cold]
+    fn mind_voices(&mut self, turned: Turned, due_ns: i64) -> Turned {
+        if self.core.now_ns >= due_ns {
+            self.core.info.tell_held();
+            return turned;
+        }
+        match turned {
+            Turned::Idle(next_ns) => {
+                Turned::Idle(Some(next_ns.map_or(due_ns, |next_ns| next_ns.min(due_ns))))
+            }
+            turned => turned,
+        }
     }
 
     /// An element has panicked: what it left half done is not to be touched again, so that the router halts, and the panic goes on.
@@ -70,7 +89,8 @@ impl Worker {
         let element = self.core.here;
         self.core.broken = Some(element);
         let what = info.nodes.get(element as usize).map_or(String::new(), |node| node.declaration());
-        info.log.line(&format!("worker {} has panicked in '{what}': the router stops", self.core.worker));
+        let text = format!("worker {} has panicked in '{what}': the router stops", self.core.worker);
+        info.log.write(&Record::new(Level::Error, &text));
         info.halt();
         resume_unwind(panic)
     }

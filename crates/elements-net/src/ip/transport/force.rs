@@ -23,7 +23,7 @@ impl BadLengths {
     #[cold]
     pub(super) fn reject(&mut self, cx: &mut Cx<'_>, class: &str, reason: &'static str) -> Verdict {
         if !std::mem::replace(&mut self.0, true) {
-            cx.log(&format!("{class}: bad lengths"));
+            cx.complain(format_args!("{class}: bad lengths"), reason);
         }
         Verdict::Drop(reason)
     }

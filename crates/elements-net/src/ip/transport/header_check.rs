@@ -67,7 +67,7 @@ impl<P: Protocol> HeaderCheck<P> {
             } else {
                 String::new()
             };
-            cx.log(&format!("{who}{name} header check failed: {reason}"));
+            cx.complain(format_args!("{who}{name} header check failed: {reason}"), reason);
         }
         self.drops[fault as usize] += 1;
         elements_shared::verdict::fail(self.outputs, reason)

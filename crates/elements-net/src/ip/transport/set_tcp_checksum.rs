@@ -33,6 +33,9 @@ pub(crate) const CLASS: Class =
 /// The octet of the header whose upper half is the header's length in words.
 const OFFSET_OCTET: usize = 12;
 
+/// Why packets are dropped.
+const REASON: &str = "bad TCP length";
+
 struct SetTcpChecksum {
     fix_offset: bool,
     reported: bool,
@@ -72,9 +75,9 @@ impl SetTcpChecksum {
     fn reject(&mut self, cx: &mut Cx<'_>) -> Verdict {
         if !self.reported {
             self.reported = true;
-            cx.log("SetTCPChecksum: bad lengths");
+            cx.complain("SetTCPChecksum: bad lengths", REASON);
         }
-        Verdict::Drop("bad TCP length")
+        Verdict::Drop(REASON)
     }
 }
 

@@ -30,6 +30,9 @@ pub(crate) const CLASS: Class = Class::new("SetUDPChecksum", create)
     .processing("a/ah")
     .doc(router::manual!("set_udp_checksum.rs"));
 
+/// Why packets are dropped.
+const REASON: &str = "fragment or short packet";
+
 struct SetUdpChecksum {
     outputs: usize,
     reported: bool,
@@ -55,9 +58,9 @@ impl SetUdpChecksum {
     fn reject(&mut self, cx: &mut Cx<'_>) -> Verdict {
         if self.outputs < 2 && !self.reported {
             self.reported = true;
-            cx.log(&format!("{} :: SetUDPChecksum: fragment or short packet", cx.name()));
+            cx.complain(format_args!("{} :: SetUDPChecksum: {REASON}", cx.name()), REASON);
         }
-        fail(self.outputs, "fragment or short packet")
+        fail(self.outputs, REASON)
     }
 }
 
