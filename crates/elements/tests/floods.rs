@@ -292,6 +292,7 @@ const fn case(
 
 const IP: &str = "MarkIPHeader";
 const NEXT: &str = "MarkIPHeader -> GetIPAddress(16)";
+const NEXT6: &str = "MarkIP6Header -> GetIP6Address(24)";
 const KNOWN: &str = "Script(write e.insert 10.0.0.1 2:0:0:0:0:9); Idle -> [1]e;";
 
 /// What comes is for an element's second input.
@@ -303,6 +304,8 @@ const HOP: &str = "Script(write e.insert 10.0.0.1 2:0:0:0:0:9); Idle -> [1]e[1] 
 const CASES: &[Case] = &[
     case("ARPQuerier", "10.0.0.2/8, 2:2:2:2:2:2, CAPACITY 16, ENTRY_CAPACITY #", 2000, "scan", NEXT, KNOWN),
     case("IPAdjacency", "10.0.0.2/8, 2:2:2:2:2:2, CAPACITY 16, ENTRY_CAPACITY #", 2000, "scan", NEXT, HOP),
+    case("RadixIPLookup", "0.0.0.0/0 0, FLOWS #", 16_384, "udp", NEXT, ""),
+    case("IP6Lookup", "::/0 0, FLOWS #", 16_384, "udp6", NEXT6, ""),
     case("IPRewriter", "keep 0 0, MAPPING_CAPACITY #", 40_000, "udp", IP, ""),
     case("UDPRewriter", "keep 0 0, MAPPING_CAPACITY #", 40_000, "udp", IP, ""),
     case("TCPRewriter", "keep 0 0, MAPPING_CAPACITY #", 40_000, "syn", IP, ""),
@@ -310,6 +313,7 @@ const CASES: &[Case] = &[
     case("IPAddrRewriter", "keep 0 0, MAPPING_CAPACITY #", 40_000, "udp", IP, ""),
     case("IPAddrPairRewriter", "keep 0 0, MAPPING_CAPACITY #", 40_000, "udp", IP, ""),
     case("ConnTrack", "CAPACITY #", 40_000, "syn", IP, ""),
+    case("FlowExporter", "CAPACITY #", 8192, "udp", IP, "e[1] -> Discard;"),
     case(
         "AddressTranslator",
         "0, true, true, 0, 2001:db8::1 1 65535",
@@ -365,6 +369,13 @@ const CASES: &[Case] = &[
 
 /// Classes whose case is another's: the same table behind another face, or with packets of another kind.
 const SAME: &[(&str, &str)] = &[
+    ("IPLookup", "RadixIPLookup"),
+    ("DirectIPLookup", "RadixIPLookup"),
+    ("RangeIPLookup", "RadixIPLookup"),
+    ("LinearIPLookup", "RadixIPLookup"),
+    ("StaticIPLookup", "RadixIPLookup"),
+    ("SortedIPLookup", "RadixIPLookup"),
+    ("LookupIP6Route", "IP6Lookup"),
     ("ARPTable", "ARPQuerier"),
     ("IP6NDSolicitor", "ARPQuerier"),
     ("IP6Adjacency", "ARPQuerier"),

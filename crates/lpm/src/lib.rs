@@ -97,7 +97,7 @@ pub use group::Group;
 pub use longest::LongestMatch;
 pub use naive::Naive;
 pub use prefix::{Key, Prefix, Prefix4, Prefix6, PrefixError};
-pub use routes::{Routes, RoutesError};
+pub use routes::{Routes, RoutesError, View};
 pub use table::{Table, Table4, Table6, TableError, TableStats};
 
 /// The example of the README, as a test.

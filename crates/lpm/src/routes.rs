@@ -26,6 +26,29 @@ pub struct Routes<T: Send + Sync + 'static> {
     limit: u32,
 }
 
+/// Values during a turn, see [`Routes::view`]. Where the first ids are is found out once; that is where most tables have all.
+pub struct View<'t, T: Send + Sync + 'static> {
+    first: &'t [OptionCell<T>],
+    routes: &'t Routes<T>,
+    turn: Turn<'t>,
+}
+
+impl<'t, T: Send + Sync + 'static> View<'t, T> {
+    /// The value under `id`, for the rest of the turn.
+    #[inline]
+    pub fn get(&self, id: u32) -> Option<&'t T> {
+        match self.first.get(id as usize) {
+            Some(slot) => slot.read(self.turn),
+            None => self.elsewhere(id),
+        }
+    }
+
+    #[inline(never)] // the loop is for the first ids
+    fn elsewhere(&self, id: u32) -> Option<&'t T> {
+        self.routes.slot(id)?.read(self.turn)
+    }
+}
+
 /// The writer's bookkeeping.
 struct Ids {
     /// Ids below this one have been handed out at least once.
@@ -61,6 +84,12 @@ impl fmt::Display for RoutesError {
 
 impl std::error::Error for RoutesError {}
 
+impl<T: Send + Sync + 'static> Routes<T> {
+    fn slot(&self, id: u32) -> Option<&OptionCell<T>> {
+        self.segments.get(id as usize / SEGMENT)?.get()?.get(id as usize % SEGMENT)
+    }
+}
+
 impl<T: Weigh + Send + Sync + 'static> Routes<T> {
     /// The limit that [`Routes::new`] sets: 2^22 values.
     pub const DEFAULT_LIMIT: u32 = 1 << 22;
@@ -86,6 +115,13 @@ impl<T: Weigh + Send + Sync + 'static> Routes<T> {
     #[inline]
     pub fn get<'t>(&'t self, id: u32, turn: Turn<'t>) -> Option<&'t T> {
         self.slot(id)?.read(turn)
+    }
+
+    /// The values during a turn, for many ids one after the other.
+    #[inline]
+    pub fn view<'t>(&'t self, turn: Turn<'t>) -> View<'t, T> {
+        let first = self.segments.first().and_then(OnceLock::get);
+        View { first: first.map_or(&[], |first| first), routes: self, turn }
     }
 
     /// Stores a value under a new id.
@@ -151,10 +187,6 @@ impl<T: Weigh + Send + Sync + 'static> Routes<T> {
 
     fn segment(&self, id: u32) -> &OnceLock<Segment<T>> {
         &self.segments[id as usize / SEGMENT]
-    }
-
-    fn slot(&self, id: u32) -> Option<&OptionCell<T>> {
-        self.segments.get(id as usize / SEGMENT)?.get()?.get(id as usize % SEGMENT)
     }
 
     /// Whether `id` has a value. Only writers change that, so the writer needs no more than a moment's guard.
@@ -228,6 +260,20 @@ mod tests {
         assert_eq!(routes.get(id, domain.guard().turn()), Some(&"second"));
     }
 
+    /// A view that was made while the vector was empty finds what is inserted in its turn.
+    #[test]
+    fn a_view_sees_changes_of_its_turn() {
+        let domain = Domain::global();
+        let routes = Routes::new(domain);
+        let guard = domain.guard();
+        let view = routes.view(guard.turn());
+        assert_eq!(view.get(0), None);
+        let id = routes.insert("first").unwrap();
+        assert_eq!((id, view.get(id)), (0, Some(&"first")));
+        assert_eq!(routes.set(id, "second"), Ok(true));
+        assert_eq!(view.get(id), Some(&"second"));
+    }
+
     #[test]
     fn a_million_values_fit_and_absent_ids_are_nothing() {
         let domain = Domain::global();
@@ -237,8 +283,13 @@ mod tests {
         }
         let guard = domain.guard();
         assert_eq!(routes.get(1 << 19, guard.turn()), Some(&(1 << 19)));
+        let view = routes.view(guard.turn());
+        for id in [0, SEGMENT as u32 - 1, SEGMENT as u32, 1 << 19] {
+            assert_eq!(view.get(id), Some(&id));
+        }
         for absent in [1 << 20, u32::MAX] {
             assert_eq!(routes.get(absent, guard.turn()), None);
+            assert_eq!(routes.view(guard.turn()).get(absent), None);
             assert_eq!((routes.set(absent, 0), routes.remove(absent)), (Ok(false), Ok(false)));
         }
         assert_eq!(routes.len(), 1 << 20);

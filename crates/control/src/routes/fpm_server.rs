@@ -81,7 +81,7 @@ use super::links::Links;
 use super::netlink;
 use crate::feed::{Feed, Priority, Waiter, Wake};
 use elements_shared::route_port::RoutePort;
-use router::{Class, Config, ConfigError, Cx, Element, Handlers, IpPort, Residency};
+use router::{Class, Config, ConfigError, Cx, Element, Handlers, IpPort, Level, Residency};
 use std::any::Any;
 use std::io::{ErrorKind, Read};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
@@ -152,9 +152,8 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
 
 impl FpmServer {
     fn aim(&self, cx: &Cx<'_>) -> Target {
-        let declaration = cx.info().nodes[cx.index()].declaration();
-        let (handle, name) = (cx.handle(), cx.name().to_owned());
-        Target { handle, name, declaration, tables: self.tables.clone(), routes: self.routes.clone() }
+        let (handle, name, element) = (cx.handle(), cx.name().to_owned(), cx.index());
+        Target { handle, name, element, tables: self.tables.clone(), routes: self.routes.clone() }
     }
 
     fn listen(&mut self, cx: &Cx<'_>) -> Result<(), String> {
@@ -199,8 +198,7 @@ impl Element for FpmServer {
         }
         if let Err(error) = self.listen(cx) {
             if !std::mem::replace(&mut self.warned, true) {
-                let declaration = cx.info().nodes[cx.index()].declaration();
-                cx.log(&format!("{declaration}: warning: {error} (trying again)"));
+                cx.warn(&format!("{error} (trying again)"));
             }
             cx.timers().after(RETRY, RETRY_AFTER);
         }
@@ -310,7 +308,7 @@ impl Server {
         if let Err(error) = stream.set_nonblocking(true) {
             return shared.log(&format!("{from}: {error}"));
         }
-        shared.log(&format!("zebra connected from {from}"));
+        shared.say(Level::Info, &format!("zebra connected from {from}"));
         shared.counters.connected.store(true, Relaxed);
         if shared.counters.connections.fetch_add(1, Relaxed) > 0 {
             self.sync.fib.begin_round();
@@ -369,8 +367,7 @@ impl Server {
             }
             let Some(body) = self.buffer.get(at + HEADER..at + len) else { break };
             if kind == NETLINK {
-                let (messages, _) = netlink::messages(body);
-                messages.into_iter().for_each(|message| self.sync.take(message));
+                netlink::take_messages(body, |message| self.sync.take(message));
             }
             at += len;
         }

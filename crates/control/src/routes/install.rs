@@ -7,7 +7,7 @@ use super::links::Links;
 use super::netlink::Message;
 use crate::feed::Feed;
 use elements_shared::route_port::{Change, Refused, RouteFeed, RoutePort};
-use router::{Handle, Metric};
+use router::{Handle, Level, Metric};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -21,9 +21,9 @@ const BATCH: usize = 1 << 13;
 #[derive(Clone)]
 pub(super) struct Target {
     pub(super) handle: Handle,
-    /// The element's name, and as messages have it.
+    /// The element's name and index.
     pub(super) name: String,
-    pub(super) declaration: String,
+    pub(super) element: usize,
     pub(super) tables: Tables,
     /// The tables for IPv4 and IPv6.
     pub(super) routes: [Option<Arc<dyn RoutePort>>; 2],
@@ -136,9 +136,15 @@ impl Shared {
         self.log("an error of the program, see above: reading everything again");
     }
 
+    /// Says what is odd, in the element's name.
     pub(super) fn log(&self, what: &str) {
+        self.say(Level::Warning, what);
+    }
+
+    /// Says something in the element's name.
+    pub(super) fn say(&self, level: Level, what: &str) {
         let target = self.target();
-        target.handle.info().log.line(&format!("{}: {what}", target.declaration));
+        target.handle.info().say(Some(target.element), level, what);
     }
 }
 

@@ -121,12 +121,11 @@ impl Element for KernelNeighbours {
     /// The router runs.
     fn timer(&mut self, cx: &mut Cx<'_>, _key: u32) {
         let Some(ear) = self.ear.take() else { return };
-        let declaration = cx.info().nodes[cx.index()].declaration();
         let tables = Tables { v4: None, v6: None, ports: Ports::default() };
         let shared = Arc::new(Shared::new(Target {
             handle: cx.handle(),
             name: cx.name().to_owned(),
-            declaration,
+            element: cx.index(),
             tables,
             routes: [None, None],
         }));
@@ -140,7 +139,7 @@ impl Element for KernelNeighbours {
             move |shared, waiter| mirror.listen(shared, waiter),
         ) {
             Ok(feed) => self.feed = Some(feed),
-            Err(error) => cx.log(&format!("{}: {error}", cx.name())),
+            Err(error) => cx.error(format_args!("{}: {error}", cx.name())),
         }
     }
 

@@ -106,9 +106,8 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
 
 impl KernelRoutes {
     fn aim(&self, cx: &Cx<'_>) -> Target {
-        let declaration = cx.info().nodes[cx.index()].declaration();
-        let (handle, name) = (cx.handle(), cx.name().to_owned());
-        Target { handle, name, declaration, tables: self.tables.clone(), routes: self.routes.clone() }
+        let (handle, name, element) = (cx.handle(), cx.name().to_owned(), cx.index());
+        Target { handle, name, element, tables: self.tables.clone(), routes: self.routes.clone() }
     }
 }
 
@@ -135,7 +134,7 @@ impl Element for KernelRoutes {
             move |shared, waiter| listener.listen(shared, waiter),
         ) {
             Ok(feed) => self.feed = Some(feed),
-            Err(error) => cx.log(&format!("{}: {error}", cx.name())),
+            Err(error) => cx.error(format_args!("{}: {error}", cx.name())),
         }
     }
 

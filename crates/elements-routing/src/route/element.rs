@@ -6,7 +6,7 @@ mod listing;
 use super::cache::Cache;
 use super::family::Family;
 use super::feeds;
-use super::forwarder::{Balance, Forwarder};
+use super::forwarder::{Balance, Forwarder, NO_ROUTE};
 use super::slots::SlotPolicy;
 use super::sticky::{Former, Sticky};
 use super::table::{Change, RouteTable};
@@ -22,7 +22,7 @@ use elements_shared::membership::Membership;
 use lpm::{LongestMatch, Prefix};
 use packet::{BATCH_MAX, Batch, Packet};
 use router::{
-    Config, ConfigError, Cx, Decision, Element, Flags, Handlers, Look, Merge, Metric, TableSize, Then,
+    Config, ConfigError, Cx, Decision, Element, Flags, Handlers, Level, Look, Merge, Metric, TableSize, Then,
     Verdict,
 };
 use std::any::Any;
@@ -65,6 +65,11 @@ const FLOW_COUNTS: [FlowCount; 6] = [
     }),
     ("flow_moves", &FLOW_MOVES, |_, moved| moved),
 ];
+
+/// Bytes that a flow takes at most that is remembered for IPv4, and for IPv6: 64 or 88 in a table, and where flows wait a place in a tree whose
+/// nodes are half full.
+pub(super) const FLOW_BYTES: u64 = 200;
+pub(super) const FLOW6_BYTES: u64 = 280;
 
 /// What differs between classes of lookup elements beside their tables.
 #[derive(Clone, Copy)]
@@ -320,10 +325,14 @@ impl<F: Family, T: LongestMatch<F::Key>> Lookup<F, T> {
             let size =
                 router::value::<TableSize>(cx, text).map_err(|_| "expected a number of flows".to_owned())?;
             sticky(e)?.grow(size.0)
-        });
+        })
+        .to_everywhere();
         h.write("flow_load", |e: &mut Lookup<F, T>, cx, text| {
             let outputs = e.outputs;
-            sticky(e)?.load(text, outputs, cx.now_ns())
+            let sticky = sticky(e)?;
+            let lost = sticky.load(text, outputs, cx.now_ns())?;
+            say_lost(cx, lost, sticky.room());
+            Ok(())
         });
         h.write("flow_kill", |e: &mut Lookup<F, T>, cx, text| {
             let words = lang::conf::split_spaces(text);
@@ -338,7 +347,8 @@ impl<F: Family, T: LongestMatch<F::Key>> Lookup<F, T> {
                 sticky(e)?.forget(&Filter::parse(text)?, cx.now_ns());
             }
             Ok(())
-        });
+        })
+        .to_everywhere();
         for (name, metric, count) in FLOW_COUNTS {
             h.read(name, move |e: &mut Lookup<F, T>, _| {
                 e.forwarder.sticky().map_or(0, |sticky| count(&sticky.stats(), sticky.moved))
@@ -369,7 +379,7 @@ impl<F: Family, T: LongestMatch<F::Key>> Lookup<F, T> {
         let id = self.table.lookup_one(address, look.turn());
         let Some(forwarding) = self.table.forwarding(id, look.turn()) else {
             let then =
-                self.forwarder.no_route.map_or(Then::Drop("no route"), |port| Then::Output(port as usize));
+                self.forwarder.no_route.map_or(Then::Drop(NO_ROUTE), |port| Then::Output(port as usize));
             return Decision::new(then, format!("no route for {}", F::address(address)));
         };
         let route =
@@ -402,6 +412,10 @@ impl<F: Family, T: LongestMatch<F::Key>> Element for Lookup<F, T> {
             None => id[0] = self.table.lookup_one(address, turn),
             Some(cache) => cache.find(&self.table, &self.forwarder.flows, &[address], &mut id, turn),
         }
+        let near = Some(self.table.near()).filter(|_| F::SHORT && self.forwarder.is_stateless());
+        if let Some(hop) = near.and_then(|near| near.get(id[0])) {
+            return Some(Forwarder::<F>::send_to(packet, hop));
+        }
         self.forwarder.meet_one(cx, packet);
         Some(self.forwarder.send(cx, packet, 0, self.table.forwarding(id[0], turn)))
     }
@@ -420,23 +434,25 @@ impl<F: Family, T: LongestMatch<F::Key>> Element for Lookup<F, T> {
             (*run, last) = (at as u8, address);
         }
         let runs = (at + 1).min(batch.len());
-        let (addresses, ids) = (&addresses[..runs], &mut ids[..runs]);
+        let addresses = &addresses[..runs];
         match &mut self.cache {
-            None => self.table.lookup(addresses, ids, turn),
-            Some(cache) => cache.find(&self.table, &self.forwarder.flows, addresses, ids, turn),
+            None => self.table.lookup(addresses, &mut ids[..runs], turn),
+            Some(cache) => {
+                cache.find(&self.table, &self.forwarder.flows, addresses, &mut ids[..runs], turn);
+            }
         }
-        let mut forwardings = [None; BATCH_MAX];
-        forwardings
-            .iter_mut()
-            .zip(ids)
-            .for_each(|(forwarding, id)| *forwarding = self.table.forwarding(*id, turn));
-        let mut packets = run.iter().map(|&run| forwardings[run as usize % BATCH_MAX]).enumerate();
-        let forwarder = &mut self.forwarder;
+        let (forwardings, forwarder) = (self.table.forwardings(turn), &mut self.forwarder);
         forwarder.meet(cx, &batch);
-        // There is an entry for each packet of the batch.
+        let near = Some(self.table.near()).filter(|_| F::SHORT && forwarder.is_stateless());
+        let mut next = 0;
         cx.scatter(batch, |cx, packet| {
-            let (number, forwarding) = packets.next().unwrap_or_default();
-            forwarder.send(cx, packet, number, forwarding)
+            let number = next;
+            next += 1;
+            let id = ids[usize::from(run[number % BATCH_MAX]) % BATCH_MAX];
+            match near.and_then(|near| near.get(id)) {
+                Some(hop) => Forwarder::<F>::send_to(packet, hop),
+                None => forwarder.send(cx, packet, number, forwardings.get(id)),
+            }
         });
     }
 
@@ -489,19 +505,30 @@ impl<F: Family, T: LongestMatch<F::Key>> Element for Lookup<F, T> {
         let Some(old) = table else { return };
         // Updaters do not stop for a swap: what came since the routes were copied.
         if let Err(why) = self.copy_learned(&old) {
-            cx.log(&format!("{}: routes of the last moment lost: {why}", cx.name()));
+            cx.say(Level::Warning, format_args!("{}: routes of the last moment lost: {why}", cx.name()));
         }
         if self.lost > 0 {
-            cx.log(&format!("{}: {} routes lost (their output is gone)", cx.name(), self.lost));
+            cx.say(
+                Level::Warning,
+                format_args!("{}: {} routes lost (their output is gone)", cx.name(), self.lost),
+            );
         }
     }
 
     fn taken_over(&mut self, cx: &mut Cx<'_>) {
         let Some(sticky) = self.forwarder.sticky() else { return };
-        let (lost, room) = (sticky.settle(cx.now_ns()), sticky.room());
-        if lost > 0 {
-            cx.log(&format!("{}: {lost} flows lost (there is room for {room} now)", cx.name()));
-        }
+        let lost = sticky.settle(cx.now_ns());
+        say_lost(cx, lost, sticky.room());
+    }
+}
+
+/// Reports flows for which there was no room.
+fn say_lost(cx: &Cx<'_>, lost: usize, room: usize) {
+    if lost > 0 {
+        cx.say(
+            Level::Warning,
+            format_args!("{}: {lost} flows lost (there is room for {room} now)", cx.name()),
+        );
     }
 }
 

@@ -38,9 +38,15 @@ pub(super) trait Family: Copy + Eq + Debug + Send + Sync + 'static {
     const DIRECT: Self::Gateway;
     /// The form of routes, as messages show it.
     const ROUTE: &'static str;
+    /// Whether an address fits four octets.
+    const SHORT: bool;
 
     /// The destination annotation.
     fn destination(packet: &Packet) -> Self::Key;
+    /// An address in four octets, if it fits.
+    fn word(address: Self::Address) -> Option<u32>;
+    /// The inverse.
+    fn from_word(word: u32) -> Self::Address;
     /// Sets the destination annotation.
     fn set_destination(packet: &mut Packet, address: Self::Address);
     /// A hash of the flow that a packet belongs to.
@@ -122,10 +128,21 @@ impl Family for V4 {
     const NONE: Ipv4Addr = Ipv4Addr::UNSPECIFIED;
     const DIRECT: Gateway4 = Gateway4::Near(Ipv4Addr::UNSPECIFIED);
     const ROUTE: &'static str = "'ADDR/MASK [GATEWAY] OUTPUT'";
+    const SHORT: bool = true;
 
     #[inline]
     fn destination(packet: &Packet) -> u32 {
         packet.dst_ip().into()
+    }
+
+    #[inline]
+    fn word(address: Ipv4Addr) -> Option<u32> {
+        Some(address.into())
+    }
+
+    #[inline]
+    fn from_word(word: u32) -> Ipv4Addr {
+        word.into()
     }
 
     #[inline]
@@ -216,10 +233,21 @@ impl Family for V6 {
     const NONE: Ipv6Addr = Ipv6Addr::UNSPECIFIED;
     const DIRECT: Ipv6Addr = Ipv6Addr::UNSPECIFIED;
     const ROUTE: &'static str = "DADDR/MASK [GW] OUTPUT";
+    const SHORT: bool = false;
 
     #[inline]
     fn destination(packet: &Packet) -> u128 {
         packet.dst_ip6().into()
+    }
+
+    #[inline]
+    fn word(_address: Ipv6Addr) -> Option<u32> {
+        None
+    }
+
+    #[inline]
+    fn from_word(_word: u32) -> Ipv6Addr {
+        Ipv6Addr::UNSPECIFIED
     }
 
     #[inline]

@@ -7,6 +7,8 @@ use elements_shared::flow_hash::Flows;
 use packet::{Batch, Packet};
 use router::{Cx, Verdict};
 
+/// Why a packet is dropped that no route leads anywhere.
+pub(super) const NO_ROUTE: &str = "no route";
 /// Packets without a route that are reported, each instance.
 const COMPLAINTS: u32 = 5;
 /// The golden ratio's part of 2^64: its multiples are spread evenly, however many there are (Knuth, "The art of computer programming", vol. 3, 6.4).
@@ -50,7 +52,22 @@ impl<F: Family> Forwarder<F> {
         }
     }
 
-    /// Sends a packet to its next hop.
+    /// Whether a packet's flow is of no consequence where its route leads to one next hop. A flow that is remembered may have several later.
+    #[inline]
+    pub(super) fn is_stateless(&self) -> bool {
+        !matches!(self.balance, Balance::Remembered(_))
+    }
+
+    /// Sends a packet to a next hop.
+    #[inline(always)] // in two loops, of which the verdict would otherwise go through memory
+    pub(super) fn send_to(packet: &mut Packet, hop: Hop<F::Address>) -> Verdict {
+        if hop.gateway != F::NONE {
+            F::set_destination(packet, hop.gateway);
+        }
+        Verdict::Output(hop.port as usize)
+    }
+
+    /// Sends a packet where its route leads.
     #[inline(always)] // in two loops, of which the verdict would otherwise go through memory
     pub(super) fn send(
         &mut self,
@@ -59,16 +76,11 @@ impl<F: Family> Forwarder<F> {
         number: usize,
         forwarding: Option<&Forwarding<F>>,
     ) -> Verdict {
-        let Hop { gateway, port } = match forwarding {
-            // A flow that has one next hop now may have several later.
-            Some(Forwarding::One(hop)) if !matches!(self.balance, Balance::Remembered(_)) => *hop,
-            Some(others) => return self.send_elsewhere(cx, packet, number, others),
-            None => return self.no_route(cx, packet),
-        };
-        if gateway != F::NONE {
-            F::set_destination(packet, gateway);
+        match forwarding {
+            Some(Forwarding::One(hop)) if self.is_stateless() => Self::send_to(packet, *hop),
+            Some(others) => self.send_elsewhere(cx, packet, number, others),
+            None => self.no_route(cx, packet),
         }
-        Verdict::Output(port as usize)
     }
 
     /// The same where a route leads to several next hops, to one of another family, or nowhere; or where flows are remembered.
@@ -101,15 +113,21 @@ impl<F: Family> Forwarder<F> {
         }
         if let Some(reporter) = self.reporter.filter(|_| self.complaints < COMPLAINTS) {
             self.complaints += 1;
-            cx.log(&format!("{reporter}: no route for {}", F::address(F::destination(packet))));
+            cx.complain(
+                format_args!("{reporter}: no route for {}", F::address(F::destination(packet))),
+                NO_ROUTE,
+            );
         }
-        Verdict::Drop("no route")
+        Verdict::Drop(NO_ROUTE)
     }
 
-    /// The table of flows, if there is one.
+    /// The table of flows, if there is one, for others than packets.
     pub(super) fn sticky(&mut self) -> Option<&mut Sticky<F>> {
         match &mut self.balance {
-            Balance::Remembered(sticky) => Some(sticky),
+            Balance::Remembered(sticky) => {
+                sticky.catch_up();
+                Some(sticky)
+            }
             Balance::Hashed | Balance::Spread(_) => None,
         }
     }

@@ -5,8 +5,9 @@
 //! change while prefixes lead to them, each by one store, however many these are.
 
 use super::family::Family;
+use super::near::Near;
 use super::target::{Forwarding, Target};
-use lpm::{Routes, RoutesError};
+use lpm::{Routes, RoutesError, View};
 use rcu::{Domain, Token, Turn};
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -14,6 +15,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// The next hops.
 pub(super) struct Hops<F: Family> {
     forwarding: Routes<Forwarding<F>>,
+    near: Near<F>,
     books: Mutex<Books<F>>,
 }
 
@@ -91,7 +93,7 @@ impl<F: Family> Hops<F> {
     fn over(forwarding: Routes<Forwarding<F>>) -> Self {
         let books =
             Books { entries: Vec::new(), shared: HashMap::new(), waiting: VecDeque::new(), releases: 0 };
-        Hops { forwarding, books: Mutex::new(books) }
+        Hops { forwarding, near: Near::new(), books: Mutex::new(books) }
     }
 
     fn books(&self) -> MutexGuard<'_, Books<F>> {
@@ -103,6 +105,18 @@ impl<F: Family> Hops<F> {
     #[inline]
     pub(super) fn read<'t>(&'t self, id: u32, turn: Turn<'t>) -> Option<&'t Forwarding<F>> {
         self.forwarding.get(id, turn)
+    }
+
+    /// The same for many ids one after the other.
+    #[inline]
+    pub(super) fn view<'t>(&'t self, turn: Turn<'t>) -> View<'t, Forwarding<F>> {
+        self.forwarding.view(turn)
+    }
+
+    /// Most next hops, without the way through memory.
+    #[inline]
+    pub(super) fn near(&self) -> &Near<F> {
+        &self.near
     }
 
     /// The same, for writers.
@@ -157,10 +171,17 @@ impl<F: Family> Hops<F> {
             return Ok(id);
         }
         self.reclaim(books);
-        let id = self.forwarding.insert(Forwarding::to(target))?;
+        let id = self.insert(target)?;
         let (target, owner) = (target.clone(), Owner { origin, feed: 0 });
         books.enter(id, Entry { target, owner, uses: 1, held: false, release: 0 });
         books.shared.insert(key, id);
+        Ok(id)
+    }
+
+    /// Stores a target under a new id.
+    fn insert(&self, target: &Target<F::Gateway>) -> Result<u32, RoutesError> {
+        let id = self.forwarding.insert(Forwarding::to(target))?;
+        self.near.set(id, &Forwarding::to(target));
         Ok(id)
     }
 
@@ -171,7 +192,7 @@ impl<F: Family> Hops<F> {
     pub(super) fn announce(&self, owner: Owner, target: Target<F::Gateway>) -> Result<u32, RoutesError> {
         let mut books = self.books();
         self.reclaim(&mut books);
-        let id = self.forwarding.insert(Forwarding::to(&target))?;
+        let id = self.insert(&target)?;
         books.enter(id, Entry { target, owner, uses: 0, held: true, release: 0 });
         Ok(id)
     }
@@ -182,7 +203,9 @@ impl<F: Family> Hops<F> {
     /// [`RoutesError::Backpressure`]; nothing has changed then.
     pub(super) fn replace(&self, id: u32, target: Target<F::Gateway>) -> Result<(), RoutesError> {
         let mut books = self.books();
-        self.forwarding.set(id, Forwarding::to(&target))?;
+        if self.forwarding.set(id, Forwarding::to(&target))? {
+            self.near.set(id, &Forwarding::to(&target));
+        }
         if let Some(entry) = books.get_mut(id) {
             entry.target = target;
         }
@@ -237,6 +260,7 @@ impl<F: Family> Hops<F> {
             let key = (entry.owner.origin, entry.target.clone());
             match self.forwarding.remove(id) {
                 Ok(_) => {
+                    self.near.clear(id);
                     books.entries[id as usize] = None;
                     if books.shared.get(&key) == Some(&id) {
                         books.shared.remove(&key);
@@ -258,6 +282,26 @@ mod tests {
     use super::super::target::Hop;
     use super::*;
     use std::net::Ipv4Addr;
+
+    /// The word of an id says where it leads, whatever that becomes, and goes with it.
+    #[test]
+    fn words_follow_their_next_hops() {
+        let hops = Hops::<V4>::new(Domain::global());
+        let to = |last| Ipv4Addr::new(192, 0, 2, last);
+        let target = |last| Target::One(Hop { gateway: Gateway4::Near(to(last)), port: 1 });
+        let id = hops.announce(Owner { origin: 1, feed: 1 }, target(1)).expect("room");
+        let word = || hops.near().get(id).map(|hop| hop.gateway);
+        assert_eq!(word(), Some(to(1)));
+        for (next, expected) in [(target(2), Some(to(2))), (Target::Nowhere, None), (target(3), Some(to(3)))]
+        {
+            hops.replace(id, next).expect("room");
+            assert_eq!(word(), expected);
+        }
+        hops.let_go(id);
+        Domain::global().synchronize();
+        hops.release_all([]);
+        assert_eq!(word(), None);
+    }
 
     /// What does not fit is refused as a whole, and leaves room for what does.
     #[test]

@@ -73,7 +73,8 @@
 //!   filter is; established flows are `assured`, and none has a state or was replied to. Its limit is that of each worker.
 //! - `flow_json` (read, a filter): the same as objects of JSON, one per line. `flow_count` (read, a filter): how many those are.
 //! - `flow_capacity` (read/write, integer): the size of the table of FLOWS. It can grow; it does while packets come.
-//! - `flow_load` (write, such lines): remember these flows, as another router listed them.
+//! - `flow_load` (write, such lines): remember these flows, as another router listed them, in the place of those that are known. They
+//!   wait, as many as all workers' tables have room for, until a worker sees their next packet.
 //! - `flow_kill` (write, a filter, or columns of such lines, `*` for any): forget the flows that it asks for, or whose lines begin so.
 //! - `flow_hits`, `flow_misses` (read): packets of flows that were remembered, and of those that were not.
 //!   `flow_evictions`, `flow_expiries` (read): flows forgotten for newer ones, and after their timeout.
@@ -90,7 +91,7 @@
 //! # See also
 //! IPLookup, IP6Lookup, StaticIPLookup, RadixIPLookup
 
-use super::element::{LookupStyle, create};
+use super::element::{FLOW_BYTES, LookupStyle, create};
 use super::family::V4;
 use lpm::Table4;
 use router::{Class, Residency};
@@ -101,5 +102,6 @@ pub(crate) const CLASS: Class =
         .ports("1/-")
         .processing("h/h")
         .residency(Residency::Shared)
+        .keeps("flows of each worker", "FLOWS", 0, FLOW_BYTES)
         .kinds(&["IPRouteTable"])
         .doc(router::manual!("ip_lookup.rs"));

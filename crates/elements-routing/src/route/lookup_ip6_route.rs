@@ -69,7 +69,8 @@
 //!   filter is; established flows are `assured`, and none has a state or was replied to. Its limit is that of each worker.
 //! - `flow_json` (read, a filter): the same as objects of JSON, one per line. `flow_count` (read, a filter): how many those are.
 //! - `flow_capacity` (read/write, integer): the size of the table of FLOWS. It can grow; it does while packets come.
-//! - `flow_load` (write, such lines): remember these flows, as another router listed them.
+//! - `flow_load` (write, such lines): remember these flows, as another router listed them, in the place of those that are known. They
+//!   wait, as many as all workers' tables have room for, until a worker sees their next packet.
 //! - `flow_kill` (write, a filter, or columns of such lines, `*` for any): forget the flows that it asks for, or whose lines begin so.
 //! - `flow_hits`, `flow_misses` (read): packets of flows that were remembered, and of those that were not.
 //!   `flow_evictions`, `flow_expiries` (read): flows forgotten for newer ones, and after their timeout.
@@ -86,7 +87,7 @@
 //! # See also
 //! IPLookup, IP6Lookup, StaticIPLookup, RadixIPLookup
 
-use super::element::{LookupStyle, create};
+use super::element::{FLOW6_BYTES, LookupStyle, create};
 use super::family::V6;
 use super::slots::SlotPolicy;
 use lpm::Table6;
@@ -102,4 +103,5 @@ pub(crate) const CLASS: Class = Class::new("LookupIP6Route", |config| {
 .ports("1/-")
 .processing("h/h")
 .residency(Residency::Shared)
+.keeps("flows of each worker", "FLOWS", 0, FLOW6_BYTES)
 .doc(router::manual!("lookup_ip6_route.rs"));

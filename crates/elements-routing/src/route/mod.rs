@@ -18,6 +18,7 @@ mod ip6_lookup;
 mod ip_lookup;
 mod linear_ip_lookup;
 mod lookup_ip6_route;
+mod near;
 mod pound_radix_ip_lookup;
 mod radix_ip_lookup;
 mod range_ip_lookup;

@@ -8,7 +8,7 @@
 //! nothing but that new ones are treated as without a table, until their second packet.
 //!
 //! After a hot swap a table goes on with its worker as long as that sees the same packets. Otherwise its flows are [`Waiting`] for
-//! the workers that see their next packets.
+//! the workers that see their next packets; so are flows that are loaded.
 
 use super::family::{Family, Parts};
 use super::target::{Forwarding, Hop};
@@ -35,7 +35,7 @@ pub(super) struct Sticky<F: Family> {
     capacity: usize,
     /// Flows that went on with another next hop, because theirs was gone.
     pub(super) moved: u64,
-    /// Flows that no worker has, since a hot swap.
+    /// Flows that no worker has, since a hot swap or because they were loaded.
     waiting: Waiting<F>,
     /// Those of them whose time was over.
     expired: u64,
@@ -70,6 +70,7 @@ impl<F: Family> Sticky<F> {
     /// ends flows whose time is over.
     pub(super) fn meet<'p>(&mut self, packets: impl Iterator<Item = &'p Packet>, hash: &Flows, now_ns: i64) {
         self.at_hand.clear();
+        self.catch_up();
         self.table.grow(self.capacity);
         for packet in packets {
             let tuple = F::tuple(packet, hash);
@@ -114,7 +115,7 @@ impl<F: Family> Sticky<F> {
         chosen
     }
 
-    /// A flow that has waited for this worker, since a hot swap; if there is no room for it, it is a new one.
+    /// A flow that has waited for this worker; if there is no room for it, it is a new one.
     #[inline]
     fn take_over(&mut self, tuple: &F::Tuple, now_ns: i64) -> Option<Slot> {
         let flow = self.waiting.take(tuple, now_ns)?;
@@ -123,6 +124,7 @@ impl<F: Family> Sticky<F> {
 
     /// The table, for an element that replaces this one.
     pub(super) fn give(&mut self) -> Former<F> {
+        self.catch_up();
         let empty = Table::new(Limits::new(0), flows::HashKey::new(0));
         let table = std::mem::replace(&mut self.table, empty);
         let before = Stats { expired: self.before.expired + self.expired, ..self.before };
@@ -250,25 +252,39 @@ impl<F: Family> Sticky<F> {
         self.waiting.forget(now_ns, is_meant);
     }
 
-    /// Takes in flows as [`Sticky::list`] writes them, in the place of those that are known; none if a line is not understood.
+    /// Takes in flows as [`Sticky::list`] writes them, in the place of those that are known: they wait for the workers that see their next packets.
+    /// None is taken in if a line is not understood. Says how many that wait are lost, because there is no room for so many.
     ///
     /// # Errors
     /// The first line that is wrong, by its number.
-    pub(super) fn load(&mut self, text: &str, outputs: usize, now_ns: i64) -> Result<(), String> {
+    pub(super) fn load(&mut self, text: &str, outputs: usize, now_ns: i64) -> Result<usize, String> {
         let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
         let read = |(at, line): (usize, &str)| {
             read_line::<F>(line, outputs)
                 .ok_or_else(|| format!("line {}: expected a flow as `flow_list` writes it", at + 1))
         };
         let flows: Vec<_> = lines.map(read).collect::<Result<_, _>>()?;
-        for flow in flows {
-            if let Some(slot) = self.table.peek(self.table.hash(&flow.key), &flow.key) {
-                self.table.remove(slot);
-            }
-            self.waiting.take(&flow.key, now_ns);
-            let _ = self.table.restore(flow, now_ns);
+        let lost = self.waiting.load(flows, self.room(), now_ns);
+        self.catch_up();
+        Ok(lost)
+    }
+
+    /// Forgets what this worker knows of flows that were loaded meanwhile: they wait.
+    #[inline]
+    pub(super) fn catch_up(&mut self) {
+        if self.waiting.has_news() {
+            self.forget_loaded();
         }
-        Ok(())
+    }
+
+    #[cold]
+    fn forget_loaded(&mut self) {
+        let table = &mut self.table;
+        self.waiting.look(|tuple| {
+            if let Some(slot) = table.peek(table.hash(tuple), tuple) {
+                table.remove(slot);
+            }
+        });
     }
 }
 

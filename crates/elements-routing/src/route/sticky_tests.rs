@@ -65,6 +65,7 @@ impl Sticky<V4> {
     /// Where a packet of a flow goes.
     fn send(&mut self, flow: u32, now_ns: i64, forwarding: &Forwarding<V4>) -> Option<u32> {
         let tuple = tuple(flow);
+        self.catch_up();
         self.at_hand.clear();
         self.at_hand.push((self.table.hash(&tuple), Some(tuple)));
         self.table.expire(now_ns, LOOKS, &mut |_, _| ());
@@ -243,6 +244,10 @@ enum Change {
     Weigh(u32, u32),
     /// A swap: tables of this size, on so many workers.
     Swap(usize, usize),
+    /// Flows are loaded as this one's way says, on this worker or another.
+    Load(Vec<u32>, u32),
+    /// All flows are listed, and loaded.
+    Reload,
 }
 
 fn change() -> impl Strategy<Value = Change> {
@@ -251,14 +256,16 @@ fn change() -> impl Strategy<Value = Change> {
         3 => (0u32..4).prop_map(Change::Toggle),
         1 => ((0u32..4), (0u32..4)).prop_map(|(hop, weight)| Change::Weigh(hop, weight)),
         1 => (300usize..600, 1usize..4).prop_map(|(size, workers)| Change::Swap(size, workers)),
+        2 => (prop::collection::vec(0u32..100, 1..20), 0u32..4).prop_map(|(flows, hop)| Change::Load(flows, hop)),
+        1 => Just(Change::Reload),
     ]
 }
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// While next hops come, go, drain and are weighed anew, and configurations are replaced, on as many workers or others, each flow behaves as
-    /// a map would have it that forgets after the timeout; and it is remembered in one place.
+    /// While next hops come, go, drain and are weighed anew, flows are loaded, and configurations are replaced, on as many workers or others, each
+    /// flow behaves as a map would have it that forgets after the timeout; and it is remembered in one place.
     #[test]
     fn as_a_map(steps in prop::collection::vec((0u32..100, 0i64..12, change()), 1..300)) {
         let mut tables = workers(1, 400);
@@ -279,6 +286,25 @@ proptest! {
                     let mut new = workers(number, size);
                     prop_assert_eq!(take_over(&mut new, &mut tables, now), 0);
                     tables = new;
+                }
+                Change::Load(flows, number) => {
+                    let line = |flow: u32| {
+                        let line = format!("{} 7 10.0.0.1 9 17 10.0.0.{number} {number} 0 established\n", Ipv4Addr::from(flow));
+                        map.insert(flow, (Some(number), now));
+                        line
+                    };
+                    let text: String = flows.into_iter().map(line).collect();
+                    prop_assert_eq!(tables[0].load(&text, 4, now), Ok(0));
+                }
+                Change::Reload => {
+                    let mut list = |table: &mut Sticky<V4>| {
+                        table.catch_up();
+                        table.list(&Filter::default(), now)
+                    };
+                    let text: String = tables.iter_mut().map(&mut list).collect();
+                    // Those without a next hop are not loaded.
+                    let lines: String = text.lines().filter(|line| !line.contains(" - -1 ")).map(|line| format!("{line}\n")).collect();
+                    prop_assert_eq!(tables[0].load(&lines, 4, now), Ok(0));
                 }
             }
             // Next hops that are all drained are none.
@@ -301,6 +327,7 @@ proptest! {
             prop_assert_eq!(tables[worker].send(flow, now, &way), expected);
         }
         let alive = map.values().filter(|(_, seen)| now - seen <= TIMEOUT).count();
+        tables.iter_mut().for_each(Sticky::catch_up);
         let known: usize = tables.iter().map(|table| table.count(&Filter::default(), now)).sum();
         prop_assert_eq!(known, alive);
     }
@@ -351,6 +378,37 @@ fn flows_wait_for_other_workers() {
     assert_eq!(table.stats().misses, 31 + 30, "what all tables counted");
 }
 
+/// Flows that are loaded go on with the worker that sees their next packets, in the place of what any worker knew; no more than there is room for,
+/// and until their time is over.
+#[test]
+fn loaded_flows_find_their_workers() {
+    let (both, other) = (forwarding(&vec![(0, 1), (1, 1)]), forwarding(&vec![(1, 1)]));
+    let mut tables = workers(3, 20);
+    assert_eq!(tables[2].send(3, 0, &both), by_hash(3, &both));
+    let line = |flow: u32, way: u32, idle_ms: u32| {
+        format!("0.0.0.{flow} 7 10.0.0.1 9 17 10.0.0.{way} {way} {idle_ms} established\n")
+    };
+    let turned = 1 - by_hash(3, &both).expect("a way");
+    assert_eq!(tables[0].load(&line(3, turned, 0), 2, 0), Ok(0));
+    assert_eq!(tables[2].send(3, 0, &both), Some(turned));
+    assert_eq!(tables[2].send(3, 0, &other), Some(1));
+    let count = |tables: &mut [Sticky<V4>], now_ns| {
+        tables.iter_mut().for_each(Sticky::catch_up);
+        tables.iter().map(|table| table.count(&Filter::default(), now_ns)).collect::<Vec<_>>()
+    };
+    assert_eq!(count(&mut tables, 0), [0, 0, 1]);
+    // The oldest do not wait where all cannot.
+    let text: String = (10..80).map(|flow| line(flow, 0, flow)).collect();
+    assert_eq!(tables[0].load(&text, 2, SECOND), Ok(10));
+    assert_eq!(count(&mut tables, SECOND), [60, 0, 1]);
+    for flow in 10..20 {
+        assert_eq!(tables[flow as usize % 3].send(flow, SECOND, &both), Some(0));
+    }
+    assert_eq!(count(&mut tables, SECOND), [50 + 3, 4, 1 + 3]);
+    let over = SECOND + TIMEOUT;
+    assert_eq!((tables[1].waiting.expire(over, 100), count(&mut tables, over + SECOND)), (50, vec![0; 3]));
+}
+
 /// Flows that wait are killed, replaced by what is loaded, and over when their time is; and no more wait than there is room for.
 #[test]
 fn flows_that_wait_end() {
@@ -368,6 +426,8 @@ fn flows_that_wait_end() {
     table.kill(&["0.0.0.39".into()], SECOND);
     assert_eq!(table.count(&Filter::default(), SECOND), 24);
     table.load("0.0.0.38 7 10.0.0.1 9 17 10.0.0.1 1 0 established", 2, SECOND).expect("a flow");
+    assert_eq!((table.count(&Filter::default(), SECOND), table.table.len()), (24, 0));
+    assert_eq!(table.send(38, SECOND, &both), Some(1));
     assert_eq!((table.count(&Filter::default(), SECOND), table.table.len()), (24, 1));
     // One is over before the others, and all are at last.
     let mut old = workers(2, 100);

@@ -11,10 +11,11 @@ use super::draft::Draft;
 use super::family::Family;
 use super::feeds::Feeds;
 use super::hops::Hops;
+use super::near::Near;
 use super::regions::Regions;
 use super::slots::{SlotPolicy, Slots};
 use super::target::{Forwarding, Route, Target};
-use lpm::{LongestMatch, Prefix, RoutesError, TableError};
+use lpm::{LongestMatch, Prefix, RoutesError, TableError, View};
 use rcu::{Domain, Turn};
 use router::Info;
 use std::collections::{HashMap, HashSet};
@@ -224,6 +225,18 @@ impl<F: Family, T: LongestMatch<F::Key>> RouteTable<F, T> {
     #[inline]
     pub(super) fn forwarding<'t>(&'t self, id: u32, turn: Turn<'t>) -> Option<&'t Forwarding<F>> {
         self.hops.read(id, turn)
+    }
+
+    /// Where ids lead that are looked up in this turn.
+    #[inline]
+    pub(super) fn forwardings<'t>(&'t self, turn: Turn<'t>) -> View<'t, Forwarding<F>> {
+        self.hops.view(turn)
+    }
+
+    /// Most of these, each in a word.
+    #[inline]
+    pub(super) fn near(&self) -> &Near<F> {
+        self.hops.near()
     }
 
     /// The number of changes so far, as it were.

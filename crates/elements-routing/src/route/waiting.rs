@@ -1,4 +1,4 @@
-//! Remembered flows that no worker has, since a hot swap has other workers see their packets.
+//! Remembered flows that no worker has: since a hot swap has other workers see their packets, or because they were loaded.
 //!
 //! All instances of an element share them. The worker that sees a flow's next packet takes the flow over, so that it is in one place at any time.
 //! No flow has a packet while it waits: after the timeout all of them are over.
@@ -10,6 +10,7 @@ use elements_shared::parked::Parked;
 use flows::Flow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;
 
 /// The next hop that a flow goes on with.
@@ -36,8 +37,27 @@ impl<F: Family> Left<F> {
     }
 }
 
-/// The flows of an element that wait.
-pub(super) type Shared<F> = Parked<<F as Family>::Tuple, Left<F>>;
+/// The flows of an element that wait, for all its instances.
+pub(super) struct Shared<F: Family> {
+    flows: Parked<F::Tuple, Left<F>>,
+    /// When the time of all is over.
+    over_ns: AtomicI64,
+    /// How often flows were loaded.
+    loads: AtomicU64,
+    /// Whether another configuration has them.
+    is_given: AtomicBool,
+}
+
+impl<F: Family> Default for Shared<F> {
+    fn default() -> Self {
+        Shared {
+            flows: Parked::default(),
+            over_ns: AtomicI64::new(i64::MAX),
+            loads: AtomicU64::new(0),
+            is_given: AtomicBool::new(false),
+        }
+    }
+}
 
 /// Which of an element's instances one is, and what brings packets to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -64,19 +84,19 @@ impl Place {
 
 /// The flows that wait, as one instance sees them.
 pub(super) struct Waiting<F: Family> {
-    flows: Arc<Shared<F>>,
+    shared: Arc<Shared<F>>,
     pub(super) place: Place,
     /// How long a flow is remembered; 0 for ever.
     timeout_ns: i64,
-    /// When the time of all is over.
-    over_ns: i64,
+    /// How many loads the instance knows of.
+    loads: u64,
 }
 
 impl<F: Family> Waiting<F> {
     /// Those of an element, for its instance at a place.
-    pub(super) fn new(flows: Arc<Shared<F>>, place: Place, timeout: Duration) -> Self {
+    pub(super) fn new(shared: Arc<Shared<F>>, place: Place, timeout: Duration) -> Self {
         let timeout_ns = i64::try_from(timeout.as_nanos()).unwrap_or(i64::MAX);
-        Waiting { flows, place, timeout_ns, over_ns: i64::MAX }
+        Waiting { shared, place, timeout_ns, loads: 0 }
     }
 
     fn is_over(&self, left: &Left<F>, now_ns: i64) -> bool {
@@ -86,12 +106,12 @@ impl<F: Family> Waiting<F> {
     /// Takes over a flow that has a packet now, if it waits and its time is not over.
     #[inline]
     pub(super) fn take(&self, key: &F::Tuple, now_ns: i64) -> Option<Flow<F::Tuple, Way<F>>> {
-        if self.flows.is_empty() { None } else { self.take_over(key, now_ns) }
+        if self.shared.flows.is_empty() { None } else { self.take_over(key, now_ns) }
     }
 
     #[cold]
     fn take_over(&self, key: &F::Tuple, now_ns: i64) -> Option<Flow<F::Tuple, Way<F>>> {
-        let left = self.flows.take(key).filter(|left| !self.is_over(left, now_ns))?;
+        let left = self.shared.flows.take(key).filter(|left| !self.is_over(left, now_ns))?;
         let Flow { second, idle, state, value, .. } = left.flow(*key, now_ns);
         // This packet is not its first one.
         Some(Flow { key: *key, second, idle, state, confirmed: true, value: *value })
@@ -100,17 +120,21 @@ impl<F: Family> Waiting<F> {
     /// Ends flows once the time of all is over, so many at once.
     #[inline]
     pub(super) fn expire(&self, now_ns: i64, most: usize) -> u64 {
-        if self.flows.is_empty() || now_ns <= self.over_ns { 0 } else { self.end(most) }
+        let is_time = || now_ns > self.shared.over_ns.load(Ordering::Relaxed);
+        if !self.shared.flows.is_empty() && is_time() { self.end(most) } else { 0 }
     }
 
     #[cold]
     fn end(&self, most: usize) -> u64 {
-        self.flows.with(|flows| (0..most).map_while(|_| flows.pop_first()).count() as u64)
+        self.shared.flows.with(|flows| (0..most).map_while(|_| flows.pop_first()).count() as u64)
     }
 
-    /// Takes all of them out, for another configuration.
+    /// All of them, for another configuration: once. They can be looked at here as before, by instances that [have news](Self::has_news).
     pub(super) fn give(&self) -> BTreeMap<F::Tuple, Left<F>> {
-        self.flows.take_all()
+        match self.shared.is_given.swap(true, Ordering::Relaxed) {
+            false => self.shared.flows.with(|flows| flows.clone()),
+            true => BTreeMap::new(),
+        }
     }
 
     /// Adds flows of the configuration before that have waited there.
@@ -125,7 +149,7 @@ impl<F: Family> Waiting<F> {
 
     /// Several workers may have had a flow; it goes on as the one knew it that saw its last packet.
     fn insert(&self, key: F::Tuple, left: Left<F>) {
-        self.flows.with(|flows| {
+        self.shared.flows.with(|flows| {
             let newest = flows.get(&key).copied().filter(|other| other.seen_ns > left.seen_ns);
             flows.insert(key, newest.unwrap_or(left));
         });
@@ -133,11 +157,11 @@ impl<F: Family> Waiting<F> {
 
     /// All have come: those that `is_known` to this instance's own table do not wait, and where there is no `room` for all the ones go whose
     /// packets are longest ago. Says how many those are.
-    pub(super) fn settle(&mut self, room: usize, now_ns: i64, is_known: impl Fn(&F::Tuple) -> bool) -> usize {
-        if self.flows.is_empty() {
+    pub(super) fn settle(&self, room: usize, now_ns: i64, is_known: impl Fn(&F::Tuple) -> bool) -> usize {
+        if self.shared.flows.is_empty() {
             return 0;
         }
-        let (lost, last_ns) = self.flows.with(|flows| {
+        let (lost, last_ns) = self.shared.flows.with(|flows| {
             flows.retain(|key, left| !self.is_over(left, now_ns) && !is_known(key));
             let mut by_time: Vec<_> = flows.iter().map(|(key, left)| (left.seen_ns, *key)).collect();
             by_time.sort_unstable();
@@ -146,15 +170,42 @@ impl<F: Family> Waiting<F> {
             (lost, by_time.last().map(|(seen_ns, _)| *seen_ns))
         });
         if let Some(last_ns) = last_ns.filter(|_| self.timeout_ns > 0) {
-            self.over_ns = last_ns.saturating_add(self.timeout_ns);
+            self.shared.over_ns.store(last_ns.saturating_add(self.timeout_ns), Ordering::Relaxed);
         }
         lost
     }
 
+    /// Flows wait as they were written down, in the place of those that wait already. Instances that [have news](Self::has_news) forget
+    /// what they know of them. Says how many that wait are lost, because there is no `room` for so many.
+    pub(super) fn load(
+        &self,
+        loaded: impl IntoIterator<Item = Flow<F::Tuple, Way<F>>>,
+        room: usize,
+        now_ns: i64,
+    ) -> usize {
+        let all = loaded.into_iter().map(|flow| (flow.key, Left::of(&flow, now_ns)));
+        self.shared.flows.with(|flows| flows.extend(all));
+        let lost = self.settle(room, now_ns, |_| false);
+        self.shared.loads.fetch_add(1, Ordering::Release);
+        lost
+    }
+
+    /// Whether flows were loaded since this instance last looked.
+    #[inline]
+    pub(super) fn has_news(&self) -> bool {
+        self.shared.loads.load(Ordering::Acquire) != self.loads
+    }
+
+    /// Looks at the keys of all that wait.
+    pub(super) fn look(&mut self, see: impl FnMut(&F::Tuple)) {
+        self.loads = self.shared.loads.load(Ordering::Acquire);
+        self.shared.flows.with(|flows| flows.keys().for_each(see));
+    }
+
     /// Has something done with all whose time is not over, by one instance for all.
     pub(super) fn each(&self, now_ns: i64, mut act: impl FnMut(Flow<F::Tuple, &Way<F>>)) {
-        if self.place.is_first() && !self.flows.is_empty() {
-            self.flows.with(|flows| {
+        if self.place.is_first() && !self.shared.flows.is_empty() {
+            self.shared.flows.with(|flows| {
                 let alive = flows.iter().filter(|(_, left)| !self.is_over(left, now_ns));
                 alive.for_each(|(key, left)| act(left.flow(*key, now_ns)));
             });
@@ -163,8 +214,8 @@ impl<F: Family> Waiting<F> {
 
     /// Forgets those that are meant.
     pub(super) fn forget(&self, now_ns: i64, is_meant: impl Fn(&Flow<F::Tuple, &Way<F>>) -> bool) {
-        if !self.flows.is_empty() {
-            self.flows.with(|flows| flows.retain(|key, left| !is_meant(&left.flow(*key, now_ns))));
+        if !self.shared.flows.is_empty() {
+            self.shared.flows.with(|flows| flows.retain(|key, left| !is_meant(&left.flow(*key, now_ns))));
         }
     }
 }

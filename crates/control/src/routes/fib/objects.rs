@@ -8,7 +8,7 @@ use super::hash::Table;
 use crate::routes::links::Known;
 use crate::routes::netlink::{Forwarding, NextHop, Object, Special};
 use elements_shared::route_port::{Change, NextHopId, Way};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 use std::time::Instant;
 
@@ -112,11 +112,11 @@ pub(super) struct Objects {
     free: Vec<NextHopId>,
     by_hops: Table<Box<[NextHop]>, NextHopId>,
     by_special: BTreeMap<Special, NextHopId>,
-    named: HashMap<u32, Named>,
+    named: Table<u32, Named>,
     /// Objects whose routes name a next hop at an interface.
-    at_interface: HashMap<u32, BTreeSet<NextHopId>>,
+    at_interface: Table<u32, BTreeSet<NextHopId>>,
     /// Objects of the kernel or zebra that are a next hop at an interface.
-    named_at_interface: HashMap<u32, BTreeSet<u32>>,
+    named_at_interface: Table<u32, BTreeSet<u32>>,
     stale: Vec<NextHopId>,
     /// Objects that lookup elements know otherwise, by family.
     altered: [Vec<NextHopId>; FAMILIES],

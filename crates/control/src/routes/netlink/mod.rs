@@ -70,13 +70,20 @@ pub(crate) const RTM_GETNEXTHOP: u16 = 106;
 const AF_BRIDGE: u8 = 7;
 
 /// The messages in some bytes, and how many bytes they take: the last one may not be there whole.
-pub(crate) fn messages(mut bytes: &[u8]) -> (Vec<Message>, usize) {
-    let (mut found, whole) = (Vec::new(), bytes.len());
+pub(crate) fn messages(bytes: &[u8]) -> (Vec<Message>, usize) {
+    let mut found = Vec::new();
+    let taken = take_messages(bytes, |message| found.push(message));
+    (found, taken)
+}
+
+/// The same, one by one.
+pub(crate) fn take_messages(mut bytes: &[u8], mut take: impl FnMut(Message)) -> usize {
+    let whole = bytes.len();
     while let Some((message, rest)) = message(bytes) {
-        found.push(message);
+        take(message);
         bytes = rest;
     }
-    (found, whole - bytes.len())
+    whole - bytes.len()
 }
 
 /// The first message, and what follows it.

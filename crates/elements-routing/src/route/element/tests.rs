@@ -380,6 +380,28 @@ fn a_cache_changes_nothing() {
     }
 }
 
+/// In a batch, each run of equal addresses is looked up once, whether runs are long (two destinations) or short (sixteen): each packet
+/// goes where its own address leads.
+#[test]
+fn packets_in_a_row_to_one_destination() {
+    for (destinations, len) in [("10.0.0.0/31", 31), ("10.0.0.0/28", 28)] {
+        let config = format!(
+            "InfiniteSource(DATA \\<{zeros}>, LIMIT 5000, BURST 32, STOP true) -> SetRandIPAddress({destinations})
+             -> r :: IPLookup(10.0.0.0/8 0, 10.0.0.1/32 1, 10.0.0.2/31 192.0.2.1 2);
+             r[0] -> StoreIPAddress(16) -> even :: Classifier(16/0a000001, 16/0a000002, 16/0a000003, -);
+             even[3] -> a :: Counter -> Discard; even[0] -> wrong :: Counter -> Discard; even[1], even[2] -> wrong;
+             r[1] -> StoreIPAddress(16) -> one :: Classifier(16/0a000001, -); one[0] -> b :: Counter -> Discard; one[1] -> wrong;
+             r[2] -> StoreIPAddress(16) -> two :: Classifier(16/c0000201, -); two[0] -> c :: Counter -> Discard; two[1] -> wrong;",
+            zeros = "00".repeat(20),
+        );
+        let read = run_and_read(&config, &["wrong.count", "a.count", "b.count", "c.count"]);
+        let counts: Vec<u32> = read.iter().map(|count| count.parse().expect("a number")).collect();
+        assert_eq!((counts[0], counts[1..].iter().sum::<u32>()), (0, 5000), "{counts:?}");
+        let share = 5000 >> (32 - len);
+        assert!(counts[1] >= share / 2 && counts[2] >= share / 2, "{counts:?}");
+    }
+}
+
 /// A destination is looked up once, until a route to it or near it changes.
 #[test]
 fn what_a_cache_spares() {
@@ -473,6 +495,39 @@ fn hot_swap_keeps_flows_on_other_workers() {
     let mut third = config(both);
     third.take_over(&mut second).expect("taken over");
     assert_eq!(flows(&mut third), before);
+}
+
+/// What is written about flows is meant for those of all workers.
+#[test]
+fn flows_of_all_workers_are_loaded_and_forgotten() {
+    let text = "a :: InfiniteSource(LIMIT 0) -> all :: Null -> MarkIPHeader -> GetIPAddress(16)
+        -> r :: IPLookup(10.0.0.0/8 nexthop - 0 nexthop - 1, FLOWS 1000);
+        b :: InfiniteSource(\\<45000014 00000000 40110000 09000001 0a000001>, LIMIT 1, STOP true) -> all;
+        StaticThreadSched(a 0, b 1); r[0] -> Discard; r[1] -> Discard;";
+    // The flow is the second worker's.
+    let run = || {
+        let mut router = build(text, 2, 1).expect("a good configuration");
+        router.run();
+        router
+    };
+    let read = |router: &mut Router, path: &str| router.call(Call::read(path, "")).expect("a value");
+    let mut router = run();
+    let line = read(&mut router, "r.flow_list");
+    assert!(line.ends_with(" new\n") && line.lines().count() == 1, "{line}");
+    let turned = match line.contains(" - 0 ") {
+        true => line.replace(" - 0 ", " - 1 "),
+        false => line.replace(" - 1 ", " - 0 "),
+    };
+    write(&mut router, "r.flow_load", &turned).expect("a flow");
+    assert_eq!(read(&mut router, "r.flow_list"), turned);
+    assert!(write(&mut router, "r.flow_load", "9.0.0.1").is_err());
+    let mut router = run();
+    assert_eq!(read(&mut router, "r.flows"), "1");
+    write(&mut router, "r.flow_kill", "src 9.0.0.1").expect("a filter");
+    assert_eq!(read(&mut router, "r.flows"), "0");
+    write(&mut router, "r.flow_load", &line).expect("a flow");
+    write(&mut router, "r.flow_kill", "9.0.0.1").expect("a column");
+    assert_eq!(read(&mut router, "r.flows"), "0");
 }
 
 /// A namesake takes over the routes that came while the router ran, and those that have changed then, until a configuration names
