@@ -90,23 +90,27 @@
 //! # See also
 //! ToDevice, FromDump, KernelTap
 
+mod arguments;
+mod sockets;
+
+pub(super) use arguments::{Wishes, method};
+
 use super::hardware::{self, Hardware, Side};
-use super::host_rules::HostRules;
+use super::link;
 use super::shares::Shares;
-use device::Trouble;
 use device::capture::LinkType;
-use device::packet_socket::{Frame, Options};
+use device::packet_socket::Frame;
 use device::port::{Method, Rx, Shape, Taken};
-use device::xdp::{self, Rule};
 use elements_shared::encap;
-use packet::{BATCH_MAX, Batch, DEFAULT_HEADROOM, Kind};
+use packet::{BATCH_MAX, Batch, Kind};
 use router::{
     Activity, Class, Config, ConfigError, Cx, Element, Flags, Handlers, Interest, Merge, Metric, Queues,
     metric,
 };
+use sockets::{HUNGRY, Waits, lock};
 use std::any::Any;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 static MISSED: Metric = Metric::counter(
     "clique_device_missed_packets_total",
@@ -133,10 +137,6 @@ const REFUSED: &str = "more ARP and neighbour discovery than there is time for";
 const PATIENCE: u32 = 64;
 /// How often to look for an interface that has gone.
 const RETRY: Duration = Duration::from_millis(500);
-/// How often to look for buffers that the kernel lacks, and how long a new configuration waits for them: those of sockets that were
-/// closed come back after two seconds.
-const HUNGRY: Duration = Duration::from_millis(50);
-const HUNGRY_MAX: Duration = Duration::from_secs(3);
 /// Timers: to open the interface again; to look whether it is there at all, which XDP sockets do not say; to look for more
 /// packets.
 const AGAIN: u32 = 0;
@@ -174,16 +174,6 @@ struct FromDevice {
     hardware: Option<Hardware>,
 }
 
-/// Whether another element has the queue that this one is to receive from.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Waits {
-    No,
-    /// When a configuration is replaced, the one that ran has it still, and will hand it over.
-    Briefly,
-    /// It has not let go, which was said.
-    Long,
-}
-
 /// What goes to a new configuration.
 struct Handover {
     interface: String,
@@ -194,187 +184,9 @@ struct Handover {
     rest: Vec<Rx>,
 }
 
-fn lock(shares: &Mutex<Shares>) -> MutexGuard<'_, Shares> {
-    shares.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// What is wanted of an interface.
-pub(super) struct Wishes {
-    pub(super) interface: String,
-    pub(super) method: Method,
-    pub(super) queue: Option<u16>,
-    pub(super) outbound: bool,
-    pub(super) shape: Shape,
-    pub(super) protocol: u16,
-    pub(super) force_ip: bool,
-    pub(super) linktype: LinkType,
-    pub(super) burst: usize,
-    pub(super) wait: Option<Duration>,
-    pub(super) hardware: Option<Hardware>,
-}
-
-impl Wishes {
-    /// All Ethernet frames that others send, with their times.
-    pub(super) fn new(interface: String, method: Method) -> Wishes {
-        Wishes {
-            interface,
-            method,
-            queue: None,
-            outbound: false,
-            shape: Shape { headroom: DEFAULT_HEADROOM + 2, timestamp: true },
-            protocol: 0,
-            force_ip: false,
-            linktype: LinkType::Ethernet,
-            burst: BATCH_MAX,
-            wait: None,
-            hardware: None,
-        }
-    }
-}
-
-/// The arguments as they were given.
-struct Arguments {
-    interface: String,
-    promiscuous: bool,
-    outbound: bool,
-    sniffer: bool,
-    snaplen: Option<usize>,
-    headroom: usize,
-    burst: usize,
-    method: Option<String>,
-    /// METHOD by its older name, which counts if both are there.
-    capture: Option<String>,
-    link: String,
-    filter: String,
-    force_ip: bool,
-    timestamp: bool,
-    protocol: u16,
-    queue: Option<u16>,
-    host: HostRules,
-    busy_poll: u32,
-    wait: Duration,
-    control: bool,
-}
-
-impl Arguments {
-    fn read(config: &Config<'_>) -> Result<Arguments, ConfigError> {
-        let mut given = Arguments::unless_given(config);
-        config
-            .args()
-            .required("DEVNAME", &mut given.interface)
-            .positional("PROMISC", &mut given.promiscuous)
-            .positional("SNAPLEN", &mut given.snaplen)
-            .keyword("SNIFFER", &mut given.sniffer)
-            .keyword("FORCE_IP", &mut given.force_ip)
-            .keyword("METHOD", &mut given.method)
-            .keyword("CAPTURE", &mut given.capture)
-            .keyword("BPF_FILTER", &mut given.filter)
-            .keyword("PROTOCOL", &mut given.protocol)
-            .keyword("OUTBOUND", &mut given.outbound)
-            .keyword("HEADROOM", &mut given.headroom)
-            .keyword("ENCAP", &mut given.link)
-            .keyword("BURST", &mut given.burst)
-            .keyword("TIMESTAMP", &mut given.timestamp)
-            .keyword("QUEUE", &mut given.queue)
-            .keyword("HOST", &mut given.host)
-            .keyword("BUSY_POLL", &mut given.busy_poll)
-            .keyword("WAIT", &mut given.wait)
-            .keyword("CONTROL", &mut given.control)
-            .finish()?;
-        given.method = given.capture.take().or(given.method);
-        Ok(given)
-    }
-
-    fn unless_given(config: &Config<'_>) -> Arguments {
-        Arguments {
-            interface: String::new(),
-            promiscuous: false,
-            outbound: false,
-            sniffer: true,
-            snaplen: None,
-            headroom: DEFAULT_HEADROOM + 2,
-            burst: config.vector(),
-            method: None,
-            capture: None,
-            link: "ETHER".to_owned(),
-            filter: String::new(),
-            force_ip: false,
-            timestamp: true,
-            protocol: 0,
-            queue: None,
-            host: HostRules::default(),
-            busy_poll: 0,
-            wait: Duration::ZERO,
-            control: true,
-        }
-    }
-
-    /// Whether each has a value that makes sense.
-    fn check(&self) -> Result<(), ConfigError> {
-        if self.interface.is_empty() {
-            return Err("interface not set".into());
-        }
-        if self.snaplen.is_some_and(|snaplen| !(14..=65535).contains(&snaplen)) {
-            return Err("SNAPLEN out of range".into());
-        }
-        if self.headroom > 8190 {
-            return Err("HEADROOM out of range".into());
-        }
-        if self.burst == 0 {
-            return Err("BURST out of range".into());
-        }
-        if !self.filter.is_empty() && !ignores_filters(self.method.as_deref()) {
-            return Err("BPF_FILTER is not supported; put an IPClassifier behind".into());
-        }
-        Ok(())
-    }
-}
-
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
-    let given = Arguments::read(config)?;
-    given.check()?;
-    if given.method.is_none() && !given.filter.is_empty() {
-        config.warn("BPF_FILTER is ignored, all packets come; put an IPClassifier behind");
-    }
-    let Arguments { queue, outbound, protocol, force_ip, burst, wait, .. } = given;
-    // The kernel holds packets back by the millisecond; for a shorter time they wait here.
-    let wait_ms = u32::try_from(wait.as_millis()).map_err(|_| "WAIT out of range")?;
-    let (promiscuous, snaplen) = (given.promiscuous, given.snaplen);
-    let options = Options { promiscuous, outbound, snaplen, wait_ms, queue, control: given.control };
-    let name = given.method.unwrap_or_else(|| "LINUX".to_owned());
-    let method = method(config, name, options, given.host.0, given.sniffer, given.busy_poll)?;
-    let waits_here = matches!(method, Method::Xdp(_)) || wait < Duration::from_millis(1);
-    let wait = Some(wait).filter(|wait| waits_here && !wait.is_zero());
-    let linktype = encap::parse(&given.link).ok_or("bad encapsulation type")?;
-    let shape = Shape { headroom: given.headroom, timestamp: given.timestamp };
-    let wishes = Wishes::new(given.interface, method);
-    make(config, Wishes { queue, outbound, shape, protocol, force_ip, linktype, burst, wait, ..wishes })
-}
-
-/// The METHOD of this name. `left` says what is the kernel's alone; with packet sockets the kernel has everything as long as they are a
-/// `sniffer`.
-pub(super) fn method(
-    config: &mut Config<'_>,
-    name: String,
-    options: Options,
-    left: Vec<Rule>,
-    sniffer: bool,
-    busy_poll: u32,
-) -> Result<Method, ConfigError> {
-    match super::method::method(config, name).as_str() {
-        "LINUX" | "PCAP" => Ok(Method::Packet(options, (!sniffer).then_some(left))),
-        "XDP" => {
-            // The packet socket beside it would get those of other queues, too.
-            let control = options.control && options.queue.is_none();
-            Ok(Method::Xdp(xdp::Options { promiscuous: options.promiscuous, left, busy_poll, control }))
-        }
-        _ => Err("bad METHOD".into()),
-    }
-}
-
-/// Whether Click ignores filters with this METHOD; without one it is LINUX.
-fn ignores_filters(method: Option<&str>) -> bool {
-    matches!(method, None | Some("LINUX" | "NETMAP" | "DPDK"))
+    let wishes = arguments::wishes(config)?;
+    make(config, wishes)
 }
 
 /// Makes an element that receives what is wanted.
@@ -416,113 +228,6 @@ fn note_losses(cx: &mut Cx<'_>, rx: &mut Rx) -> u64 {
 }
 
 impl FromDevice {
-    /// The queues that this worker opens; of a packet socket, whether it opens one.
-    fn mine(&self) -> Vec<u32> {
-        let (place, workers) = self.place;
-        let mine = |queue: &u32| *queue as usize % workers == place;
-        match self.queue {
-            Some(queue) => Some(u32::from(queue)).filter(mine).into_iter().collect(),
-            None if matches!(self.method, Method::Packet(..)) => vec![place as u32],
-            None => (0..xdp::queues(&self.interface)).filter(mine).collect(),
-        }
-    }
-
-    /// Whether packets sockets of several workers divide the frames between them.
-    fn is_shared(&self) -> bool {
-        self.place.1 > 1 && self.queue.is_none() && matches!(self.method, Method::Packet(..))
-    }
-
-    /// Goes on with this worker's share of the old instances' sockets.
-    fn go_on(&mut self, cx: &mut Cx<'_>, queues: &[u32]) {
-        // It was opened beside them, and has received the same.
-        self.rx = None;
-        let mut shares = lock(&self.shares);
-        let founded = if self.is_shared() { shares.found(&self.interface) } else { Ok(()) };
-        let place = if self.queue.is_some() { (0, 1) } else { self.place };
-        let mut rx = shares.take(Some(place).filter(|_| !queues.is_empty()), queues);
-        let has = |rx: &Option<Rx>, queue| rx.as_ref().is_some_and(|rx| rx.queues().any(|of| of == queue));
-        let missing: Vec<u32> = match self.method {
-            Method::Packet(..) if rx.is_some() => Vec::new(),
-            _ => queues.iter().copied().filter(|&queue| !has(&rx, queue)).collect(),
-        };
-        let mut is_whole = true;
-        if !missing.is_empty() {
-            let group = self.is_shared().then_some(&mut shares.group);
-            let more = founded.and_then(|()| Rx::open(&self.interface, &self.method, &missing, group, false));
-            match (&mut rx, more) {
-                (Some(rx), Ok(more)) => rx.append(more),
-                (none, Ok(more)) => *none = Some(more),
-                (_, Err(trouble)) => {
-                    cx.log(&format!("{} :: FromDevice: {trouble}", cx.name()));
-                    is_whole = false;
-                }
-            }
-        }
-        shares.settle(self.place.1);
-        drop(shares);
-        cx.timers().cancel(AGAIN);
-        (self.rx, self.waits) = (rx, Waits::No);
-        if self.rx.is_some() {
-            cx.timers().after(CHECK, RETRY);
-            cx.tasks().schedule();
-        }
-        // Frames of a queue wait for its socket; those of packet sockets go to the others in the group.
-        if !is_whole && matches!(self.method, Method::Xdp(_)) {
-            self.waits = Waits::Long;
-            cx.timers().after(AGAIN, RETRY);
-        }
-    }
-
-    /// Opens the interface, or finds out that the element has to wait for another one that has it.
-    fn open(&mut self, cx: &mut Cx<'_>) -> Result<(), Trouble> {
-        let queues = self.mine();
-        if queues.is_empty() {
-            cx.tasks().unschedule();
-            return Ok(());
-        }
-        let mut shares = lock(&self.shares);
-        let group = self.is_shared().then_some(&mut shares.group);
-        let first = self.place.0 == 0 || !self.is_shared();
-        let opened = Rx::open(&self.interface, &self.method, &queues, group, first);
-        drop(shares);
-        match opened {
-            Ok(rx) => {
-                if let (Method::Xdp(_), mode) = (&self.method, rx.mode()) {
-                    cx.log(&format!("{} :: FromDevice({}): {mode}", cx.name(), self.interface));
-                }
-                cx.timers().after(CHECK, RETRY);
-                (self.rx, self.waits) = (Some(rx), Waits::No);
-                cx.tasks().schedule();
-            }
-            Err(trouble) if trouble.is_held_here() => {
-                self.waits = match self.waits {
-                    Waits::No => Waits::Briefly,
-                    Waits::Briefly => {
-                        cx.log(&format!("{} :: FromDevice: {trouble}", cx.name()));
-                        Waits::Long
-                    }
-                    Waits::Long => Waits::Long,
-                };
-                cx.timers().after(AGAIN, RETRY);
-            }
-            Err(trouble) => return Err(trouble),
-        }
-        Ok(())
-    }
-
-    /// Gives the kernel the buffers that it lacks, which an interface that was let go of may have still. Not for a worker: it waits.
-    fn wait_for_buffers(&mut self) {
-        let until = Instant::now() + HUNGRY_MAX;
-        while let Some(rx) = &mut self.rx
-            && rx.is_starved()
-            && xdp::buffers_are_due()
-            && Instant::now() < until
-        {
-            std::thread::sleep(HUNGRY);
-            rx.replenish();
-        }
-    }
-
     /// Receives control frames, and a burst of others; returns how many frames there were.
     fn receive(&mut self, cx: &mut Cx<'_>) -> usize {
         self.receive_some(cx, true) + self.receive_some(cx, false)
@@ -594,26 +299,11 @@ impl FromDevice {
         }
         let Some(rx) = &self.rx else { return };
         if let Some(trouble) = rx.failure(&self.interface) {
-            cx.log(&format!("{} :: FromDevice: {trouble}", cx.name()));
+            cx.error(format_args!("{} :: FromDevice: {trouble}", cx.name()));
+            link::tell(cx, "down", &self.interface);
             cx.timers().after(AGAIN, RETRY);
         }
         rx.fds().for_each(|fd| cx.tasks().schedule_when(fd, Interest::Readable));
-    }
-
-    /// Looks whether an interface that had gone is back, as another one of the same name perhaps.
-    fn look_again(&mut self, cx: &mut Cx<'_>) {
-        let is_there = self.rx.as_ref().is_some_and(|rx| !rx.is_stale(&self.interface));
-        if is_there && self.waits == Waits::No {
-            return; // it was down; the socket goes on by itself
-        }
-        let waited = self.waits != Waits::No;
-        cx.tasks().stop_waiting();
-        self.rx = None;
-        match self.open(cx) {
-            Ok(()) if waited || self.waits != Waits::No => {}
-            Ok(()) => cx.log(&format!("{} :: FromDevice: {} is back", cx.name(), self.interface)),
-            Err(_) => cx.timers().after(AGAIN, RETRY),
-        }
     }
 }
 
@@ -658,8 +348,7 @@ impl Element for FromDevice {
         }
         match &mut self.rx {
             Some(rx) if rx.is_stale(&self.interface) => {
-                let gone = "the interface is gone; waiting for it to come back";
-                cx.log(&format!("{} :: FromDevice: {}: {gone}", cx.name(), self.interface));
+                link::is_gone(cx, &self.interface);
                 cx.timers().after(AGAIN, Duration::ZERO);
             }
             Some(rx) if rx.is_outgrown(&self.interface) => {
@@ -702,7 +391,7 @@ impl Element for FromDevice {
         } else if let Rx::Packet(_) = rx {
             // It receives with other options from now on, and gets what came before.
             if let Err(error) = rx.close() {
-                cx.log(&format!("{} :: FromDevice: {error}", cx.name()));
+                cx.error(format_args!("{} :: FromDevice: {error}", cx.name()));
             }
             self.rest.push(rx);
             lock(&self.shares).closed = true;

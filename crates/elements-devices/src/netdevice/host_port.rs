@@ -1,5 +1,6 @@
 //! What KernelTun, KernelTap and FromHost share: an interface behind which Clique is.
 
+use super::link;
 use device::capture::LinkType;
 use device::offload::Note;
 use device::tap::{self, Carries, Setup};
@@ -14,13 +15,23 @@ use std::io::{IoSlice, IoSliceMut};
 use std::net::Ipv4Addr;
 use std::os::fd::OwnedFd;
 use std::process::Command;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Duration;
 use wire::{MacAddr, ethernet};
 
 /// The longest packet, unless told otherwise.
 const MTU: usize = 1500;
 /// The link type of bare IP packets.
 const RAW_IP: u32 = 101;
+
+/// How often to look for an interface that has gone.
+pub(super) const RETRY_NS: i64 = 500_000_000;
+const RETRY: Duration = Duration::from_nanos(RETRY_NS as u64);
+/// How long to leave an interface alone that could not be read.
+const BACKOFF: Duration = Duration::from_millis(10);
+/// Timers: to open an interface that has gone; to read again.
+const AGAIN: u32 = 0;
+const READ: u32 = 1;
 
 /// Who has interfaces open: the kernel does not let a new configuration open one that the old one has.
 static OWNERS: Mutex<Vec<Weak<Common>>> = Mutex::new(Vec::new());
@@ -35,25 +46,38 @@ pub(super) enum Kind {
 /// What the instances of an element share, and ToHost looks for.
 pub(super) struct Common {
     kind: Kind,
-    /// The interface's name, and its descriptors, those that are open: one for each of its queues.
-    open: Mutex<(String, Vec<Arc<OwnedFd>>)>,
+    open: Mutex<Open>,
+}
+
+/// An interface that is open.
+#[derive(Default)]
+struct Open {
+    name: String,
+    /// One for each of its queues; none while the interface is gone.
+    queues: Vec<Option<Arc<OwnedFd>>>,
+    /// Whether it was deleted and is not back, which was said.
+    is_gone: bool,
 }
 
 impl Common {
-    /// The interface's name, once it is open.
-    pub(super) fn name(&self) -> String {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner).0.clone()
+    fn lock(&self) -> MutexGuard<'_, Open> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A queue of the interface, if it has this name and is open; of queues there may be fewer.
-    pub(super) fn named(&self, name: &str, queue: usize) -> Option<Arc<OwnedFd>> {
-        let open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        open.1.get(queue % open.1.len().max(1)).filter(|_| open.0 == name).cloned()
+    /// The interface's name, once it is open.
+    pub(super) fn name(&self) -> String {
+        self.lock().name.clone()
+    }
+
+    /// A queue of the interface, if it is open; of queues there may be fewer.
+    pub(super) fn any_queue(&self, queue: usize) -> Option<Arc<OwnedFd>> {
+        let open = self.lock();
+        open.queues.get(queue % open.queues.len().max(1)).cloned().flatten()
     }
 
     /// The queue of this number, if there are so many.
     fn queue(&self, queue: usize) -> Option<Arc<OwnedFd>> {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner).1.get(queue).cloned()
+        self.lock().queues.get(queue).cloned().flatten()
     }
 }
 
@@ -61,6 +85,10 @@ impl Common {
 pub(super) struct HostPort {
     common: Arc<Common>,
     fd: Option<Arc<OwnedFd>>,
+    /// The number of the queue.
+    at: usize,
+    /// When to look for an interface that another worker opens.
+    retry_ns: i64,
     kind: Kind,
     setup: Setup,
     gateway: Option<Ipv4Addr>,
@@ -73,6 +101,8 @@ pub(super) struct HostPort {
     pulls: bool,
     quiet: bool,
     failing: bool,
+    /// Whether the last look for packets failed, or that for an interface that was gone.
+    is_blind: bool,
     /// Whether it is a FromHost, which marks IP headers in frames, and leaves packets to the kernel while queues downstream are full.
     is_host: bool,
     packets: u64,
@@ -131,12 +161,15 @@ impl Given {
             return Err("HEADROOM too big".into());
         }
         let (name, kind) = (self.name, self.kind);
-        let common = config.shared(|| Ok(Common { kind, open: Mutex::new((name, Vec::new())) }))?;
+        let open = Open { name, ..Open::default() };
+        let common = config.shared(|| Ok(Common { kind, open: Mutex::new(open) }))?;
         // The IP header is aligned to four bytes.
         let aligned = if self.kind == Kind::Tap { DEFAULT_HEADROOM + 2 } else { DEFAULT_HEADROOM };
         Ok(Box::new(HostPort {
             common,
             fd: None,
+            at: 0,
+            retry_ns: 0,
             kind: self.kind,
             setup: Setup {
                 address: self.address.zip(prefix_len).map(|(net, len)| (net.addr, len)),
@@ -161,6 +194,7 @@ impl Given {
             pulls: pulling::pulls(config),
             quiet: self.quiet,
             failing: false,
+            is_blind: false,
             is_host: self.is_host,
             packets: 0,
             looks: 0,
@@ -272,6 +306,14 @@ impl Reader {
     }
 }
 
+/// Why packets are dropped that are for an interface that was deleted.
+pub(super) const GONE: &str = "the interface is gone";
+
+/// Whether an error says that a descriptor's interface was deleted. EFAULT is that of a read while this happens.
+pub(super) fn is_gone(error: Errno) -> bool {
+    matches!(error, Errno::BADFD | Errno::FAULT)
+}
+
 /// Writes packets to a descriptor of an interface; counts those that it does not take.
 pub(super) fn write(cx: &mut Cx<'_>, fd: &OwnedFd, batch: Batch) -> Result<(), Errno> {
     let mut result = Ok(());
@@ -281,6 +323,8 @@ pub(super) fn write(cx: &mut Cx<'_>, fd: &OwnedFd, batch: Batch) -> Result<(), E
         if let Err(error) = rustix::io::writev(fd, &pieces) {
             let reason = match error {
                 Errno::AGAIN | Errno::NOBUFS => "the kernel's queue is full",
+                Errno::IO => "the interface is down",
+                error if is_gone(error) => GONE,
                 _ => "the kernel did not take it",
             };
             cx.count_drops(reason, 1);
@@ -306,37 +350,98 @@ impl HostPort {
     }
 
     fn open(&mut self, info: &Info) -> Result<(), String> {
-        let former = self.former(info);
-        let mut open = self.common.open.lock().unwrap_or_else(PoisonError::into_inner);
-        let (at, takes_over) = (open.1.len(), former.is_some());
+        let former = self.former(info).filter(|former| !former.lock().is_gone);
+        let common = self.common.clone();
+        let mut open = common.lock();
+        let (at, takes_over) = (open.queues.len(), former.is_some());
         let fd = match former.and_then(|former| former.queue(at)) {
             Some(fd) => fd,
-            None => {
-                let carries = if self.kind == Kind::Tap { Carries::Frames } else { Carries::Packets };
-                let opened = tap::open(&open.0, carries, self.shared);
-                let (fd, name) = opened.map_err(|trouble| trouble.to_string())?;
-                open.0 = name;
-                Arc::new(fd)
-            }
+            None => self.open_queue(&mut open)?,
         };
-        open.1.push(fd.clone());
-        self.fd = Some(fd);
+        open.queues.push(Some(fd.clone()));
+        (self.fd, self.at) = (Some(fd), at);
         if at == 0 {
             let owner = Arc::downgrade(&self.common);
             OWNERS.lock().unwrap_or_else(PoisonError::into_inner).push(owner);
         }
-        if at == 0 && !takes_over {
-            tap::set_up(&open.0, &self.setup).map_err(|trouble| trouble.to_string())?;
-            if let Some(gateway) = self.gateway {
-                let arguments = ["route", "add", "default", "via", &gateway.to_string(), "dev", &open.0];
-                let status =
-                    Command::new("ip").args(arguments).status().map_err(|error| format!("ip: {error}"))?;
-                if !status.success() {
-                    return Err(format!("'ip {}' failed", arguments.join(" ")));
+        if at == 0 && !takes_over { self.set_up(&open.name) } else { Ok(()) }
+    }
+
+    /// Opens a queue of the interface; makes the interface unless it is there.
+    fn open_queue(&self, open: &mut Open) -> Result<Arc<OwnedFd>, String> {
+        let carries = if self.kind == Kind::Tap { Carries::Frames } else { Carries::Packets };
+        let opened = tap::open(&open.name, carries, self.shared);
+        let (fd, name) = opened.map_err(|trouble| trouble.to_string())?;
+        open.name = name;
+        Ok(Arc::new(fd))
+    }
+
+    /// Sets the kernel's end up as the arguments say.
+    fn set_up(&self, name: &str) -> Result<(), String> {
+        tap::set_up(name, &self.setup).map_err(|trouble| trouble.to_string())?;
+        let Some(gateway) = self.gateway else { return Ok(()) };
+        let arguments = ["route", "add", "default", "via", &gateway.to_string(), "dev", name];
+        let status = Command::new("ip").args(arguments).status().map_err(|error| format!("ip: {error}"))?;
+        if status.success() { Ok(()) } else { Err(format!("'ip {}' failed", arguments.join(" "))) }
+    }
+
+    /// Lets go of an interface that was deleted, and waits for one of its name.
+    #[cold]
+    fn lose(&mut self, cx: &mut Cx<'_>) {
+        cx.tasks().stop_waiting();
+        self.fd = None;
+        if self.leaves {
+            self.retry_ns = cx.now_ns() + RETRY_NS;
+            return; // the worker that reads says it
+        }
+        let mut open = self.common.lock();
+        open.queues[self.at] = None;
+        if !std::mem::replace(&mut open.is_gone, true) {
+            link::is_gone(cx, &open.name);
+        }
+        drop(open);
+        self.is_blind = false;
+        cx.timers().after(AGAIN, RETRY);
+    }
+
+    /// Opens an interface that was deleted if there is one of its name again: who deleted it does not want it made.
+    #[cold]
+    fn look_again(&mut self, cx: &mut Cx<'_>) {
+        let common = self.common.clone();
+        let mut open = common.lock();
+        if !tap::is_there(&open.name) {
+            return cx.timers().after(AGAIN, RETRY);
+        }
+        match self.open_queue(&mut open) {
+            Ok(fd) => {
+                open.queues[self.at] = Some(fd.clone());
+                self.fd = Some(fd);
+                self.is_blind = false;
+                if std::mem::take(&mut open.is_gone) {
+                    link::is_back(cx, &open.name);
+                    if let Err(trouble) = self.set_up(&open.name) {
+                        cx.error(format_args!("{}: {trouble}", self.declaration(cx)));
+                    }
                 }
+                cx.tasks().schedule();
+            }
+            Err(trouble) => {
+                if !std::mem::replace(&mut self.is_blind, true) {
+                    cx.error(format_args!("{}: {trouble}", self.declaration(cx)));
+                }
+                cx.timers().after(AGAIN, RETRY);
             }
         }
-        Ok(())
+    }
+
+    /// Its name and class.
+    fn declaration(&self, cx: &Cx<'_>) -> String {
+        let class = match (self.is_host, self.kind) {
+            (true, _) => "FromHost",
+            (false, Kind::Tap) => "KernelTap",
+            (false, Kind::Tun) => "KernelTun",
+        };
+        format!("{} :: {class}", cx.name())
     }
 
     /// Reads a burst; false if there was nothing.
@@ -348,9 +453,19 @@ impl HostPort {
         while self.reader.read.len() < burst {
             match self.reader.read(cx.pool(), &fd) {
                 Ok(true) => {}
-                Ok(false) => break,
+                Ok(false) => {
+                    self.is_blind = false;
+                    break;
+                }
+                Err(error) if is_gone(error) => {
+                    self.lose(cx);
+                    break;
+                }
                 Err(error) => {
-                    self.complain(cx, "reading", error);
+                    if !std::mem::replace(&mut self.is_blind, true) {
+                        self.complain(cx, "reading", error);
+                    }
+                    cx.timers().after(READ, BACKOFF);
                     break;
                 }
             }
@@ -388,19 +503,21 @@ impl HostPort {
         }
     }
 
-    fn complain(&mut self, cx: &Cx<'_>, doing: &str, error: Errno) {
-        if !std::mem::replace(&mut self.failing, true) || !self.quiet {
-            let name = self.common.open.lock().unwrap_or_else(PoisonError::into_inner).0.clone();
-            cx.log(&format!("{}: {}", cx.name(), tap::trouble(&name, doing, error.into())));
-        }
+    fn complain(&self, cx: &Cx<'_>, doing: &str, error: Errno) {
+        let trouble = std::fmt::from_fn(|f| {
+            let trouble = tap::trouble(&self.common.name(), doing, error.into());
+            write!(f, "{}: {trouble}", self.declaration(cx))
+        });
+        cx.error(trouble);
     }
 
     /// Hands packets to the kernel.
     fn send(&mut self, cx: &mut Cx<'_>, batch: Batch) {
-        if self.leaves && self.fd.is_none() {
-            self.fd = self.common.open.lock().unwrap_or_else(PoisonError::into_inner).1.first().cloned();
+        if self.leaves && self.fd.is_none() && cx.now_ns() >= self.retry_ns {
+            self.fd = self.common.queue(0);
+            self.retry_ns = cx.now_ns() + RETRY_NS;
         }
-        let Some(fd) = self.fd.clone() else { return cx.drop_batch(batch, "not open") };
+        let Some(fd) = self.fd.clone() else { return cx.drop_batch(batch, GONE) };
         let (kind, mtu) = (self.kind, self.mtu);
         let batch = cx.sift(batch, |_, packet| {
             let header = match kind {
@@ -422,7 +539,13 @@ impl HostPort {
         });
         match write(cx, &fd, batch) {
             Ok(()) => self.failing = false,
-            Err(error) => self.complain(cx, "writing", error),
+            Err(error) if is_gone(error) => self.lose(cx),
+            Err(error) => {
+                // While the interface is down each packet fails: that is said once. The others are as many as messages may be.
+                if !std::mem::replace(&mut self.failing, true) || !self.quiet && error != Errno::IO {
+                    self.complain(cx, "writing", error);
+                }
+            }
         }
     }
 }
@@ -454,7 +577,7 @@ impl Element for HostPort {
             // It is woken when there is room.
         } else if self.receive(cx) {
             cx.tasks().schedule();
-        } else if let Some(fd) = &self.fd {
+        } else if let Some(fd) = self.fd.as_ref().filter(|_| !self.is_blind) {
             cx.tasks().schedule_when(fd, Interest::Readable);
         }
         if self.pulls {
@@ -468,16 +591,20 @@ impl Element for HostPort {
         Pull::Nothing
     }
 
+    fn timer(&mut self, cx: &mut Cx<'_>, key: u32) {
+        match key {
+            AGAIN => self.look_again(cx),
+            _ => cx.tasks().schedule(),
+        }
+    }
+
     fn queues(&self) -> Option<Queues> {
-        let interface = self.common.open.lock().unwrap_or_else(PoisonError::into_inner).0.clone();
+        let interface = self.common.name();
         (!self.leaves).then(|| Queues { interface, queues: Vec::new() })
     }
 
     fn handlers(&self, h: &mut Handlers) {
-        h.read("dev_name", |e: &mut HostPort, _| {
-            e.common.open.lock().unwrap_or_else(PoisonError::into_inner).0.clone()
-        })
-        .measures(&metric::DEVICE);
+        h.read("dev_name", |e: &mut HostPort, _| e.common.name()).measures(&metric::DEVICE);
         h.read("packets", |e: &mut HostPort, _| e.packets).merged(Merge::Sum).measures(&metric::PACKETS);
         h.read("selected_calls", |e: &mut HostPort, _| e.looks).merged(Merge::Sum);
         if self.is_host {

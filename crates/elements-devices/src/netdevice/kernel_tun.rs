@@ -16,6 +16,9 @@
 //! With several workers, each has a descriptor of its own, and the kernel keeps each flow on one of them. The
 //! interface disappears when Clique ends.
 //!
+//! If the interface is deleted, the element says so, drops and counts what is for it, and looks twice a second whether there is one of
+//! its name again (`ip tuntap add`), which it opens and sets up as before. With a new configuration it makes the interface itself.
+//!
 //! When the configuration is replaced, an element with the same DEVNAME takes over the interface as it is, with its
 //! addresses and the packets in its queue.
 //!

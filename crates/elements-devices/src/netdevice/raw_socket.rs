@@ -79,6 +79,9 @@ fn open(kind: SocketType, protocol: u8) -> Result<OwnedFd, String> {
     socket_with(AddressFamily::INET, kind, FLAGS, number).map_err(failed("socket"))
 }
 
+/// Why a packet is not sent.
+const SHORT: &str = "too short for an IP packet";
+
 struct RawSocket {
     protocol: u8,
     port: u16,
@@ -160,8 +163,8 @@ impl RawSocket {
     /// Sends a packet, unless it is too short to say where to.
     fn send(&mut self, cx: &mut Cx<'_>, fd: &OwnedFd, data: &[u8]) {
         let Ok(ip) = ipv4::Header::new_checked(data) else {
-            cx.count_drops("too short for an IP packet", 1);
-            return cx.log(&format!("runt IP packet ({} bytes)", data.len()));
+            cx.count_drops(SHORT, 1);
+            return cx.complain(format_args!("runt IP packet ({} bytes)", data.len()), SHORT);
         };
         let to = SocketAddrV4::new(ip.dst(), 0);
         let Err(error) = rustix::net::sendto(fd, data, SendFlags::NOSIGNAL, &to) else {
@@ -173,7 +176,7 @@ impl RawSocket {
         let full = matches!(error, Errno::AGAIN | Errno::NOBUFS);
         if !full && !std::mem::replace(&mut self.failing, true) {
             let trouble = Trouble::at_socket(&format!("sending to {}", to.ip()), error.into());
-            cx.log(&format!("{}: {trouble}", declaration(cx)));
+            cx.error(format_args!("{}: {trouble}", declaration(cx)));
         }
     }
 

@@ -60,6 +60,7 @@ use rustix::io::Errno;
 use rustix::net::{
     AddressFamily, SendFlags, SocketAddrAny, SocketAddrUnix, SocketFlags, SocketType, sockopt,
 };
+use std::fmt::Display;
 use std::net::{Ipv4Addr, SocketAddrV4};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::Arc;
@@ -322,15 +323,15 @@ impl Socket {
         self.outbox.refused
     }
 
-    fn say(&self, cx: &Cx<'_>, what: &str) {
+    fn say(&self, cx: &Cx<'_>, what: impl Display) {
         if self.settings.verbose {
-            cx.log(&format!("{}: {what}", declaration(cx)));
+            cx.debug(format_args!("{}: {what}", declaration(cx)));
         }
     }
 
     /// Says that a connection or a socket is there or gone, by the number of its descriptor as Click does.
     fn say_of(&self, cx: &Cx<'_>, what: &str, fd: &OwnedFd, place: &str) {
-        self.say(cx, &format!("{what} connection {}{place}", fd.as_raw_fd()));
+        self.say(cx, format_args!("{what} connection {}{place}", fd.as_raw_fd()));
     }
 
     /// Says of a stream where it goes to, or where others may connect to.
@@ -339,7 +340,7 @@ impl Socket {
         match (self.settings.stream, self.settings.client) {
             (true, true) => self.say_of(cx, "opened", fd, &format!(" to {place}")),
             (true, false) => {
-                self.say(cx, &format!("listening for connections on {place} ({})", fd.as_raw_fd()))
+                self.say(cx, format_args!("listening for connections on {place} ({})", fd.as_raw_fd()))
             }
             _ => {}
         }
@@ -347,7 +348,7 @@ impl Socket {
 
     fn close(&mut self, cx: &mut Cx<'_>, error: Option<Errno>) {
         if let Some(error) = error {
-            self.say(cx, &device::plain(&error.into()));
+            self.say(cx, device::plain(&error.into()));
         }
         if let Some(active) = self.active.take() {
             self.say_of(cx, "closed", &active, "");
@@ -419,7 +420,7 @@ impl Socket {
             if !self.is_wanted(cx, from.as_ref()) {
                 if self.settings.verbose {
                     let place = from.as_ref().and_then(inet).unwrap_or_default();
-                    self.say(cx, &format!("dropped datagram from {place}"));
+                    self.say(cx, format_args!("dropped datagram from {place}"));
                 }
                 cx.drop(packet, "from a host that is not wanted");
                 return true;

@@ -2,7 +2,7 @@
 
 use device::Trouble;
 use packet::{Anno, BATCH_MAX, Batch, DEFAULT_HEADROOM, Packet};
-use router::{Args, ConfigError, Cx, Interest};
+use router::{Args, ConfigError, Cx, Interest, Level};
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SocketAddrAny, SocketFlags, sockopt};
 use std::collections::VecDeque;
@@ -235,7 +235,7 @@ impl Outbox {
     fn is_refused(&mut self, cx: &mut Cx<'_>, error: Errno) {
         if !std::mem::replace(&mut self.failing, true) {
             let trouble = failed("sending")(error);
-            cx.log(&format!("{}: {trouble} (said once)", declaration(cx)));
+            cx.say(Level::Warning, format_args!("{}: {trouble} (said once)", declaration(cx)));
         }
         self.refused += 1;
         let lost = self.waiting.pop_front();

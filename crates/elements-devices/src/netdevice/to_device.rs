@@ -14,7 +14,8 @@
 //!
 //! Of pushed packets that find the interface's queue full, up to 64 control frames (those of FromDevice) are kept and sent before anything
 //! else as soon as there is room, unless output 1 is connected: neighbours and adjacencies survive while more is to be sent than the
-//! interface takes. More of them are dropped, with a reason of their own. What waits in a Queue in front is not looked at.
+//! interface takes. While they wait, other packets are dropped untried. More control frames than that are dropped, with a reason of their
+//! own. What waits in a Queue in front is not looked at.
 //!
 //! Ports: 1 input, up to 2 outputs. Processing: agnostic input, push outputs. Workers: replicated, a socket for each.
 //!
@@ -182,7 +183,7 @@ impl ToDevice {
     /// others dropped.
     fn send(&mut self, cx: &mut Cx<'_>, mut batch: Batch, waits: bool) -> Option<Batch> {
         let mut done = (self.outputs > 0).then(|| cx.batch());
-        let mut keeps = !waits && self.outputs < 2;
+        let keeps = !waits && self.outputs < 2;
         while !batch.is_empty() {
             let Some(tx) = &mut self.tx else {
                 self.reopen(cx);
@@ -207,12 +208,12 @@ impl ToDevice {
                 self.finish_sent(cx, done);
                 return Some(batch);
             }
-            if reason == FULL && std::mem::take(&mut keeps) && self.keep_control(cx, &mut batch) {
-                continue;
-            }
-            if !std::mem::replace(&mut self.failing, true) || self.debug {
-                let trouble = Trouble::while_sending(&self.interface, error);
-                cx.log(&format!("{} :: ToDevice: {trouble}", cx.name()));
+            self.complain(cx, error);
+            if reason == FULL && keeps && self.keep_control(cx, &mut batch) {
+                // The next place is theirs.
+                cx.drop_batch(batch, FULL);
+                batch = cx.batch();
+                break;
             }
             if self.tx.as_ref().is_some_and(|tx| tx.is_stale(&self.interface)) {
                 cx.tasks().stop_waiting();
@@ -265,6 +266,19 @@ impl ToDevice {
                 cx.timers().after(RESUME, BACKOFF);
             }
         }
+    }
+
+    /// Reports what the kernel says, if it is the first of a series.
+    #[cold]
+    fn complain(&mut self, cx: &mut Cx<'_>, error: io::Error) {
+        if std::mem::replace(&mut self.failing, true) && !self.debug {
+            return;
+        }
+        let trouble = std::cell::Cell::new(Some(error));
+        cx.error(std::fmt::from_fn(|f| {
+            let Some(error) = trouble.take() else { return Ok(()) };
+            write!(f, "{} :: ToDevice: {}", cx.name(), Trouble::while_sending(&self.interface, error))
+        }));
     }
 
     #[cold]
@@ -334,7 +348,9 @@ impl Element for ToDevice {
         if self.held.is_some() {
             self.send_held(cx);
             if self.held.is_some() {
-                self.keep_control(cx, &mut batch); // none overtakes another
+                // None overtakes another, and none of the others takes the place that they wait for.
+                self.keep_control(cx, &mut batch);
+                return self.fail(cx, batch, FULL);
             }
         }
         let waits = self.send(cx, batch, false);

@@ -29,7 +29,7 @@
 //! # See also
 //! FromHost, KernelTun, KernelTap
 
-use super::host_port::{self, Common};
+use super::host_port::{self, Common, GONE, RETRY_NS};
 use packet::Batch;
 use router::{Class, Config, ConfigError, Cx, Element, Handlers, Merge};
 use std::os::fd::OwnedFd;
@@ -46,7 +46,12 @@ pub(crate) const CLASS: Class = Class::new("ToHost", create)
 struct ToHost {
     name: String,
     queue: usize,
+    /// The FromHost's part, which has the descriptor.
+    host: Option<Arc<Common>>,
+    /// None while the interface is gone.
     fd: Option<Arc<OwnedFd>>,
+    /// When to look for it again.
+    retry_ns: i64,
     failing: bool,
 }
 
@@ -55,7 +60,7 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     config.args().positional("DEVNAME", &mut name).keyword("QUEUE", &mut queue).finish()?;
     let own = config.workers().iter().position(|&worker| worker == config.worker()).unwrap_or(0);
     let queue = queue.map_or(own, |queue| queue as usize);
-    Ok(Box::new(ToHost { name, queue, fd: None, failing: false }))
+    Ok(Box::new(ToHost { name, queue, host: None, fd: None, retry_ns: 0, failing: false }))
 }
 
 impl Element for ToHost {
@@ -67,7 +72,8 @@ impl Element for ToHost {
         if let ("", [_]) = (self.name.as_str(), &sources[..]) {
             self.name = parts.clone().map(|part| part.name()).collect();
         }
-        self.fd = parts.clone().find_map(|part| part.named(&self.name, self.queue));
+        self.host = parts.clone().find(|part| part.name() == self.name && part.any_queue(0).is_some());
+        self.fd = self.host.as_ref().and_then(|host| host.any_queue(self.queue));
         match (&self.fd, self.name.as_str()) {
             (Some(_), _) => Ok(()),
             (None, "") => {
@@ -80,12 +86,20 @@ impl Element for ToHost {
     }
 
     fn push(&mut self, cx: &mut Cx<'_>, _port: usize, batch: Batch) {
-        let Some(fd) = self.fd.clone() else { return cx.drop_batch(batch, "not open") };
+        if self.fd.is_none() && cx.now_ns() >= self.retry_ns {
+            self.fd = self.host.as_ref().and_then(|host| host.any_queue(self.queue));
+            self.retry_ns = cx.now_ns() + RETRY_NS;
+        }
+        let Some(fd) = self.fd.clone() else { return cx.drop_batch(batch, GONE) };
         match host_port::write(cx, &fd, batch) {
             Ok(()) => self.failing = false,
+            Err(error) if host_port::is_gone(error) => {
+                // FromHost says it, and opens the interface when it is back.
+                (self.fd, self.retry_ns) = (None, cx.now_ns() + RETRY_NS);
+            }
             Err(error) if !std::mem::replace(&mut self.failing, true) => {
                 let trouble = device::tap::trouble(&self.name, "writing", error.into());
-                cx.log(&format!("{} :: ToHost: {trouble}", cx.name()));
+                cx.error(format_args!("{} :: ToHost: {trouble}", cx.name()));
             }
             Err(_) => {}
         }
