@@ -1,10 +1,9 @@
 #!/usr/bin/env bash
 # The two sites of docs/src/ipsec.md, with the commands and the file that stand there: the left gateway is strongSwan beside Clique, the right one strongSwan
-# with Linux' own ESP. A shared secret, then certificates with ESP in UDP. No packet is lost while keys are renewed, by command and after some packets.
-source "$(dirname "$0")/lib.sh"
-for program in charon-systemd swanctl openssl; do
-  PATH=$PATH:/usr/sbin command -v "$program" >/dev/null || skip "$program is not installed (apt-get install charon-systemd strongswan-swanctl openssl)"
-done
+# with Linux' own ESP. A shared secret, over IPv4 and over IPv6, then certificates with ESP in UDP, then the right gateway behind an address translator, which is
+# conf/nat.click. No packet is lost while keys are renewed, by command and after some packets, and while the daemon is killed and the configuration replaced.
+source "$(dirname "$0")/ike-lib.sh"
+command -v openssl >/dev/null || skip "openssl is not installed (apt-get install openssl)"
 
 # Certificates, by a machine that is quicker than a guest.
 certificates() {
@@ -16,9 +15,7 @@ certificates() {
   done
 }
 
-# What the book says: a command's arguments, and the left gateway's file.
-told() { sed -n "s/^    $1 \(.*\)/\1/p" "$root/docs/src/ipsec.md" | sed 's/ *#.*//'; }
-arguments() { sed -n '/^    clique run .*ipsec-gateway/,/&$/p' "$root/docs/src/ipsec.md" | grep -o '[A-Z0-9]*=[^ ]*'; }
+# The left gateway's file in the book.
 site() { sed -n '/^    connections {/,/^    secrets {/s/^    //p' "$root/docs/src/ipsec.md"; }
 # Left and right exchanged.
 exchanged() {
@@ -50,30 +47,10 @@ connections { site {
 END
 }
 
-# strongswan NAMESPACE SIDE: the daemon there, with an /etc/swanctl of its own.
-strongswan() {
-  local etc=/etc/netns/$1
-  mkdir -p "$etc"
-  cp -r /etc/swanctl /etc/strongswan.conf "$etc/"
-  cp "$shared/ca.pem" "$etc/swanctl/x509ca/"
-  cp "$shared/$2.pem" "$etc/swanctl/x509/"
-  cp "$shared/$2.key" "$etc/swanctl/private/"
-  cat >>"$etc/strongswan.conf" <<END
-charon-systemd {
-  filelog { stderr { default = 1 } }
-  plugins { vici { socket = unix:///run/$1.vici } }
-}
-END
-  ip netns exec "$1" charon-systemd >/dev/null 2>>"$work/log" &
-  WAIT=60 wait_for "strongSwan on the $2 runs" swan "$1" --stats >/dev/null
-}
-swan() { ip netns exec "$1" swanctl "${@:2}" --uri "unix:///run/$1.vici" 2>&1; }
-# configure NAMESPACE: what strongSwan is to do there, from the standard input.
-configure() {
-  cat >"/etc/netns/$1/swanctl/conf.d/site.conf"
-  swan "$1" --load-all >"$work/loaded" || fail "strongSwan's configuration: $(cat "$work/loaded")"
-}
-associations_are() { is ipsec.association_count "$1"; }
+# Over IPv6, and with the right gateway behind an address translator, where it has another address.
+site_over_ipv6() { site | sed 's/_addrs = 192\.0\.2\./_addrs = 2001:db8:f::/'; }
+site_behind_translator() { site | exchanged | sed 's/local_addrs = .*/local_addrs = 198.51.100.2/'; }
+
 # Numbers of the associations by which the left gateway receives.
 spis() { swan "$r" --list-sas | sed -n 's/^ *in *\([0-9a-f]\{8\}\),.*/\1/p'; }
 # There are others than those.
@@ -98,22 +75,6 @@ ends() {
   swan "$r" --terminate --ike site >/dev/null
   WAIT=10 wait_for "the daemon ends the tunnel" associations_are 0
 }
-# under_traffic WHAT COMMAND...: of ten pings a second none is lost while the command runs; those that are on their way at the end do not count.
-under_traffic() {
-  local what=$1 pings
-  shift
-  ip netns exec "$h1" ping -i 0.1 10.0.2.9 >"$work/pings" &
-  pings=$!
-  sleep 0.5
-  "$@"
-  sleep 1
-  kill -INT $pings
-  wait $pings || true
-  sed -n 's/.*icmp_seq=\([0-9]*\).*/\1/p' "$work/pings" | sort -nu >"$work/came"
-  [ -s "$work/came" ] && [ "$(wc -l <"$work/came")" = "$(tail -n 1 "$work/came")" ] ||
-    fail "$what: $(tail -n 3 "$work/pings"; ctl read ipsec.drop_reasons; in_h2 grep -v '[[:blank:]]0$' /proc/net/xfrm_stat)"
-  echo "ok: $what: $(wc -l <"$work/came") pings, none lost"
-}
 # Keys are renewed, as either side wishes.
 renews() {
   local old side
@@ -123,21 +84,40 @@ renews() {
     wait_for "keys are renewed" renewed "$old"
   done
 }
+# The right gateway comes to be behind a translator that has its address, and forgets in four seconds what no packet needs.
+translate() {
+  ip netns add "$n"
+  ip netns exec "$n" sysctl -qw net.ipv6.conf.default.disable_ipv6=1 net.ipv6.conf.all.disable_ipv6=1
+  ip -n "$h2" link set h2e netns "$n"
+  ip -n "$n" link set h2e up
+  ip link add inside netns "$n" type veth peer name h2n netns "$h2"
+  ip netns exec "$h2" ethtool -K h2n tso off gso off tx on >/dev/null
+  ip -n "$n" link set inside up
+  ip -n "$h2" link set h2n up
+  ip -n "$h2" addr add 198.51.100.2/24 dev h2n
+  ip -n "$h2" route add default via 198.51.100.1
+  sed 's/1024-65535/20000-60000/; s/MAPPING_CAPACITY \$FLOWS, MAPPING/UDP_TIMEOUT 4, REAP_INTERVAL 1, &/' "$root/conf/nat.click" >"$work/nat.click"
+  ip netns exec "$n" "$clique" run -u "$work/nat.socket" "$work/nat.click" IN=inside INSIDE=198.51.100.1/24 OUT=h2e OUTSIDE=192.0.2.2/24 \
+    PROVIDER=192.0.2.1 >>"$work/log" 2>&1 &
+  wait_for "a translator" in_h2 ping -q -c 1 -W 5 192.0.2.1
+}
+# Mappings of UDP that the translator has.
+mappings() { "$clique" ctl -u "$work/nat.socket" read rw.udp_table; }
+
 # Keys are renewed because so many packets have come: the left side has the limit, and Clique notices.
 wears_out() { wait_for "keys are renewed after 30 packets" renewed "$old"; }
+# The left daemon is killed, and the configuration takes its own place.
+survives() {
+  kill -KILL "$daemon"
+  ctl write hotconfig "$(ctl read config)" >"$work/swap" 2>&1 || fail "the configuration is refused: $(cat "$work/swap")"
+}
 
 inside() {
   source "$root/tests/netns/lib.sh"
-  modprobe -d "${VM_CACHE:-$root/target/vm}/kernel" tun
-  build
-  # h1 is in the left site; h2 is the right gateway, with an address in its site.
-  ip -n "$h2" addr flush dev h2e
-  ip -n "$h2" addr add 192.0.2.2/24 dev h2e
-  ip -n "$h2" addr add 2001:db8:f::2/64 dev h2e nodad
-  ip -n "$h2" addr add 10.0.2.9/24 dev lo
-  ip -n "$h2" addr add 2001:db8:2::9/64 dev lo nodad
-  in_r sysctl -q $(told sysctl)
-  launch -u "$work/socket" "$root/conf/ipsec-gateway.click" $(arguments)
+  build_sites
+  n=n-$$
+  "$clique" ctl -u "$work/socket" watch --events ipsec >"$work/events" 2>&1 &
+  watcher=$!
 
   strongswan "$h2" right
   strongswan "$r" left
@@ -148,6 +128,16 @@ inside() {
   WAIT=10 wait_for "a secret: the old associations are gone" associations_are 2
   ends
 
+  # The daemon has the outer IPv6 address, too.
+  in_r sysctl -qw net.ipv6.conf.ike0.disable_ipv6=0
+  in_r ip addr add $(told "ip addr add")
+  site_over_ipv6 | exchanged | configure "$h2"
+  site_over_ipv6 | configure "$r"
+  pings "over IPv6"
+  says "ESP is over IPv6" "^2001:db8:f::1 2001:db8:f::2 0x" ctl read ipsec.associations
+  under_traffic "over IPv6: renewed" renews
+  ends
+
   site_with_certificates | exchanged | grep -v _packets | configure "$h2"
   site_with_certificates | configure "$r"
   pings "certificates and UDP"
@@ -155,6 +145,25 @@ inside() {
   old=$(spis)
   under_traffic "certificates and UDP: renewed" wears_out
   says "the daemon is told of limits" "^expiries [1-9]" ctl read kernel.stats
+  ends
+  kill $watcher
+  for event in "wanted 192.0.2.1 192.0.2.2 reqid [0-9]+" "new 192.0.2.2 0x[0-9a-f]{8}" "renewed 2001:db8:f::1 0x[0-9a-f]{8}" \
+    "expired soft 192.0.2.[12] 0x[0-9a-f]{8}" "gone 192.0.2.1 0x[0-9a-f]{8}"; do
+    says "an event: ${event%% *}" "^ipsec ipsec $event$" cat "$work/events"
+  done
+
+  translate
+  site_behind_translator | configure "$h2"
+  site | configure "$r"
+  # Only who is behind the translator can begin.
+  swan "$h2" --initiate --child net >"$work/initiated" || fail "no tunnel through a translator: $(cat "$work/initiated")"
+  pings "through a translator"
+  says "through a translator: ESP is in UDP, from a port of its own" "^192.0.2.2 192.0.2.1 .* udp [2-6][0-9]{4} 4500 " ctl read ipsec.associations
+  under_traffic "through a translator: renewed" renews
+  says "through a translator: it has a mapping for that" "198.51.100.2, 4500" mappings
+  sleep 7
+  says "through a translator: keepalives keep it" " 0% packet loss" in_h1 ping -c 3 -i 0.1 -W 10 10.0.2.9
+  under_traffic "the daemon is killed, the configuration replaced" survives
   says "nothing was of no use" "^unusable 0" ctl read kernel.stats
   stop
 }

@@ -15,11 +15,13 @@ mod cbc_sha256;
 mod chacha;
 mod fast;
 mod gcm;
+mod gmac;
 
 pub use gcm::Gcm;
 
 use cbc_sha256::CbcSha256;
 use chacha::ChaCha;
+use gmac::Gmac;
 use wire::esp::{self, Algorithm, HEADER_LEN};
 
 /// Octets of the check value, in all of them.
@@ -80,7 +82,7 @@ pub struct Cipher(Kind);
 
 enum Kind {
     Gcm(Gcm, [u8; SALT_LEN]),
-    Gmac(Gcm, [u8; SALT_LEN]),
+    Gmac(Gmac),
     ChaCha(ChaCha, [u8; SALT_LEN]),
     CbcSha256(Box<CbcSha256>),
 }
@@ -102,7 +104,7 @@ impl Cipher {
         let salted = material.split_last_chunk::<SALT_LEN>();
         let kind = match algorithm {
             Algorithm::AesGcm => salted.and_then(|(key, salt)| Some(Kind::Gcm(Gcm::new(key)?, *salt))),
-            Algorithm::AesGmac => salted.and_then(|(key, salt)| Some(Kind::Gmac(Gcm::new(key)?, *salt))),
+            Algorithm::AesGmac => salted.and_then(|(key, salt)| Gmac::new(key, *salt)).map(Kind::Gmac),
             Algorithm::ChaCha20Poly1305 => {
                 salted.and_then(|(key, salt)| Some(Kind::ChaCha(ChaCha::new(key)?, *salt)))
             }
@@ -153,7 +155,7 @@ impl Cipher {
         *check = match &self.0 {
             Kind::Gcm(gcm, salt) => gcm.seal(nonce(*salt, *iv), &data[..len], text),
             Kind::ChaCha(chacha, salt) => chacha.seal(nonce(*salt, *iv), &data[..len], text),
-            Kind::Gmac(gcm, salt) => gcm.seal(nonce(*salt, *iv), front, &mut []),
+            Kind::Gmac(gmac) => return gmac.seal(head, packet),
             Kind::CbcSha256(_) => return false,
         };
         true
@@ -163,6 +165,9 @@ impl Cipher {
     /// implementation may have overwritten it.
     #[must_use]
     pub fn open(&self, head: Head, packet: &mut [u8]) -> bool {
+        if let Kind::Gmac(gmac) = &self.0 {
+            return gmac.open(head, packet);
+        }
         let Some((front, check)) = packet.split_last_chunk_mut::<CHECK_LEN>() else { return false };
         if let Kind::CbcSha256(both) = &self.0 {
             if !both.is_check_value(head, front, check) {
@@ -184,8 +189,7 @@ impl Cipher {
         match &self.0 {
             Kind::Gcm(gcm, salt) => gcm.open(nonce(*salt, *iv), &data[..len], text, *check),
             Kind::ChaCha(chacha, salt) => chacha.open(nonce(*salt, *iv), &data[..len], text, *check),
-            Kind::Gmac(gcm, salt) => gcm.open(nonce(*salt, *iv), front, &mut [], *check),
-            Kind::CbcSha256(_) => false,
+            Kind::Gmac(_) | Kind::CbcSha256(_) => false,
         }
     }
 }

@@ -15,10 +15,12 @@
 //! numbers come twice. The policies of its own sockets, by which daemons keep IKE in the clear, are not mirrored; see output 2 of IPsec.
 //!
 //! An association that Clique cannot use (another algorithm than those of IPsec, check values of less than 128 bits, marks, XFRM interfaces) is left out and
-//! counted, and what a policy would protect by it is dropped. A policy that wants several protocols drops what it matches. When the program starts
+//! counted, and what a policy would protect by it is dropped. A policy that wants several protocols, or protection only where there is an association (`level use`
+//! of `ip xfrm`), drops what it matches. When the program starts
 //! anew, associations that were in use go on with numbers that are so much higher that none comes twice, and take for replays what came before.
 //!
-//! If the kernel reports that messages were lost because the socket's buffer was full, everything is read again. If a program error occurs in the thread
+//! If the kernel reports that messages were lost because the socket's buffer was full, everything is read again; and ten seconds after there was no room for
+//! changes, because what they replace waits for workers. If a program error occurs in the thread
 //! that reads them, it starts over. No key is shown or logged.
 //!
 //! Ports: none. Workers: exclusive. Messages are read by a separate thread. It needs the right CAP_NET_ADMIN.
@@ -44,9 +46,9 @@
 use super::xfrm::{self, GETPOLICY, GETSA, GROUPS, Known, Message, Numbers};
 use crate::feed::{Feed, Priority, Waiter, Wake};
 use elements_shared::ipsec_port::{
-    Action, Change, Direction, IpsecFeed, IpsecPort, Notice, Port, Selector, Usage,
+    Action, Change, Direction, IpsecFeed, IpsecPort, Notice, Port, Refused, Selector, Usage,
 };
-use router::{Class, Config, ConfigError, Cx, Element, ElementName, Handlers, Info, Residency};
+use router::{Class, Config, ConfigError, Cx, Element, ElementName, Handlers, Info, Level, Residency};
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::io::Errno;
 use rustix::net::netlink::{SocketAddrNetlink, XFRM};
@@ -92,7 +94,8 @@ struct KernelIpsec {
 /// What the thread and the element have in common.
 struct Shared {
     info: Arc<Info>,
-    name: String,
+    /// The element, in whose name messages are.
+    element: usize,
     panic: AtomicBool,
     counters: Counters,
     mirrored: Mutex<Mirrored>,
@@ -117,13 +120,32 @@ struct Mirrored {
     policies: HashSet<(Direction, u32, Selector)>,
 }
 
+impl Mirrored {
+    /// What could not be taken away for want of room is there again, so that it goes when all is read again; for how many changes there was none.
+    fn put_back(&mut self, going: &[Going], refused: &[(usize, Refused)]) -> usize {
+        let mut without_room = 0;
+        for (place, _) in refused.iter().filter(|(_, why)| *why == Refused::Backpressure) {
+            without_room += 1;
+            match going.get(*place) {
+                Some(Going::Association(key)) => {
+                    let numbers = Numbers { bitmap: None, window: 0, made: 0 };
+                    self.associations.entry(*key).or_insert(numbers);
+                }
+                Some(Going::Policy(key)) => drop(self.policies.insert(*key)),
+                _ => {}
+            }
+        }
+        without_room
+    }
+}
+
 impl Shared {
     fn mirrored(&self) -> MutexGuard<'_, Mirrored> {
         self.mirrored.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn log(&self, message: &str) {
-        self.info.log.line(&format!("{}: {message}", self.name));
+        self.info.say(Some(self.element), Level::Warning, message);
     }
 
     fn panicked(&self) {
@@ -168,7 +190,7 @@ impl Element for KernelIpsec {
         let Some((ear, mouth, port)) = self.ready.take() else { return };
         let shared = Arc::new(Shared {
             info: cx.info().clone(),
-            name: cx.name().to_owned(),
+            element: cx.index(),
             panic: AtomicBool::new(false),
             counters: Counters::default(),
             mirrored: Mutex::new(std::mem::take(&mut self.inherited)),
@@ -193,7 +215,7 @@ impl Element for KernelIpsec {
             move |shared, waiter| mirror.listen(shared, waiter),
         ) {
             Ok(feed) => self.feed = Some(feed),
-            Err(error) => cx.log(&format!("{}: {error}", cx.name())),
+            Err(error) => cx.error(format_args!("{}: {error}", cx.name())),
         }
     }
 
@@ -240,6 +262,23 @@ impl Element for KernelIpsec {
             Ok(())
         })
         .as_button();
+    }
+}
+
+/// What a change takes away.
+enum Going {
+    Association((IpAddr, u32)),
+    Policy((Direction, u32, Selector)),
+    Nothing,
+}
+
+impl Going {
+    fn of(change: &Change) -> Going {
+        match change {
+            Change::Dissociate(destination, spi) => Going::Association((*destination, *spi)),
+            Change::ForgetPolicy(direction, tag, selector) => Going::Policy((*direction, *tag, *selector)),
+            _ => Going::Nothing,
+        }
     }
 }
 
@@ -329,9 +368,19 @@ impl Mirror {
         if changes.is_empty() {
             return;
         }
-        for (_, why) in self.feed.apply(changes) {
-            shared.counters.refused.fetch_add(1, Relaxed);
+        let (all, going) = (changes.len(), changes.iter().map(Going::of).collect::<Vec<_>>());
+        let refused = self.feed.apply(changes);
+        shared.counters.refused.fetch_add(refused.len() as u64, Relaxed);
+        for (_, why) in refused.iter().filter(|(_, why)| *why != Refused::Backpressure) {
             self.say(&format!("refused: {why}"), shared);
+        }
+        let without_room = shared.mirrored().put_back(&going, &refused);
+        if without_room > 0 {
+            let (why, later) = (Refused::Backpressure, PATIENCE.as_secs());
+            shared.log(&format!(
+                "{without_room} of {all} changes could not be made: {why}; everything is read again in {later} s"
+            ));
+            self.ask_at = Some(Instant::now() + PATIENCE);
         }
     }
 
@@ -473,5 +522,39 @@ impl Mirror {
             }
             self.told.insert(key, usage);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use elements_shared::route_port::Destination;
+
+    /// What is still in the tables is known to be there; what was refused for another reason, or is gone, is not.
+    #[test]
+    fn what_could_not_be_taken_away_is_kept_in_mind() {
+        let prefix = Destination { address: [10, 0, 0, 0].into(), len: 8 };
+        let selector = Selector {
+            source: prefix,
+            destination: prefix,
+            protocol: 0,
+            source_port: (0, 0),
+            destination_port: (0, 0),
+        };
+        let to = |last: u8| IpAddr::from([192, 0, 2, last]);
+        let changes = [
+            Change::Dissociate(to(1), 300),
+            Change::Dissociate(to(2), 300),
+            Change::ForgetPolicy(Direction::In, 9, selector),
+            Change::Dissociate(to(3), 300),
+            Change::DissociateAll,
+        ];
+        let going: Vec<Going> = changes.iter().map(Going::of).collect();
+        let full = |place| (place, Refused::Backpressure);
+        let refused = [full(1), full(2), (3, Refused::Full), full(4), full(usize::MAX)];
+        let mut mirrored = Mirrored::default();
+        assert_eq!(mirrored.put_back(&going, &refused), 4);
+        assert_eq!(mirrored.associations.keys().collect::<Vec<_>>(), [&(to(2), 300)]);
+        assert_eq!(mirrored.policies.iter().collect::<Vec<_>>(), [&(Direction::In, 9, selector)]);
     }
 }

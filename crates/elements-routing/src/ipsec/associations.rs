@@ -2,12 +2,12 @@
 
 use super::replay::{self, Replay};
 use ciphers::{Cipher, Head};
-use elements_shared::ipsec_port::{Algorithm, Association, Limits, Mode, Usage};
+use elements_shared::ipsec_port::{Association, Limits, Mode, Usage};
 use rcu::{Chains, Turn, Weigh};
 use std::hash::{BuildHasher, Hasher};
 use std::net::IpAddr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering::Relaxed};
 
 /// The most that a window can be.
 const WINDOW_MOST: u32 = 1 << 16;
@@ -45,7 +45,17 @@ pub(crate) struct Live {
     said: AtomicU8,
     /// It has come to its end.
     over: AtomicBool,
+    /// The longest packet of ESP that passes, as a router on the way said, until then, in nanoseconds since the epoch; 0 for none.
+    mtu: AtomicU32,
+    mtu_until_ns: AtomicU64,
 }
+
+/// How long what a router said of lengths counts (RFC 1191, section 6.3; RFC 8201, section 4).
+const MTU_NS: i64 = 600_000_000_000;
+/// No router is believed that packets must be shorter: IPv4, and IPv6, where it may not say so (RFC 8201, section 4).
+const MTU_LEAST: [u32; 2] = [576, 1280];
+/// How many numbers ago the packet was sent, at most, that a router complains of.
+const RECENT: u64 = 1 << 20;
 
 const SOFT: u8 = 1;
 const HARD: u8 = 2;
@@ -60,6 +70,8 @@ impl Live {
             used_ns: AtomicU64::new(0),
             said: AtomicU8::new(0),
             over: AtomicBool::new(false),
+            mtu: AtomicU32::new(0),
+            mtu_until_ns: AtomicU64::new(0),
         }
     }
 }
@@ -87,9 +99,6 @@ impl Sa {
             return Err("source and destination are of different families".to_owned());
         }
         let cipher = Cipher::new(of.algorithm, of.key.octets())?;
-        if of.extended && of.algorithm == Algorithm::AesGmac {
-            return Err("aes-gmac has sequence numbers of 32 bits here".to_owned());
-        }
         let before = before.filter(|before| before.has_key_of(&of));
         let live = before.map_or_else(|| Arc::new(Live::new(of.used.0)), |before| before.live.clone());
         let replay = match before {
@@ -116,6 +125,11 @@ impl Sa {
             age,
             of,
         })
+    }
+
+    /// Whether it is what is to be made.
+    pub(crate) fn is(&self, of: &Association) -> bool {
+        self.of == *of
     }
 
     /// Whether numbers that were used with it cannot be used with another: none may come twice under a key.
@@ -180,6 +194,53 @@ impl Sa {
 
     fn say(&self, what: u8) -> bool {
         self.live.said.load(Relaxed) & what == 0 && self.live.said.fetch_or(what, Relaxed) & what == 0
+    }
+
+    /// How long its packets may be where the first link carries so many octets.
+    #[inline]
+    pub(crate) fn mtu(&self, link: usize, now_ns: i64) -> usize {
+        match self.live.mtu.load(Relaxed) {
+            0 => link,
+            mtu => self.mtu_as_said(mtu, link, now_ns),
+        }
+    }
+
+    #[cold]
+    fn mtu_as_said(&self, mtu: u32, link: usize, now_ns: i64) -> usize {
+        if now_ns as u64 >= self.live.mtu_until_ns.load(Relaxed) {
+            self.live.mtu.store(0, Relaxed);
+            return link;
+        }
+        link.min(mtu as usize)
+    }
+
+    /// What a router on the way said of how long packets may be, if that still counts.
+    #[inline]
+    pub(crate) fn said_mtu(&self, now_ns: i64) -> Option<usize> {
+        Some(self.mtu(usize::MAX, now_ns)).filter(|mtu| *mtu < usize::MAX)
+    }
+
+    /// Whether a packet of it with these lower halves of a number was sent not long ago.
+    pub(crate) fn has_sent(&self, low: u32) -> bool {
+        let sent = self.live.sent.load(Relaxed);
+        let ago = u64::from((sent as u32).wrapping_sub(low));
+        ago < RECENT.min(sent)
+    }
+
+    /// Heeds a router that says how long packets may be; whether that is less than before. What it says is never more than that.
+    pub(crate) fn lower_mtu(&self, mtu: u32, now_ns: i64) -> bool {
+        let mtu = match (self.destination.is_ipv6(), mtu) {
+            (true, mtu) if mtu < MTU_LEAST[1] => return false,
+            (true, mtu) => mtu,
+            (false, mtu) => mtu.max(MTU_LEAST[0]),
+        };
+        let before = self.mtu(usize::MAX, now_ns);
+        if mtu as usize > before {
+            return false;
+        }
+        self.live.mtu_until_ns.store((now_ns + MTU_NS) as u64, Relaxed);
+        self.live.mtu.store(mtu, Relaxed);
+        (mtu as usize) < before
     }
 
     /// What it has done.
@@ -248,6 +309,8 @@ impl Hasher for Spread {
 
 /// Chains: as many as there may well be associations.
 const CHAINS: usize = 1 << 13;
+/// As many as there may well be of transport mode.
+const ENDS: usize = 1 << 11;
 
 impl Sad {
     pub(crate) fn new() -> Sad {
@@ -268,5 +331,72 @@ impl Sad {
     /// Takes one out. False if there is no room at present.
     pub(crate) fn remove(&self, spi: u32, destination: IpAddr, updater: &rcu::Updater) -> bool {
         self.0.remove(&Key(spi, destination), updater).is_ok()
+    }
+}
+
+/// The youngest associations of transport mode by their ends, for packets whose policy names none; by a number that ties them to it, and by 0 for any.
+pub(crate) struct Ends(Chains<End, Entry, Spread>);
+
+/// Source, destination, and number.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct End(pub(crate) IpAddr, pub(crate) IpAddr, pub(crate) u32);
+
+impl Weigh for End {
+    fn heap_bytes(&self) -> usize {
+        0
+    }
+}
+
+impl Ends {
+    pub(crate) fn new() -> Ends {
+        Ends(Chains::with_hasher(ENDS, Spread(0)))
+    }
+
+    #[inline]
+    pub(crate) fn find<'t>(&'t self, end: End, turn: Turn<'t>) -> Option<&'t Sa> {
+        self.0.get(&end, turn).map(|entry| &*entry.0)
+    }
+
+    /// Puts one in, or takes out what is there. False if there is no room at present.
+    pub(crate) fn set(&self, end: End, sa: Option<&Arc<Sa>>, updater: &rcu::Updater) -> bool {
+        match sa {
+            Some(sa) => self.0.insert(end, Entry(sa.clone()), updater).is_ok(),
+            None => self.0.remove(&end, updater).is_ok(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::text;
+    use super::*;
+
+    fn made(from: &str, to: &str) -> Sa {
+        let words = format!("{from} {to} 0x1001 aes-gcm key 000102030405060708090a0b0c0d0e0f10111213");
+        let words: Vec<String> = words.split_whitespace().map(str::to_owned).collect();
+        Sa::new(text::association(&words, 0, true).expect("an association"), 0, 1, None).expect("a key")
+    }
+
+    /// What routers say lowers lengths for ten minutes, not below what is sensible, and only for packets that were sent.
+    #[test]
+    fn routers_are_heeded() {
+        let sa = made("192.0.2.1", "198.51.100.1");
+        assert!(!sa.has_sent(0) && !sa.has_sent(1));
+        sa.take_numbers(10);
+        assert_eq!(
+            (0..12).filter(|number| sa.has_sent(*number)).collect::<Vec<_>>(),
+            (1..=10).collect::<Vec<_>>()
+        );
+        sa.take_numbers(RECENT as usize);
+        assert!(!sa.has_sent(10) && sa.has_sent(11) && sa.has_sent(10 + RECENT as u32));
+        assert_eq!((sa.mtu(1500, 0), sa.said_mtu(0)), (1500, None));
+        assert!(sa.lower_mtu(1400, 5) && !sa.lower_mtu(1400, 6) && !sa.lower_mtu(1450, 7));
+        assert_eq!((sa.mtu(1500, 7), sa.mtu(1300, 7), sa.said_mtu(7)), (1400, 1300, Some(1400)));
+        assert!(sa.lower_mtu(0, 8));
+        assert_eq!((sa.mtu(1500, 7 + MTU_NS), sa.mtu(1500, 8 + MTU_NS)), (576, 1500));
+        assert!(sa.lower_mtu(1450, 9 + MTU_NS));
+        let six = made("2001:db8::1", "2001:db8::2");
+        assert!(!six.lower_mtu(1279, 0) && six.lower_mtu(1280, 0));
+        assert_eq!(six.mtu(1500, 0), 1280);
     }
 }

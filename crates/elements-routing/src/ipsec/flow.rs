@@ -67,6 +67,11 @@ impl Flow {
         Some(Flow { six, source, destination, protocol, ports, offset, is_fragment })
     }
 
+    /// Where such packets come from, and where they go.
+    pub(crate) fn ends(&self) -> [IpAddr; 2] {
+        [self.source, self.destination].map(|bits| address(self.six, bits))
+    }
+
     /// The selector that matches such packets and no others.
     pub(crate) fn selector(&self) -> Selector {
         let len = if self.six { 128 } else { 32 };

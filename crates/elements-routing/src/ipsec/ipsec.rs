@@ -1,7 +1,7 @@
 //! An IPsec gateway between a protected side and the outside.
 //!
 //! ```click
-//! IPsec([SA, POLICY, DEFAULT, MTU, COPY_DF, NAT_PORT])
+//! IPsec([SA, POLICY, DEFAULT, MTU, COPY_DF, PMTU, NAT_PORT])
 //! ```
 //!
 //! Protects packets from one side, and lets those from the other side in that are protected as its policies say (RFC 4301, with ESP of RFC 4303).
@@ -13,7 +13,7 @@
 //! Input 1 takes IP packets from outside. ESP, and ESP in UDP (RFC 3948), is decrypted and leaves at output 1 if a policy wants it to be protected
 //! like that; other packets leave there if a policy lets them in as they are. IKE, on UDP port 500 or behind the marker of RFC 3948, leaves at output 2 if
 //! that is in use, and is a packet like others if not. ESP in fragments must be put together before, with IPReassembler and
-//! IP6Reassembler. Dummies and padding that hide traffic (RFC 4303, sections 2.6 and 2.7) are dropped and removed.
+//! IP6Reassembler. A keepalive for address translators ends here, as RFC 3948 has it; the daemon sends this side's. Dummies and padding that hide traffic (RFC 4303, sections 2.6 and 2.7) are dropped and removed.
 //!
 //! ESP of an association that is not there waits for it, up to 256 packets on each worker and a second: when keys are renewed, the peer may use the new ones
 //! before KernelIPsec's thread has run. Packets of one association leave in order. Those that have waited in vain, and those for which there is no room, are
@@ -22,31 +22,38 @@
 //! Packets that leave have their destination annotation set and their header marked, for a route table behind each output. A tunnel's header has the
 //! packet's DSCP and, by RFC 6040, its congestion mark; an IPv4 packet that must not be cut makes one that must not be cut. Packets that would be longer
 //! than MTU as ESP are dropped if they must not be cut; senders get ICMP errors that name the length that fits, at output 1 and at most 1000 a
-//! second on each worker. Those that may be cut are protected whole: IPFragmenter behind output 0 cuts them.
+//! second on each worker. Those that may be cut are protected whole: IPFragmenter behind output 0 cuts them. If a router outside says that it cannot pass a packet of ESP on
+//! because that is too long (ICMP's fragmentation needed, or packet too big), the association's packets are no longer than what it names
+//! for ten minutes: at least 576 octets over IPv4, and 1280 over IPv6. What may be cut, or must pass because IPv6 senders need not send less than 1280 octets, is cut to
+//! that length here if it goes over IPv6, where no router does it. An error is believed if it repeats addresses, SPI and number of
+//! one of the last million packets that the association has sent, which those on the way can see.
 //!
 //! Associations and policies come from arguments, from handlers, and from KernelIPsec, which brings those of an IKE daemon. When several associations fit
 //! a policy the youngest protects, and all of them are accepted. One that reaches a hard limit protects nothing more. Those that reach a limit and
-//! those that are wanted are told to who brought them, and as events of the topic `ipsec` (`WATCH`). No handler shows a key.
+//! those that are wanted are told to who brought them. Events of the topic `ipsec` (`WATCH`) say that too, and that an association is `new`, is `renewed` (another one
+//! of the same ends and reqid is there), or is `gone`: `ipsec ELEMENT renewed DESTINATION SPI`. No handler shows a key.
 //!
 //! Ports: 2 inputs, 2 or 3 outputs. Processing: push. Workers: shared; all use the same associations. Not in Click.
 //!
 //! # Arguments
 //! - `SA` (any number): an association, as the words `SOURCE DESTINATION SPI ALGORITHM keyfile FILE`, and behind them any of `reqid N`, `mode transport`,
 //!   `esn`, `window N` (default 1024), `udp PORT PORT`, `soft-bytes N`, `hard-bytes N`, `soft-packets N`, `hard-packets N`, `soft-seconds N`, and
-//!   `hard-seconds N`. The algorithms are `aes-gcm` (key and 4 octets of salt: 20 or 36 octets), `chacha20-poly1305` (36), `aes-gmac` (20 or 36; not
-//!   with `esn`), and `aes-cbc-sha256` (key of AES, and 32 octets of HMAC's: 48 or 64). `key DIGITS` in the place of `keyfile FILE` is for trials:
+//!   `hard-seconds N`. The algorithms are `aes-gcm` (key and 4 octets of salt: 20 or 36 octets), `chacha20-poly1305` (36), `aes-gmac` (20 or
+//!   36), and `aes-cbc-sha256` (key of AES, and 32 octets of HMAC's: 48 or 64). `key DIGITS` in the place of `keyfile FILE` is for trials:
 //!   handlers do not show it, but others may read the configuration's file.
 //! - `POLICY` (any number): `out|in SOURCE/LEN DESTINATION/LEN protect SOURCE DESTINATION`, or `bypass` or `discard` in the place of the last three, and
 //!   behind that any of `reqid N`, `mode transport`, `spi N`, `proto N`, `sport N`, `dport N`, `priority N` (default 0), `tag N`. For `in`,
-//!   SOURCE is outside.
+//!   SOURCE is outside. In transport mode `protect 0.0.0.0 0.0.0.0` stands for the packet's own addresses.
 //! - `DEFAULT` (`discard` or `bypass`, default `discard`): what is done with packets that no policy is for.
 //! - `MTU` (integer, default 1500): the longest packet that leaves at output 0 without being cut.
 //! - `COPY_DF` (boolean, default true): whether packets that must not be cut make ones that must not be cut. If not, all are protected whole, senders learn
 //!   nothing of MTU, and what is too long is cut behind output 0.
+//! - `PMTU` (boolean, default true): whether routers outside are believed that packets of ESP are too long. If not, such errors are packets like
+//!   others, which a policy must let in.
 //! - `NAT_PORT` (integer, default 4500): the UDP port at which ESP arrives through address translators.
 //!
 //! # Handlers
-//! - `associations` (read): a line for each, without its key: source, destination, SPI, algorithm, mode, and what it has done.
+//! - `associations` (read): a line for each, without its key: source, destination, SPI, algorithm, mode, what it has done, and `mtu N` if a router has said so.
 //! - `policies` (read): a line for each, the best of each direction first, as POLICY has them.
 //! - `association_count`, `policy_count` (read): how many there are.
 //! - `waiting` (read): packets that wait for their associations.
@@ -66,19 +73,21 @@
 //! KernelIPsec, ESPEncap, ESPDecap, IPReassembler, IPFragmenter
 
 use super::associations::{Limit, Sa};
+use super::cut;
 use super::early::{self, Early};
 use super::flow::Flow;
 use super::inbound::{self, Kind};
 use super::outbound;
 use super::policies::{Rule, Slot, Spd, admits};
 use super::table::{Shared, Tables, Way};
+use super::too_big::TooBig;
 use super::{text, too_big};
 use elements_shared::ipsec_port::{Action, Change, Notice, Policy, Port, Refused};
 use packet::{BATCH_MAX, Batch, Packet};
 use rcu::Turn;
 use router::{
-    Class, Config, ConfigError, Cx, Element, HandlerResult, Handlers, Merge, Metric, Outcome, Raw, Residency,
-    Verdict,
+    Class, Config, ConfigError, Cx, Element, HandlerResult, Handlers, Level, Merge, Metric, Outcome, Raw,
+    Residency, Verdict,
 };
 use std::any::Any;
 use std::sync::Arc;
@@ -90,7 +99,8 @@ pub(crate) const CLASS: Class = Class::new("IPsec", create)
     .ports("2/2-3")
     .processing("h/h")
     .residency(Residency::Shared)
-    .makes("ICMP errors")
+    .makes("ICMP errors, and fragments of ESP over IPv6")
+    .absorbs("keepalives of address translators, and ICMP errors about ESP that are heeded")
     .holds("packets that came before their association")
     // A buffer each, and a share of the tables, which strangers cannot make longer.
     .keeps("packets that came before their association", "", early::MOST as u64, 2560)
@@ -122,6 +132,7 @@ struct Ipsec {
     default_passes: bool,
     mtu: usize,
     copy_df: bool,
+    heeds_routers: bool,
     nat_port: u16,
     has_host: bool,
     /// Packets that wait for their associations.
@@ -132,11 +143,12 @@ struct Ipsec {
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     let (mut associations, mut policies) = (Vec::<Raw>::new(), Vec::<Raw>::new());
-    let (mut default, mut mtu, mut nat_port, mut copy_df) = ("discard".to_owned(), 1500u32, 4500u16, true);
+    let (mut default, mut mtu, mut nat_port) = ("discard".to_owned(), 1500u32, 4500u16);
+    let (mut copy_df, mut heeds_routers) = (true, true);
     let args = config.args().keywords("SA", &mut associations).keywords("POLICY", &mut policies);
     let args =
         args.keyword("DEFAULT", &mut default).keyword("MTU", &mut mtu).keyword("NAT_PORT", &mut nat_port);
-    let args = args.keyword("COPY_DF", &mut copy_df);
+    let args = args.keyword("COPY_DF", &mut copy_df).keyword("PMTU", &mut heeds_routers);
     args.finish()?;
     if !matches!(default.as_str(), "discard" | "bypass") {
         return Err("DEFAULT is discard or bypass".into());
@@ -175,6 +187,7 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         default_passes: default == "bypass",
         mtu: mtu as usize,
         copy_df,
+        heeds_routers,
         nat_port,
         has_host: config.outputs() > 2,
         early: Early::new(),
@@ -203,6 +216,8 @@ enum Other {
     Early,
     /// It is for the daemon of this machine.
     Host,
+    /// It was only for an address translator on its way, or was about ESP and has been heeded.
+    Done,
     Refused(&'static str),
 }
 
@@ -260,13 +275,17 @@ impl Ipsec {
         let settled = |passes: bool, reason| {
             Fate::Settled(if passes { Verdict::Output(0) } else { Verdict::Drop(reason) })
         };
-        let Some(rule) = spd.find(flow) else { return settled(self.default_passes, NO_POLICY) };
+        let Some(rule) = spd.find(flow, cx.turn()) else { return settled(self.default_passes, NO_POLICY) };
         let slot = match (&rule.policy.action, &rule.slot) {
             (Action::Protect(_), Some(slot)) => slot,
             (Action::Bypass, _) => return settled(true, ""),
             _ => return settled(false, "the policy says discard"),
         };
-        match slot.current.read(cx.turn()).map(|entry| &*entry.0) {
+        let found = match slot.is_by_packet() {
+            true => tables.between(&slot.template, flow, cx.turn()),
+            false => slot.current.read(cx.turn()).map(|entry| &*entry.0),
+        };
+        match found {
             Some(sa) if sa.is_good(cx.now_ns()) => Fate::Protect(sa),
             _ => {
                 ask(tables, slot, rule, cx, flow);
@@ -287,7 +306,7 @@ impl Ipsec {
             *way = self.choose(&tables, spd, cx, &flow);
             if self.copy_df
                 && let Fate::Protect(sa) = *way
-                && let Some(mtu) = outbound::too_long(sa, self.mtu, &flow, packet.data())
+                && let Some(mtu) = outbound::too_long(sa, sa.mtu(self.mtu, cx.now_ns()), &flow, packet.data())
             {
                 self.tell(cx, packet, mtu, sa);
                 *way = Fate::Settled(Verdict::Drop("too long for the tunnel"));
@@ -310,9 +329,14 @@ impl Ipsec {
             }
             let (number, bytes) = (run.next, packet.len());
             (run.next, run.left) = (run.next + 1, run.left - 1);
-            let done = outbound::protect(sa, number, flow, packet, self.copy_df);
+            let mut done = outbound::protect(sa, number, flow, packet, self.copy_df);
             if done.is_ok() {
                 (run.packets, run.bytes) = (run.packets + 1, run.bytes + bytes as u64);
+                if let Some(mtu) = sa.said_mtu(cx.now_ns())
+                    && sa.destination.is_ipv6()
+                {
+                    done = cut::cut(cx, packet, mtu);
+                }
             }
             if run.left == 0 {
                 account(&tables, sa, run.packets, run.bytes, cx);
@@ -394,6 +418,7 @@ impl Ipsec {
             Ok(()) => return Entrance::Inside(packet),
             Err(Other::Early) => return Entrance::Early(packet),
             Err(Other::Host) => cx.emit_packet(2, packet),
+            Err(Other::Done) => drop(packet),
             Err(Other::Refused(reason)) => cx.drop(packet, reason),
         }
         Entrance::Closed
@@ -413,9 +438,13 @@ impl Ipsec {
         let at = match inbound::kind(&flow, packet.data(), self.nat_port) {
             Kind::Esp(at) => at,
             Kind::Ike if self.has_host => return Err(Other::Host),
-            Kind::KeepAlive => return Err(Other::Refused("keeps a translation alive")),
+            // A receiver ignores it (RFC 3948, section 4).
+            Kind::KeepAlive => return Err(Other::Done),
+            Kind::Clear if self.heeds_routers && heed(cx, view, &flow, packet.data()) => {
+                return Err(Other::Done);
+            }
             Kind::Fragment => return Err(Other::Refused("a fragment of ESP")),
-            Kind::Ike | Kind::Clear => return self.check(view.policies, &flow, None, packet),
+            Kind::Ike | Kind::Clear => return self.check(view, &flow, None, packet),
         };
         let spi = inbound::spi(packet.data(), at).ok_or(Other::Refused("too short"))?;
         let found = view.tables.sad.find(spi, inbound::destination(&flow), view.turn);
@@ -430,7 +459,7 @@ impl Ipsec {
         inbound::open(sa, &flow, at, packet).map_err(Other::Refused)?;
         let inner = Flow::of(packet.data());
         let admitted = match inner {
-            Some(inner) => self.check(view.policies, &inner, Some(sa), packet),
+            Some(inner) => self.check(view, &inner, Some(sa), packet),
             None => Err(Other::Refused("no IP packet inside")),
         };
         came.add(sa, packet.len(), view.tables, cx);
@@ -439,8 +468,8 @@ impl Ipsec {
 
     /// Whether a policy lets a packet in that is protected by an association, or by none.
     #[inline]
-    fn check(&self, spd: &Spd, flow: &Flow, sa: Option<&Sa>, packet: &mut Packet) -> Result<(), Other> {
-        match spd.find(flow) {
+    fn check(&self, view: View<'_>, flow: &Flow, sa: Option<&Sa>, packet: &mut Packet) -> Result<(), Other> {
+        match view.policies.find(flow, view.turn) {
             Some(rule) => admits(rule, sa).map_err(Other::Refused)?,
             // What is protected although no policy says so was not agreed on.
             None if self.default_passes && sa.is_none() => {}
@@ -451,6 +480,22 @@ impl Ipsec {
         }
         Ok(())
     }
+}
+
+/// Whether a packet is what a router says of ESP that an association has sent; it is heeded.
+#[inline]
+fn heed(cx: &Cx<'_>, view: View<'_>, flow: &Flow, packet: &[u8]) -> bool {
+    too_big::read(flow, packet).is_some_and(|said| heed_router(cx, view, said))
+}
+
+#[cold]
+fn heed_router(cx: &Cx<'_>, view: View<'_>, said: TooBig) -> bool {
+    let Some((sa, is_shorter)) = view.tables.heed(&said, view.turn, cx.now_ns()) else { return false };
+    if is_shorter {
+        let (name, to, mtu) = (cx.name(), sa.destination, sa.mtu(usize::MAX, cx.now_ns()));
+        cx.info().events.publish(&format!("ipsec {name} mtu {mtu} {to} 0x{:08x}", sa.spi));
+    }
+    true
 }
 
 /// Lets a packet wait for its association, if there is room.
@@ -498,7 +543,7 @@ fn ask(tables: &Tables, slot: &Slot, rule: &Rule, cx: &Cx<'_>, flow: &Flow) {
         return;
     }
     let (policy, priority) = (rule.policy.selector, rule.policy.priority);
-    let template = slot.template;
+    let template = slot.wanted(flow);
     tables.notice(Notice::Wanted { template, packet: flow.selector(), policy, priority });
     let (name, from, to) = (cx.name(), template.source, template.destination);
     cx.info().events.publish(&format!("ipsec {name} wanted {from} {to} reqid {}", template.reqid));
@@ -508,6 +553,7 @@ impl Element for Ipsec {
     fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
         if self.is_first {
             self.tables.stir(cx.now_ns());
+            self.tables.tell(cx.info(), cx.name());
             let changes = self.changes(cx.now_ns())?;
             if let Some((_, why)) = self.tables.apply_arguments(changes).first() {
                 return Err(why.to_string().into());
@@ -552,9 +598,10 @@ impl Element for Ipsec {
     fn taken_over(&mut self, cx: &mut Cx<'_>) {
         self.tables = self.shared.tables();
         if self.is_first {
+            self.tables.tell(cx.info(), cx.name());
             let changes = self.changes(cx.now_ns()).unwrap_or_default();
             for (_, why) in self.tables.apply_arguments(changes) {
-                cx.log(&format!("{}: {why}", cx.name()));
+                cx.say(Level::Warning, format_args!("{}: {why}", cx.name()));
             }
         }
         if self.early.len() > 0 {

@@ -1,9 +1,10 @@
 //! An IPsec gateway: associations and policies (RFC 4301) around the encapsulating security payload (RFC 4303).
 //!
-//! [`table`] has what workers read and control threads change; [`associations`] and [`policies`] are what is in it. [`outbound`] and [`inbound`] are what
+//! [`table`] has what workers read and control threads change, by a [`transaction`]; [`associations`] and [`policies`] are what is in it. [`outbound`] and [`inbound`] are what
 //! is done with a packet, and [`early`] has those that come too soon; the crate `ciphers` is below them and below ESPEncap and ESPDecap.
 
 mod associations;
+mod cut;
 mod early;
 #[cfg(test)]
 mod early_tests;
@@ -11,12 +12,17 @@ mod flow;
 mod inbound;
 #[allow(clippy::module_inception, reason = "each element has a file of its name")]
 mod ipsec;
+mod kinds;
 mod outbound;
 mod policies;
+#[cfg(test)]
+mod renewal_tests;
 mod replay;
+mod rules;
 mod table;
 mod text;
 mod too_big;
+mod transaction;
 
 use router::Class;
 

@@ -1,14 +1,13 @@
 //! Security policies, as workers search them (the SPD of RFC 4301, section 4.4.1).
 //!
-//! A table does not change: a new one takes its place. Policies whose selectors have the same lengths of prefixes are in one hash table, by
-//! these prefixes, so that a search takes a step for each pair of lengths rather than for each policy. There are few pairs: gateways with
-//! ten thousand tunnels have one or two.
+//! Policies whose selectors have the same lengths of prefixes are in one hash table, by these prefixes, so that a search takes a step for each
+//! pair of lengths rather than for each policy. There are few pairs: gateways with ten thousand tunnels have one or two. A change is one of an entry
+//! of such a table; only where pairs come, go, grow or change their order a new list of them takes the old one's place.
 
 use super::associations::{Entry, Sa};
-use super::flow::{Flow, bits, mask, matches_upper};
-use elements_shared::ipsec_port::{Action, Policy, Template};
-use rcu::{OptionCell, Weigh};
-use std::collections::HashMap;
+use super::flow::{Flow, bits, matches_upper};
+use elements_shared::ipsec_port::{Action, Mode, Policy, Selector, Template};
+use rcu::{Chains, OptionCell, Turn, Weigh};
 use std::hash::{BuildHasherDefault, Hasher};
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -25,6 +24,21 @@ pub(crate) struct Slot {
 impl Slot {
     pub(crate) fn new(template: Template) -> Slot {
         Slot { template, current: OptionCell::new(None), asked_ns: AtomicI64::new(i64::MIN / 2) }
+    }
+
+    /// Whether packets choose the association by their own addresses: in transport mode a template need not name them.
+    #[inline]
+    pub(crate) fn is_by_packet(&self) -> bool {
+        self.template.mode == Mode::Transport && self.template.destination.is_unspecified()
+    }
+
+    /// What the template asks for, for a packet of the flow.
+    pub(crate) fn wanted(&self, flow: &Flow) -> Template {
+        if !self.is_by_packet() {
+            return self.template;
+        }
+        let [source, destination] = flow.ends();
+        Template { source, destination, ..self.template }
     }
 }
 
@@ -49,69 +63,78 @@ pub(crate) struct Rule {
     pub(crate) slot: Option<Arc<Slot>>,
 }
 
+/// Which of several policies that match counts: the lowest.
+pub(crate) type Rank = (u32, u64);
+
 impl Rule {
-    fn rank(&self) -> (u32, u64) {
+    pub(crate) fn rank(&self) -> Rank {
         (self.policy.priority, self.age)
     }
+
+    /// Whether another one is the same in all.
+    pub(crate) fn is(&self, other: &Rule) -> bool {
+        let slot = |rule: &Rule| rule.slot.as_ref().map(Arc::as_ptr);
+        (self.policy, self.age, slot(self)) == (other.policy, other.age, slot(other))
+    }
 }
 
-/// The policies of a direction.
-#[derive(Default)]
-pub(crate) struct Spd {
-    rules: Vec<Rule>,
-    pairs: Vec<Pair>,
+/// The prefixes of a selector, as the bits of addresses that count.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct Prefixes(u128, u128);
+
+impl Prefixes {
+    pub(crate) fn of(selector: &Selector) -> Prefixes {
+        Prefixes(bits(selector.source.address), bits(selector.destination.address))
+    }
 }
+
+impl Weigh for Prefixes {
+    fn heap_bytes(&self) -> usize {
+        0
+    }
+}
+
+/// Policies with the same prefixes, the best first.
+#[derive(Clone)]
+pub(crate) struct Rules(pub(crate) Vec<Rule>);
+
+impl Weigh for Rules {
+    fn heap_bytes(&self) -> usize {
+        self.0.capacity() * size_of::<Rule>()
+    }
+}
+
+/// Policies whose prefixes have the same lengths, by the prefixes.
+pub(crate) type Places = Chains<Prefixes, Rules, BuildHasherDefault<Mixed>>;
 
 /// Policies of a pair of lengths.
-struct Pair {
-    /// The best rank among them.
-    best: (u32, u64),
-    six: bool,
-    masks: (u128, u128),
-    /// Places of rules, the best first.
-    places: HashMap<(u128, u128), Vec<u32>, BuildHasherDefault<Mixed>>,
+pub(crate) struct Pair {
+    /// No policy of it has a better rank.
+    pub(crate) best: Rank,
+    pub(crate) six: bool,
+    pub(crate) masks: (u128, u128),
+    pub(crate) places: Arc<Places>,
 }
 
-impl Spd {
-    /// A table of rules.
-    pub(crate) fn new(mut rules: Vec<Rule>) -> Spd {
-        rules.sort_by_key(Rule::rank);
-        let (mut pairs, mut known) = (Vec::<Pair>::new(), HashMap::new());
-        for (place, rule) in (0..).zip(&rules) {
-            let selector = &rule.policy.selector;
-            let (source, destination) = (selector.source, selector.destination);
-            let six = source.address.is_ipv6();
-            let at = *known.entry((six, source.len, destination.len)).or_insert_with(|| {
-                let masks = (mask(source.len), mask(destination.len));
-                pairs.push(Pair { best: rule.rank(), six, masks, places: HashMap::default() });
-                pairs.len() - 1
-            });
-            let key =
-                (bits(source.address) & pairs[at].masks.0, bits(destination.address) & pairs[at].masks.1);
-            pairs[at].places.entry(key).or_default().push(place);
-        }
-        // They were found in the order of their best.
-        Spd { rules, pairs }
-    }
+/// The policies of a direction: pairs, those with the best policies first.
+#[derive(Default)]
+pub(crate) struct Spd(pub(crate) Vec<Pair>);
 
+impl Spd {
     /// The rule that counts for a packet.
     #[inline]
-    pub(crate) fn find(&self, flow: &Flow) -> Option<&Rule> {
+    pub(crate) fn find<'t>(&'t self, flow: &Flow, turn: Turn<'t>) -> Option<&'t Rule> {
         let mut found: Option<&Rule> = None;
-        for pair in &self.pairs {
+        for pair in &self.0 {
             if found.is_some_and(|found| found.rank() < pair.best) {
                 break;
             }
             if pair.six != flow.six {
                 continue;
             }
-            let Some(places) =
-                pair.places.get(&(flow.source & pair.masks.0, flow.destination & pair.masks.1))
-            else {
-                continue;
-            };
-            let rules = places.iter().filter_map(|place| self.rules.get(*place as usize));
-            let first = rules.into_iter().find(|rule| matches_upper(&rule.policy.selector, flow));
+            let prefixes = Prefixes(flow.source & pair.masks.0, flow.destination & pair.masks.1);
+            let Some(rules) = pair.places.get(&prefixes, turn) else { continue };
+            let first = rules.0.iter().find(|rule| matches_upper(&rule.policy.selector, flow));
             if let Some(rule) = first.filter(|rule| found.is_none_or(|found| rule.rank() < found.rank())) {
                 found = Some(rule);
             }
@@ -120,14 +143,11 @@ impl Spd {
     }
 
     /// All of them, the best first.
-    pub(crate) fn rules(&self) -> &[Rule] {
-        &self.rules
-    }
-}
-
-impl Weigh for Spd {
-    fn heap_bytes(&self) -> usize {
-        self.rules.capacity() * (size_of::<Rule>() + size_of::<(u128, u128, Vec<u32>)>() + 16)
+    pub(crate) fn rules<'t>(&'t self, turn: Turn<'t>) -> Vec<&'t Rule> {
+        let mut all: Vec<&Rule> =
+            self.0.iter().flat_map(|pair| pair.places.iter(turn)).flat_map(|(_, rules)| &rules.0).collect();
+        all.sort_by_key(|rule| rule.rank());
+        all
     }
 }
 
@@ -161,64 +181,5 @@ impl Hasher for Mixed {
         let product = u128::from(self.0 ^ number as u64 ^ 0x9e37_79b9_7f4a_7c15)
             * u128::from((number >> 64) as u64 ^ 0xd1b5_4a32_d192_ed03 ^ self.0.rotate_left(29));
         self.0 = product as u64 ^ (product >> 64) as u64;
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use elements_shared::ipsec_port::{Direction, Selector};
-    use elements_shared::route_port::Destination;
-    use proptest::prelude::*;
-
-    fn prefix(six: bool, address: u8, len: u8) -> Destination {
-        let len = if six { len.min(128) } else { len.min(32) };
-        let number = u128::from(address) << 120 & mask(len);
-        Destination { address: crate::ipsec::flow::address(six, number), len }
-    }
-
-    /// Whether a selector matches what is in a packet; its addresses, and what is behind them.
-    fn matches(selector: &Selector, flow: &Flow) -> bool {
-        within(selector.source, flow.six, flow.source)
-            && within(selector.destination, flow.six, flow.destination)
-            && matches_upper(selector, flow)
-    }
-
-    fn within(prefix: Destination, six: bool, address: u128) -> bool {
-        prefix.address.is_ipv6() == six && (bits(prefix.address) ^ address) & mask(prefix.len) == 0
-    }
-
-    prop_compose! {
-        fn policy()(
-            six in any::<bool>(), addresses in any::<[u8; 2]>(),
-            lens in [0u8..5, 0u8..5], protocol in prop_oneof![Just(0u8), Just(17)],
-            ports in prop_oneof![Just((0u16, 0u16)), (0u16..3).prop_map(|port| (port, 0xffff))], priority in 0u32..4, tag in any::<u32>()
-        ) -> Policy {
-            let selector = Selector {
-                source: prefix(six, addresses[0], lens[0]), destination: prefix(six, addresses[1], lens[1]),
-                protocol, source_port: (0, 0), destination_port: ports,
-            };
-            Policy { direction: Direction::Out, tag, selector, priority, action: Action::Bypass }
-        }
-    }
-
-    proptest! {
-        /// As a search of the list, one after the other.
-        #[test]
-        fn as_a_list(
-            policies in prop::collection::vec(policy(), 0..40),
-            packets in prop::collection::vec((any::<[u8; 2]>(), any::<bool>(), prop::option::of(0u16..3)), 1..40)
-        ) {
-            let rules: Vec<Rule> =
-                (0..).zip(&policies).map(|(age, policy)| Rule { policy: *policy, age, slot: None }).collect();
-            let table = Spd::new(rules.clone());
-            for (addresses, six, port) in packets {
-                let [source, destination] = addresses.map(|byte| u128::from(byte) << 120 | 1 << 97);
-                let ports = port.map(|port| (9, port));
-                let flow = Flow { six, source, destination, protocol: 17, ports, offset: 20, is_fragment: false };
-                let listed = rules.iter().filter(|rule| matches(&rule.policy.selector, &flow)).min_by_key(|rule| rule.rank());
-                prop_assert_eq!(table.find(&flow).map(|rule| rule.age), listed.map(|rule| rule.age));
-            }
-        }
     }
 }

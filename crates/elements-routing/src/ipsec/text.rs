@@ -209,8 +209,9 @@ pub(crate) fn show_association(sa: &Sa, now_ns: i64) -> String {
     let extended = if sa.extended { " esn" } else { "" };
     let ports = sa.ports.map_or(String::new(), |(from, to)| format!(" udp {from} {to}"));
     let state = if sa.is_good(now_ns) { "" } else { " expired" };
+    let mtu = sa.said_mtu(now_ns).map_or(String::new(), |mtu| format!(" mtu {mtu}"));
     format!(
-        "{} {} 0x{:08x} {} {} reqid {}{extended}{ports} packets {} bytes {} sent {} received {}{state}\n",
+        "{} {} 0x{:08x} {} {} reqid {}{extended}{ports} packets {} bytes {} sent {} received {}{mtu}{state}\n",
         sa.source,
         sa.destination,
         sa.spi,

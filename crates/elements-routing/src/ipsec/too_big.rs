@@ -1,9 +1,11 @@
-//! Tells a sender that its packets are too long for a tunnel (RFC 1191; RFC 4443, section 3.2; RFC 4301, section 8).
+//! Packets that are too long: a sender is told that for a tunnel, and a router on the way tells it of ESP (RFC 1191; RFC 4443, section 3.2; RFC 4301,
+//! section 8).
 
+use super::flow::Flow;
 use packet::{Packet, Pool};
-use std::net::IpAddr;
-use wire::checksum::{checksum, pseudo_v6};
-use wire::{ip_proto, ipv4, ipv6};
+use std::net::{IpAddr, Ipv6Addr};
+use wire::checksum::{checksum, pseudo_v6, verify};
+use wire::{esp, ip_proto, ipv4, ipv6, udp};
 
 /// Octets of an ICMP header.
 const ICMP_LEN: usize = 8;
@@ -86,4 +88,112 @@ fn answer_v6(pool: &mut Pool, packet: &[u8], mtu: usize, own: IpAddr) -> Option<
     answer.set_network(0, ipv6::HEADER_LEN);
     answer.set_dst_ip6(to);
     Some(answer)
+}
+
+/// What a router says of a packet of ESP that it could not pass on. Those who know the numbers could say it, too.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct TooBig {
+    pub(crate) source: IpAddr,
+    pub(crate) destination: IpAddr,
+    /// Of UDP, if ESP is in that.
+    pub(crate) ports: Option<(u16, u16)>,
+    pub(crate) spi: u32,
+    /// The lower half of the number.
+    pub(crate) sequence: u32,
+    /// Octets that the next link carries.
+    pub(crate) mtu: u32,
+}
+
+/// Reads an ICMP error of that kind: unreachable because it must not be cut, or packet too big. None of any other packet, and where too little of the packet is
+/// repeated.
+#[inline]
+pub(crate) fn read(flow: &Flow, packet: &[u8]) -> Option<TooBig> {
+    match (flow.protocol, flow.ports) {
+        (ip_proto::ICMP, Some((3, 4))) | (ip_proto::ICMPV6, Some((2, _))) => read_error(flow, packet),
+        _ => None,
+    }
+}
+
+#[cold]
+fn read_error(flow: &Flow, packet: &[u8]) -> Option<TooBig> {
+    let is_six = flow.protocol == ip_proto::ICMPV6;
+    if is_six != flow.six || flow.is_fragment {
+        return None;
+    }
+    let len = match flow.six {
+        true => ipv6::HEADER_LEN + usize::from(ipv6::Header::new_checked(packet).ok()?.payload_len()),
+        false => usize::from(ipv4::Header::new_checked(packet).ok()?.total_len()),
+    };
+    let icmp = packet.get(flow.offset..len)?;
+    let &[_, _, _, _, a, b, c, d] = icmp.first_chunk::<ICMP_LEN>()?;
+    let is_whole = match flow.six {
+        true => {
+            let [from, to] = [flow.source, flow.destination].map(Ipv6Addr::from);
+            pseudo_v6(from, to, ip_proto::ICMPV6, icmp.len() as u32).add_bytes(icmp).checksum() == 0
+        }
+        false => verify(icmp),
+    };
+    let mtu = if is_six { u32::from_be_bytes([a, b, c, d]) } else { u16::from_be_bytes([c, d]).into() };
+    let repeated = &icmp[ICMP_LEN..];
+    let sent = Flow::of(repeated).filter(|sent| is_whole && sent.six == flow.six)?;
+    let (ports, at) = match (sent.protocol, sent.ports) {
+        (ip_proto::ESP, _) => (None, sent.offset),
+        (ip_proto::UDP, Some(ports)) => (Some(ports), sent.offset + udp::HEADER_LEN),
+        _ => return None,
+    };
+    let header = esp::Header::new(repeated.get(at..)?.first_chunk::<{ esp::HEADER_LEN }>()?);
+    let [source, destination] = sent.ends();
+    Some(TooBig { source, destination, ports, spi: header.spi(), sequence: header.sequence(), mtu })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// Whatever comes, it is read without a fault; and what `answer` writes is read if a packet of ESP was the cause, in UDP or not.
+        #[test]
+        fn what_is_written_is_read(
+            six in any::<bool>(), in_udp in any::<bool>(), mtu in 1280u32..9000, spi in 256u32.., sequence in any::<u32>(),
+            payload in prop::collection::vec(any::<u8>(), 0..300), cut in 0usize..400, other in any::<u8>(), at in any::<prop::sample::Index>(),
+        ) {
+            let esp = [&spi.to_be_bytes()[..], &sequence.to_be_bytes(), &payload].concat();
+            let ports = in_udp.then_some((4500, 4501));
+            let body = match ports {
+                Some((from, to)) => [&udp::header([from, to], (8 + esp.len()) as u16, 0)[..], &esp].concat(),
+                None => esp,
+            };
+            let protocol = if in_udp { ip_proto::UDP } else { ip_proto::ESP };
+            let cause = match six {
+                true => elements_testing::ip6_samples::with_body(protocol, &body),
+                false => {
+                    let mut cause = elements_testing::samples::udp(body.len() - 8);
+                    cause[9] = protocol;
+                    let at = cause.len() - body.len();
+                    cause[at..].copy_from_slice(&body);
+                    cause
+                }
+            };
+            let mut pool = Pool::default();
+            let sent = Flow::of(&cause).expect("an IP packet");
+            let [source, destination] = sent.ends();
+            let said = answer(&mut pool, &cause, mtu as usize, destination).expect("an answer");
+            let read_of = |packet: &[u8]| Flow::of(packet).and_then(|flow| read(&flow, packet));
+            prop_assert_eq!(read_of(said.data()), Some(TooBig { source, destination, ports, spi, sequence, mtu }));
+            // What was changed on the way, or cut, is not believed.
+            let mut changed = said.data().to_vec();
+            let place = at.index(changed.len());
+            let is_same = changed[place] == other;
+            changed[place] = other;
+            let behind = Flow::of(said.data()).expect("an IP packet").offset;
+            if place >= behind && !is_same {
+                prop_assert_eq!(read_of(&changed), None);
+            } else {
+                let _ = read_of(&changed);
+            }
+            prop_assert_eq!(read_of(&said.data()[..cut.min(said.data().len() - 1)]), None);
+            prop_assert_eq!(read_of(&cause), None);
+        }
+    }
 }

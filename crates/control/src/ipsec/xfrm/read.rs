@@ -291,6 +291,10 @@ fn policy(body: &[u8]) -> Option<Message> {
     match (info[161], templates.len()) {
         (1, _) => {}
         (0, 0) => action = Action::Bypass,
+        // Protecting what it may leave in the clear is not what was asked for, and leaving that in the clear is no protection.
+        (0, TEMPLATE) if templates[OPTIONAL] != 0 => {
+            why = Some("it wants protection only where there is an association (level use)");
+        }
         (0, TEMPLATE) => match template(templates) {
             Some(template) => action = Action::Protect(template),
             None => why = Some("it wants something else than ESP"),
@@ -308,6 +312,9 @@ fn policy(body: &[u8]) -> Option<Message> {
         Some(why) => Message::UnusablePolicy(policy, why),
     })
 }
+
+/// Where a `struct xfrm_user_tmpl` says that packets may pass without it.
+const OPTIONAL: usize = 50;
 
 /// `struct xfrm_user_tmpl`, of ESP.
 fn template(bytes: &[u8]) -> Option<Template> {

@@ -179,6 +179,12 @@ fn policies() {
         assert_eq!((read.direction, read.action), (wanted, Action::Bypass));
     }
     assert!(matches!(only(&policy(NEWPOLICY, 1, 2)), Message::UnusablePolicy(..)));
+    let mut optional = policy(NEWPOLICY, 1, 1);
+    optional[HEADER + POLICY_INFO + 4 + 50] = 1;
+    let Message::UnusablePolicy(read, why) = only(&optional) else {
+        panic!("it is taken as if it were required")
+    };
+    assert!(read.action == Action::Discard && why.contains("level use"), "{why}");
     assert_eq!(only(&policy(NEWPOLICY, 3, 0)), Message::Other, "a socket's");
     let family = AF_INET.to_ne_bytes();
     let info = policy(NEWPOLICY, 1, 0)[HEADER..HEADER + POLICY_INFO].to_vec();
