@@ -36,7 +36,7 @@ by_client :: SourceIPHashMapper(50 1,
 
 // Inputs: web connections, others, and what servers send. Output 0 leads to the servers, output 1 to the clients.
 rw :: IPRewriter(by_client, in_turn, drop, MAPPING_CAPACITY $FLOWS, TCP_TIMEOUT 1 hr);
-errors :: ICMPRewriter(rw:0);
+errors :: ICMPRewriter(rw:0, TRANSLATE_SRC true);
 
 elementclass Port { $device, $address |
   FromDevice($device, METHOD $METHOD) -> HostEtherFilter($address, DROP_OTHER true) -> kind :: Classifier(12/0806 20/0001, 12/0806 20/0002, 12/0800, -);

@@ -7,12 +7,13 @@
 //
 // IN leads to the private network, OUT to the provider; INSIDE and OUTSIDE are the gateway's addresses there, and the kernel should
 // have none on either. Connections that begin inside get the gateway's public address and a port of their own; so do pings. Active
-// FTP works, and ICMP errors find their way to the host whose packet caused them. From outside only the web server WEB can be reached, by the
-// public address also from inside.
+// FTP works, and ICMP errors find their way to the host whose packet caused them; those from inside leave as the gateway's. From outside
+// only the web server WEB can be reached, by the public address also from inside.
 //
 // MAPPING endpoint-independent gives each address and port inside one public port for all it sends to, which applications that find their
-// peers by a third party (STUN, games, calls) need; FILTERING says who may send to it there: endpoint-independent, address-dependent, or
-// address-and-port-dependent (RFC 4787). Hosts inside then reach each other by what they are outside, too.
+// peers by a third party (STUN, games, calls) need, and so each identifier of pings; FILTERING says who may send to a port there:
+// endpoint-independent, address-dependent, or address-and-port-dependent (RFC 4787). Hosts inside then reach each other by what they are
+// outside, too.
 //
 // FLOWS connections are remembered, 160 bytes each; when there are more, those go first that are closest to their timeout, so that
 // half-open connections of a flood go before established ones. With MAPPING endpoint-independent each address and port inside counts
@@ -29,8 +30,11 @@ IPRewriterPatterns(share outside 1024-65535 - -);
 // Input 0: from inside. Input 1: from outside, for the web server. Input 2: from outside, only what is known, or let in by FILTERING.
 // Output 0 leads outside, output 1 inside.
 rw :: IPRewriter(pattern share 0 1, pattern - - web 80 1 0, drop, MAPPING_CAPACITY $FLOWS, MAPPING $MAPPING, FILTERING $FILTERING);
-ping :: ICMPPingRewriter(pattern share 0 1, drop, MAPPING_CAPACITY rw);
-errors :: ICMPRewriter(rw ping);
+ping :: ICMPPingRewriter(pattern share 0 1, drop, MAPPING_CAPACITY rw, MAPPING $MAPPING);
+
+// Errors about packets that were translated, from outside and from inside (RFC 5508, section 4), by the output that such packets have.
+errors_in :: ICMPRewriter(rw:0 ping:0);
+errors_out :: ICMPRewriter(rw:0 ping:0, TRANSLATE_SRC true);
 
 // A network interface: IP packets that arrive leave by the output, IP packets at the input are sent to their neighbours.
 elementclass Port { $device, $address |
@@ -55,19 +59,20 @@ in :: Port($IN, inside);
 out :: Port($OUT, outside);
 
 // From inside. What is for the gateway itself ends here.
-in -> from_in :: IPClassifier(dst host inside:ip, tcp dst port 21, tcp or udp, icmp type echo, -);
+in -> from_in :: IPClassifier(dst host inside:ip, tcp dst port 21, tcp or udp, icmp type echo, icmp, -);
 from_in[0] -> Discard;
 from_in[1] -> FTPPortMapper(rw, rw, 0) -> [0]rw;
 from_in[2] -> [0]rw;
 from_in[3] -> [0]ping;
-from_in[4] -> Discard;
+from_in[4] -> errors_out;
+from_in[5] -> Discard;
 
 // From outside.
 out -> from_out :: IPClassifier(tcp dst port 80, tcp or udp, icmp type echo-reply, icmp, -);
 from_out[0] -> [1]rw;
 from_out[1] -> [2]rw;
 from_out[2] -> [1]ping;
-from_out[3] -> errors;
+from_out[3] -> errors_in;
 from_out[4] -> Discard;
 
 // To the outside: a hop further, by the provider if need be. Who sent a packet in circles hears of it.
@@ -75,16 +80,23 @@ to_out :: DecIPTTL -> StaticIPLookup(outside:ipnet 0, 0.0.0.0/0 provider 0) -> o
 rw[0] -> hairpin :: IPClassifier(dst host outside:ip and tcp dst port 80, dst host outside:ip, -);
 hairpin[2] -> to_out;
 ping[0] -> to_out;
-to_out[1] -> ICMPError(outside, timeexceeded) -> errors;
+to_out[1] -> ICMPError(outside, timeexceeded) -> errors_in;
 
 // Who is inside and asks for the public address means a host inside, and both see each other under that address (RFC 4787, section 6; RFC
 // 5382, REQ-8).
 hairpin[0] -> [1]rw;
 hairpin[1] -> [2]rw;
 
+// An error about such a packet is one for the other host inside.
+errors_out[0] -> told :: IPClassifier(dst host outside:ip, -);
+told[0] -> errors_in;
+told[1] -> to_out;
+errors_out[1] -> Discard;
+
 // To the inside: the rewriters have set the destination.
 to_in :: DecIPTTL -> in;
 rw[1] -> to_in;
 ping[1] -> to_in;
-errors -> to_in;
-to_in[1] -> ICMPError(outside, timeexceeded) -> ICMPRewriter(rw ping) -> out; // tells of the packet as it came
+errors_in[0] -> Discard; // it quotes a packet as only hosts inside see it
+errors_in[1] -> to_in;
+to_in[1] -> ICMPError(outside, timeexceeded) -> errors_out; // tells of the packet as it came

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # conf/nat.click between a private network and a provider: connections and pings from inside, the web server from outside, and a flood of
-# SYNs to that, which takes nothing from connections that exist.
+# SYNs to that, which takes nothing from connections that exist. Errors go both ways.
 source "$(dirname "$0")/lib.sh"
 
 build
@@ -19,6 +19,20 @@ says "the web server from outside" "hello" in_h2 bash -c "connects 10.0.2.1 80"
 says "the same by the public address from inside" "hello" in_h1 bash -c "connects 10.0.2.1 80"
 says "under the public address" "10.0.2.1$" cat "$work/web"
 says "an error about a known packet" "Connection refused" in_h1 bash -c "connects 10.0.2.2 7001"
+in_h2 timeout 5 python3 -c "
+import socket, time
+s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+s.bind(('', 9000))
+s.connect(s.recvfrom(100)[1])
+time.sleep(0.3)
+s.send(b'answer')
+try: s.recv(100)
+except OSError as error: print(s.getpeername()[0], error.strerror)" >"$work/refused" &
+refused=$!
+wait_for "a server of datagrams" bash -c "ip netns exec '$h2' ss -lun | grep -q :9000"
+in_h1 python3 -c "import socket; socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b'ask', ('10.0.2.2', 9000))"
+wait "$refused" || true
+says "an error from a host inside that listens no more" "10.0.2.1 Connection refused" cat "$work/refused"
 says "another port from outside" "timed out" in_h2 bash -c "connects 10.0.2.1 7000"
 
 in_h1 python3 "$root/tests/netns/echo.py" hold 10.0.2.2 7000 "$work/end" >"$work/held" &

@@ -1,9 +1,10 @@
-//! Elements that know flows: network address translation, flow managers, load balancers.
+//! Elements that know flows: network address translation, flow managers, load balancers, connection tracking, accounting.
 //!
 //! One element is one file: its manual first, its tests last.
 
 #![forbid(unsafe_code)]
 
+pub mod account;
 mod aliases;
 pub mod balance;
 pub mod flow;
@@ -16,7 +17,8 @@ use router::Class;
 use std::sync::LazyLock;
 
 /// The classes, by family.
-pub static FAMILIES: &[&[&Class]] = &[balance::CLASSES, flow::CLASSES, rewrite::CLASSES, track::CLASSES];
+pub static FAMILIES: &[&[&Class]] =
+    &[account::CLASSES, balance::CLASSES, flow::CLASSES, rewrite::CLASSES, track::CLASSES];
 
 /// The classes by their other names.
 pub static ALIASES: LazyLock<Vec<Class>> = LazyLock::new(|| Class::aliases(FAMILIES, aliases::NAMES));

@@ -10,6 +10,8 @@
 // The models need a part of the table, and run none of the tests in these files.
 #![allow(dead_code, unused_imports)]
 
+#[path = "../src/rewrite/counts.rs"]
+mod counts;
 #[path = "../src/rewrite/deltas.rs"]
 mod deltas;
 #[path = "../src/rewrite/editor.rs"]
@@ -18,6 +20,8 @@ mod editor;
 mod exhausted;
 #[path = "../src/rewrite/expiry.rs"]
 mod expiry;
+#[path = "../src/rewrite/flow_events.rs"]
+mod flow_events;
 #[path = "../src/rewrite/flow_set.rs"]
 mod flow_set;
 #[path = "../src/rewrite/index.rs"]
@@ -42,6 +46,8 @@ mod sync {
 
     pub(super) const LANES: usize = 2;
     pub(super) const BLOCK: u32 = 1;
+    pub(super) const ROOM: usize = 2;
+    pub(super) const PART: usize = 1;
     pub(super) const SHARDS: usize = 2;
     pub(super) const SLOTS: usize = 2;
     pub(super) const FIRST_CHUNK: u32 = 8;
@@ -259,14 +265,18 @@ mod sync {
         (!without("hold_lane")).then(lock)
     }
 
+    pub(super) fn recalled(left: &mut usize) -> usize {
+        if without("recall") { 0 } else { std::mem::take(left) }
+    }
+
     pub(super) fn in_order([a, b]: [usize; 2]) -> [usize; 2] {
         if without("lock_order") { [a, b] } else { [a.min(b), a.max(b)] }
     }
 }
 
+use counts::InputCounts;
 use elements_shared::flow_id::FlowId;
 use flow_set::{Entered, FlowSet};
-use lane::InputCounts;
 use loom::thread;
 use policy::{Policy, Timeouts};
 use record::{FORWARD, MAPPINGS, NewFlow};
@@ -411,7 +421,7 @@ impl World {
             });
             assert_eq!(entries, 1, "entries of {}, of {all:?}", key.id());
         }
-        let counted = self.counts[0].flows.load(Relaxed) as usize;
+        let counted = self.counts[0].flows() as usize;
         assert_eq!([self.set.size(), counted], [all.len(); 2], "flows are counted");
         assert!(all.len() as i64 <= i64::from(self.set.capacity()), "too many flows: {all:?}");
     }
@@ -490,6 +500,15 @@ fn room_for_one() {
     let world = World::new(1, &[]);
     let came = side_by_side(&world, [flow(1, 1), flow(2, 2)], true);
     assert!(matches!(came, [Made(_), Made(_) | Refused]), "one takes the other's place: {came:?}");
+}
+
+/// A worker has room left when another one needs it.
+fn room_that_another_one_has() {
+    let world = World::new(2, &[]);
+    assert!(matches!(world.enter(0, &flow(1, 1), true, NOW), Made(_)));
+    let came = side_by_side(&world, [flow(2, 2), flow(3, 3)], true);
+    assert!(matches!(came, [Made(_), Made(_) | Refused]), "{came:?}");
+    assert_eq!(world.set.size(), 2, "all room is used");
 }
 
 /// The table is full when two workers meet the same flow.
@@ -576,6 +595,7 @@ const MODELS: &[(&str, fn())] = models! {
     a_look_beside_one_who_adds
     a_look_beside_two_who_add
     room_for_one
+    room_that_another_one_has
     the_same_flow_in_a_full_table
     a_look_at_one_who_goes
     expiry_beside_one_who_adds
@@ -599,6 +619,8 @@ const MUTANTS: &[(&str, &str, &str)] = &[
     // Numbers are read, then written: room, and records, are given twice.
     ("one_step", "room_for_one", "flows"),
     ("one_step", "two_flows_of_a_new_mapping", "counted for the mapping"),
+    // Room is given anew while a lane goes on using it.
+    ("recall", "room_that_another_one_has", "too many flows"),
     // A mapping may go between being found and being counted.
     ("hold_lane", "a_mapping_whose_last_flow_goes", "counted for the mapping"),
     // Who finds an entry need not find its record filled in.

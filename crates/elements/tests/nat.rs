@@ -144,6 +144,83 @@ fn answers_and_errors_come_back_and_strangers_do_not() {
     );
 }
 
+/// An error that a host inside sends about an answer, or a router there, leaves as one of the gateway about the answer as it came. None
+/// leaves about what was not translated, and none that comes from outside goes back there.
+#[test]
+fn errors_from_inside_leave_as_the_gateways() {
+    let (host, far, gateway) = ("10.0.0.5", "198.51.100.7", "203.0.113.2");
+    let about = |port| unreachable(packet(UDP, far, host, &datagram(port, 5000)));
+    let told = |from| frame(1, ICMP, from, far, &about(53));
+    let [inside, outside] = run(
+        "nat.click",
+        &[("in", host), ("out", "203.0.113.1")],
+        [
+            vec![
+                frame(1, UDP, host, far, &datagram(5000, 53)),
+                told(host),
+                told("10.0.0.254"),
+                frame(1, ICMP, host, far, &about(54)),
+            ],
+            vec![frame(2, ICMP, far, gateway, &about(53))],
+        ],
+    );
+    let about = unreachable(packet(UDP, far, gateway, &datagram(53, 5000)));
+    let told = packet(ICMP, gateway, far, &about);
+    assert_eq!(outside, [packet(UDP, gateway, far, &datagram(5000, 53)), told.clone(), told]);
+    assert_eq!(inside, [] as [Vec<u8>; 0]);
+}
+
+/// An error about a packet between two hosts inside that see each other's public endpoints goes to its sender, about the packet that it sent (RFC
+/// 5508, REQ-7). So does one about a packet to the server.
+#[test]
+fn errors_between_hosts_inside_come_back() {
+    let (a, b, gateway, far, web) = ("10.0.0.5", "10.0.0.6", "203.0.113.2", "198.51.100.7", "10.0.0.80");
+    let syn = [&[0x13, 0x88, 0, 80, 0, 0, 0, 1, 0, 0, 0, 0, 0x50, 2, 1, 0][..], &[0; 4]].concat();
+    let behaviour = [("MAPPING", "endpoint-independent"), ("FILTERING", "endpoint-independent")];
+    let tcp = ip_proto::TCP;
+    let [inside, outside] = run_with(
+        "nat.click",
+        &behaviour,
+        &[("in", a), ("in", b), ("in", web), ("out", "203.0.113.1")],
+        [
+            vec![
+                frame(1, UDP, a, far, &datagram(5000, 53)),
+                frame(1, UDP, b, far, &datagram(6000, 53)),
+                frame(1, UDP, a, gateway, &datagram(5000, 6000)),
+                frame(1, ICMP, b, gateway, &unreachable(packet(UDP, gateway, b, &datagram(5000, 6000)))),
+                frame(1, tcp, a, gateway, &syn),
+                frame(1, ICMP, web, gateway, &unreachable(packet(tcp, gateway, web, &syn))),
+            ],
+            Vec::new(),
+        ],
+    );
+    assert_eq!(outside.len(), 2);
+    let errors: Vec<_> = inside.into_iter().filter(|packet| packet[9] == ICMP).collect();
+    let told = |about| packet(ICMP, gateway, a, &unreachable(about));
+    assert_eq!(errors[0], told(packet(UDP, a, gateway, &datagram(5000, 6000))));
+    // The checksum of TCP, which is not filled in here, is adjusted beyond the eight bytes that count.
+    assert_eq!((errors.len(), &errors[1][12..20]), (2, &told(Vec::new())[12..20]));
+    assert_eq!(errors[1][40..52], packet(tcp, a, gateway, &syn)[12..24]);
+}
+
+/// A packet that has come a long way ends at the gateway, and its sender hears of it, by the provider.
+#[test]
+fn who_sent_a_packet_that_ends_here_hears_of_it() {
+    let (host, far, gateway) = ("10.0.0.5", "198.51.100.7", "203.0.113.2");
+    let mut last = frame(2, UDP, far, gateway, &datagram(53, 5000));
+    last[14 + 8] = 1;
+    ipv4::fill_checksum(&mut last[14..]).expect("a header");
+    let [inside, outside] = run(
+        "nat.click",
+        &[("in", host), ("out", "203.0.113.1")],
+        [vec![frame(1, UDP, host, far, &datagram(5000, 53))], vec![last.clone()]],
+    );
+    assert_eq!((inside.len(), outside.len()), (0, 2));
+    assert_eq!((outside[1][20], &outside[1][12..20]), (11, &[203, 0, 113, 2, 198, 51, 100, 7][..]));
+    // The hops that it had left are gone here.
+    assert_eq!(outside[1][40..], last[14 + 12..]);
+}
+
 /// A host inside that asks for the server by its public address reaches it, under that address.
 #[test]
 fn the_server_is_reached_by_its_public_address_from_inside() {
@@ -193,11 +270,12 @@ fn hosts_reach_each_other_by_their_public_endpoints() {
     assert_eq!(inside, expected[..2]);
 }
 
-/// Connections take turns among the servers, and each server's answers come from the service.
+/// Connections take turns among the servers, and each server's answers and errors come from the service.
 #[test]
 fn load_balancer() {
     let (client, service) = ("198.51.100.7", "203.0.113.10");
     let servers = ["10.0.0.11", "10.0.0.12", "10.0.0.13"];
+    let to = |server: usize, port| packet(UDP, client, servers[server], &datagram(port, 53));
     let neighbours = servers.map(|server| ("inside", server)).into_iter().chain([("outside", "203.0.113.1")]);
     let [clients, inside] = run(
         "load-balancer.click",
@@ -209,12 +287,16 @@ fn load_balancer() {
             vec![
                 frame(2, UDP, servers[1], client, &datagram(53, 1001)),
                 frame(2, UDP, servers[1], client, &datagram(53, 1000)),
+                frame(2, ICMP, servers[1], client, &unreachable(to(1, 1001))),
             ],
         ],
     );
-    let to = |server: usize, port| packet(UDP, client, servers[server], &datagram(port, 53));
     assert_eq!(inside, [to(0, 1000), to(1, 1001), to(0, 1000), to(2, 1002), to(0, 1003)]);
-    assert_eq!(clients, [packet(UDP, service, client, &datagram(53, 1001))]);
+    let about = unreachable(packet(UDP, client, service, &datagram(1001, 53)));
+    assert_eq!(
+        clients,
+        [packet(UDP, service, client, &datagram(53, 1001)), packet(ICMP, service, client, &about)]
+    );
 }
 
 /// The server has its own address, other hosts get one; answers, connections from outside and errors find back.

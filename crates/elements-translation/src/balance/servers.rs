@@ -396,7 +396,7 @@ pub(crate) struct Balancer<A>(pub(crate) Servers<A>);
 
 /// Says what routes a load balancer has, as FastClick's do.
 pub(crate) fn tell_routes(cx: &Cx<'_>, routes: std::fmt::Arguments<'_>) {
-    cx.log(&format!("{} has {routes}", cx.info().nodes[cx.index()].declaration()));
+    cx.log(format_args!("{} has {routes}", cx.info().nodes[cx.index()].declaration()));
 }
 
 impl<A: Target> Simple for Balancer<A> {

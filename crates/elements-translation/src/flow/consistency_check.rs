@@ -41,7 +41,8 @@ use elements_shared::parked::Parked;
 use elements_shared::sprintf::general;
 use packet::Packet;
 use router::{
-    Class, Config, ConfigError, Cx, Element, Handlers, PerPacket, Residency, Simple, TableSize, Verdict,
+    Class, Config, ConfigError, Cx, Element, Handlers, Level, PerPacket, Residency, Simple, TableSize,
+    Verdict,
 };
 use std::any::Any;
 use std::collections::{BTreeMap, HashMap};
@@ -192,7 +193,10 @@ impl ConsistencyCheck {
             self.count(Count::BrokenFlows);
         }
         if self.verbose {
-            cx.log(&format!("{}: number {number} after {old} in the same flow", cx.name()));
+            cx.say(
+                Level::Warning,
+                format_args!("{}: number {number} after {old} in the same flow", cx.name()),
+            );
         }
     }
 }
@@ -239,7 +243,10 @@ impl Simple for ConsistencyCheck {
         };
         let lost = if self.parked.is_empty() { 0 } else { self.parked.with(beyond) };
         if lost > 0 {
-            cx.log(&format!("{}: {lost} flows lost (there is room for {most} now)", cx.name()));
+            cx.say(
+                Level::Warning,
+                format_args!("{}: {lost} flows lost (there is room for {most} now)", cx.name()),
+            );
         }
     }
 

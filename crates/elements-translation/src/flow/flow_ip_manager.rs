@@ -70,7 +70,7 @@ use elements_shared::flow_parking::Leftover;
 use elements_shared::ip_header::NO_HEADER;
 use packet::{BATCH_MAX, Batch, FlowTag, Packet};
 use router::{
-    Class, Config, ConfigError, Cx, Element, Handlers, Merge, PerPacket, Residency, Simple, TableSize,
+    Class, Config, ConfigError, Cx, Element, Handlers, Level, Merge, PerPacket, Residency, Simple, TableSize,
     Verdict, metric,
 };
 use std::any::Any;
@@ -305,7 +305,10 @@ impl Simple for Manager {
         let lost = self.table.adopt(table, numbers.shift(&old), cx.now_ns());
         if lost > 0 {
             let room = self.flows.per_worker();
-            cx.log(&format!("{}: {lost} flows lost (a worker has room for {room} now)", cx.name()));
+            cx.say(
+                Level::Warning,
+                format_args!("{}: {lost} flows lost (a worker has room for {room} now)", cx.name()),
+            );
         }
         for (at, generation) in self.table.generations().enumerate() {
             self.flows.set_generation(self.start + at, generation);
@@ -320,7 +323,10 @@ impl Simple for Manager {
         let room = self.flows.total();
         let lost = self.flows.parking().settle(room, |flow| numbers.is_live(flow));
         if lost > 0 {
-            cx.log(&format!("{}: {lost} flows lost (there is room for {room} now)", cx.name()));
+            cx.say(
+                Level::Warning,
+                format_args!("{}: {lost} flows lost (there is room for {room} now)", cx.name()),
+            );
         }
         if self.table.ages() && !self.flows.parking().is_empty() {
             cx.timers().after(0, self.interval);

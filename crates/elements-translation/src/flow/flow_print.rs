@@ -57,11 +57,11 @@ impl FlowPrint {
             Some((count, _)) => {
                 *count += packets as u64;
                 let (name, number) = (cx.name(), flow.number);
-                cx.log(&format!("{name}: {packets} packets from flow {number}. Count : {count}"));
+                cx.print(&format!("{name}: {packets} packets from flow {number}. Count : {count}"));
                 true
             }
             None => {
-                cx.log(&format!("{packets} packets not from a specific flow..."));
+                cx.print(&format!("{packets} packets not from a specific flow..."));
                 false
             }
         }

@@ -44,7 +44,8 @@
 use super::apply::{adjusted, difference, set_word, word};
 use packet::{Batch, Packet};
 use router::{
-    Class, Config, ConfigError, Cx, Element, FromArg, Residency, Scope, Verdict, parse_boolean, parse_integer,
+    Class, Config, ConfigError, Cx, Element, FromArg, Level, Residency, Scope, Verdict, parse_boolean,
+    parse_integer,
 };
 use std::any::Any;
 use std::collections::HashMap;
@@ -337,7 +338,7 @@ impl Element for AddressTranslator {
             if old.arguments == self.arguments {
                 *self = *old;
             } else {
-                cx.log(&format!("{}: mappings lost (other arguments)", cx.name()));
+                cx.say(Level::Warning, format_args!("{}: mappings lost (other arguments)", cx.name()));
             }
         }
     }

@@ -74,7 +74,7 @@ impl RewriterArgs {
             .keyword("SET_AGGREGATE", &mut self.set_aggregate)
             .keyword("HANDLE_MIGRATION", &mut self.handle_migration);
         if !matches!(kind, Kind::Addr | Kind::Pair) {
-            args = args.keyword("DST_ANNO", &mut self.dst_anno);
+            args = args.keyword("DST_ANNO", &mut self.dst_anno).keyword("MAPPING", &mut self.mapping);
         }
         if matches!(kind, Kind::Ip | Kind::Tcp) {
             args = args
@@ -90,7 +90,7 @@ impl RewriterArgs {
                 .keyword("UDP_GUARANTEE", &mut self.udp_guarantee);
         }
         if matches!(kind, Kind::Ip | Kind::Tcp | Kind::Udp) {
-            args = args.keyword("MAPPING", &mut self.mapping).keyword("FILTERING", &mut self.filtering);
+            args = args.keyword("FILTERING", &mut self.filtering);
         }
         if kind == Kind::Udp {
             args = args.keyword("STREAMING_TIMEOUT", &mut self.streaming_timeout);

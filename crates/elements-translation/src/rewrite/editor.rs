@@ -2,11 +2,13 @@
 //!
 //! See [`super::flow_set`].
 
+use super::counts::InputCounts;
 use super::deltas::Deltas;
 use super::exhausted::{self, Exhausted};
 use super::expiry::{BEST_EFFORT, GUARANTEED};
+use super::flow_events::{Event, Log, What};
 use super::flow_set::{FlowMatch, FlowSet};
-use super::lane::{BESIDE, InputCounts, Lane, Owner, directions};
+use super::lane::{BESIDE, Lane, Owner, directions};
 use super::policy::Policy;
 use super::record::{FORWARD, Flow, NewFlow, flag};
 use super::sync::{LANES, MutexGuard};
@@ -54,6 +56,7 @@ impl<'s> Editor<'s> {
             self.lanes[self.at].removed.push(record);
             return None;
         }
+        self.recall();
         self.count(flow, 1);
         self.replace(record);
         let capacity = i64::from(self.set.capacity());
@@ -63,10 +66,12 @@ impl<'s> Editor<'s> {
             if victim == record {
                 flow.change_flags(flag::MAPPED, 0); // who adds it has counted it
             }
-            self.remove(victim);
             if victim == record {
+                self.take_out(record);
                 return None;
             }
+            self.lanes[self.at].log.set_now(now_ms);
+            self.remove(victim);
         } else {
             let slab = &self.set.slab;
             self.lanes[self.at].shift(slab, now_ms, BESIDE);
@@ -76,6 +81,13 @@ impl<'s> Editor<'s> {
 
     /// Removes a flow.
     pub(super) fn remove(&mut self, record: u32) {
+        let Some(flow) = self.set.slab.get(record).filter(|flow| flow.map().is_some()) else { return };
+        self.lanes[flow.lane()].log.add(|| flow.describe().event(false));
+        self.take_out(record);
+    }
+
+    /// Removes a flow that nothing is told of.
+    fn take_out(&mut self, record: u32) {
         let Some(flow) = self.set.slab.get(record) else { return };
         if flow.map().is_none() {
             return;
@@ -136,9 +148,48 @@ impl<'s> Editor<'s> {
         self.exhausted.add(map, domain);
     }
 
+    /// Tells that a flow of a protocol, or of any, found nothing left at that time.
+    pub(super) fn tell_exhausted(&mut self, domain: exhausted::Domain, protocol: u8, now_ms: u64) {
+        let (what, first) = match domain.id.saddr {
+            0 => (What::NoAddresses, domain.range.0),
+            address => (What::NoPorts, address),
+        };
+        let translated = [(first.into(), 0), (domain.id.destination(), domain.id.dport)];
+        self.log(now_ms).add_shortage(|| Event { protocol, translated, ..Event::new(what) });
+    }
+
+    /// Tells that a worker's flow was made, or that there was no room for it.
+    pub(super) fn tell_entered(&mut self, new: &NewFlow, is_made: bool, now_ms: u64) {
+        let capacity = self.set.capacity().max(0) as u32;
+        let log = self.log(now_ms);
+        match is_made {
+            true => log.add(|| new.event(true)),
+            false => {
+                log.add_shortage(|| Event { protocol: new.protocol, ..Event::new(What::Full(capacity)) })
+            }
+        }
+    }
+
+    /// Tells that a flow of the configuration before has ended.
+    pub(super) fn tell_ended(&mut self, gone: &NewFlow, now_ms: u64) {
+        self.log(now_ms).add(|| gone.event(false));
+    }
+
+    /// Tells nothing for a while, or does so again.
+    pub(super) fn pause_events(&mut self, is_paused: bool) {
+        self.lanes.iter_mut().for_each(|lane| lane.log.pause(is_paused));
+    }
+
+    /// The log of the lane that flows are added to.
+    fn log(&mut self, now_ms: u64) -> &mut Log {
+        let log = &mut self.lanes[self.at].log;
+        log.set_now(now_ms);
+        log
+    }
+
     /// Removes all flows that a map's input has made.
     pub(super) fn remove_input(&mut self, map: u32, input: usize) {
-        for record in 0..self.set.next.load(Relaxed) {
+        for record in 0..self.set.next.0.load(Relaxed) {
             let flow = self.set.slab.get(record);
             if flow.is_some_and(|flow| flow.map() == Some(map) && flow.input() == input) {
                 self.remove(record);
@@ -148,7 +199,7 @@ impl<'s> Editor<'s> {
 
     /// Removes all flows, of all owners.
     pub(super) fn clear(&mut self) {
-        for record in 0..self.set.next.load(Relaxed) {
+        for record in 0..self.set.next.0.load(Relaxed) {
             // Mappings go with their flows: a worker may be about to add one.
             if self.set.slab.get(record).is_some_and(|flow| !flow.is_mapping()) {
                 self.remove(record);
@@ -159,6 +210,8 @@ impl<'s> Editor<'s> {
     /// Removes flows whose time is over, and others while there are too many. Looks at `most` flows, and says whether
     /// there may be more.
     pub(super) fn shrink(&mut self, now_ms: u64, most: usize) -> bool {
+        self.lanes.iter_mut().for_each(|lane| lane.log.set_now(now_ms));
+        self.recall();
         // One thing after the other: who has to go shows only when all are where they belong.
         if self.shift(now_ms, most) || self.expire(now_ms, most) {
             return true;
@@ -246,8 +299,14 @@ impl<'s> Editor<'s> {
     }
 
     fn count(&mut self, flow: &Flow, by: i32) {
-        self.set.size.0.fetch_add(by as isize as usize, Relaxed); // wraps: subtracts
-        self.lanes[flow.lane()].count(flow, by);
+        self.set.room.0.add(by);
+        self.lanes[flow.lane()].count(self.set, flow, by);
+    }
+
+    /// Takes back what room lanes have left, if there is no other.
+    fn recall(&mut self) {
+        let lanes = self.lanes.iter_mut().map(|lane| &mut lane.room);
+        self.set.room.0.recall(self.set.capacity(), lanes);
     }
 
     /// The first flow of a heap, of all lanes: its time and its record.

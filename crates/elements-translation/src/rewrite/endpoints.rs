@@ -1,5 +1,5 @@
 //! Endpoints inside that are the same outside wherever they send, and who reaches them there: mapping and filtering as RFC 4787 (UDP, sections
-//! 4 and 5) and RFC 5382 (TCP, REQ-1 and REQ-3) name them.
+//! 4 and 5) and RFC 5382 (TCP, REQ-1 and REQ-3) name them. So are the identifiers of pings mapped (RFC 5508, REQ-1).
 //!
 //! The table of flows has a record more for each endpoint: its mapping, which is found by the endpoint or by what it is outside, and so
 //! cannot be another's. It counts the endpoint's flows and goes with the last of them. Where filtering asks for it, the endpoint has another
@@ -7,10 +7,10 @@
 //!
 //! A worker that makes a flow counts it first, then adds it: the mapping stays meanwhile, as its removal takes all lanes, and the count one.
 
-use super::apply::{address_words, difference, words};
+use super::apply::{address_words, difference};
 use super::flow_set::{Entered, FlowMatch, FlowSet};
 use super::input::Input;
-use super::nat::{Circumstances, Nat};
+use super::nat::{CONTENDED, Circumstances, NOT_MADE, Nat, ROUNDS};
 use super::record::{FORWARD, Flow, MAPPINGS, NewFlow, REPLY};
 use elements_shared::flow_filter::protocol_name;
 use elements_shared::flow_id::{FlowId, Key};
@@ -20,7 +20,7 @@ use std::fmt::Write as _;
 /// Who reaches a mapped endpoint from outside (RFC 4787, section 5).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Filtering {
-    /// Whoever sends to it.
+    /// Any host.
     EndpointIndependent,
     /// Hosts that it has sent to.
     AddressDependent,
@@ -63,6 +63,9 @@ impl Filtering {
 
 impl Nat {
     /// Makes the flow of a key, as what its endpoint is outside, or finds that another worker has made it; says which.
+    ///
+    /// # Errors
+    /// Why there is none.
     #[expect(clippy::too_many_arguments, reason = "a packet's circumstances")]
     pub(super) fn make_mapped<'t>(
         &self,
@@ -73,12 +76,15 @@ impl Nat {
         key: Key,
         protocol: u8,
         with: &mut Circumstances<'_>,
-    ) -> Option<(FlowMatch<'t>, bool)> {
+    ) -> Result<(FlowMatch<'t>, bool), &'static str> {
         let endpoint = self.endpoint(set, turn, at, input, key, protocol, with)?;
-        self.enter_mapped(set, turn, endpoint.flow, key.id(), protocol, with)
+        self.enter_mapped(set, turn, endpoint.flow, key.id(), protocol, with).ok_or(NOT_MADE)
     }
 
     /// The mapping of a flow's endpoint, which is made if need be. The flow counts for it from here on.
+    ///
+    /// # Errors
+    /// Why there is none.
     #[expect(clippy::too_many_arguments, reason = "a packet's circumstances")]
     fn endpoint<'t>(
         &self,
@@ -89,25 +95,26 @@ impl Nat {
         key: Key,
         protocol: u8,
         with: &mut Circumstances<'_>,
-    ) -> Option<FlowMatch<'t>> {
+    ) -> Result<FlowMatch<'t>, &'static str> {
         let anywhere = FlowId { daddr: 0, dport: 0, ..key.id() };
         let mappings = Key::new(key.map() | MAPPINGS, anywhere);
         let known = Key::new(mappings.map(), FlowId { dport: at as u16, ..anywhere });
-        // Each further round means that another worker has made a mapping, or removed one.
-        loop {
+        // Each further round means that another worker has made a mapping, or removed one. Or that the endpoint has no address and no port: then
+        // what it is found by may be what another one is outside.
+        for _ in 0..ROUNDS {
             if let Some(found) = set.hold(turn, with.worker, known, FORWARD) {
-                return Some(found);
+                return Ok(found);
             }
             let Some(choice) = self.choose(set, turn, input, mappings, with) else {
                 // Perhaps because another worker has made this very mapping, with the last number.
-                return set.hold(turn, with.worker, known, FORWARD);
+                return set.hold(turn, with.worker, known, FORWARD).ok_or(NOT_MADE);
             };
-            let new =
-                self.describe(at, Key::new(key.map(), anywhere), protocol, choice.id, choice.outputs)?;
+            let new = self.describe(at, key, protocol, choice.id, choice.outputs).ok_or(NOT_MADE)?;
             if let Entered::Refused = set.enter(turn, with.worker, &new.mapping(0), true, with.now_ms) {
-                return None;
+                return Err(NOT_MADE);
             }
         }
+        Err(CONTENDED)
     }
 
     /// Adds a flow of an endpoint, for whose mapping it counts already. Otherwise it counts no more.
@@ -121,14 +128,14 @@ impl Nat {
         with: &Circumstances<'_>,
     ) -> Option<(FlowMatch<'t>, bool)> {
         let mapping = endpoint.describe();
-        let rewritten = FlowId { daddr: id.daddr, dport: id.dport, ..mapping.rewritten };
+        let rewritten = self.completed(FlowId { daddr: id.daddr, dport: id.dport, ..mapping.rewritten });
         let new = NewFlow {
             map: mapping.map & !MAPPINGS,
             protocol,
             id,
             rewritten,
             ip_change: difference(address_words(id), address_words(rewritten)),
-            transport_change: difference(words(id), words(rewritten)),
+            transport_change: self.transport_change(id, rewritten),
             mapped: true,
             ..mapping
         };
@@ -150,7 +157,7 @@ impl Nat {
         let most = self.filtering.map_or(0, Filtering::mappings);
         // The first one is the mapping itself.
         new.mappings().take(most).skip(1).all(|note| {
-            loop {
+            for _ in 0..ROUNDS {
                 if set.hold(turn, with.worker, note.keys()[FORWARD], FORWARD).is_some() {
                     return true;
                 }
@@ -159,6 +166,7 @@ impl Nat {
                     Entered::Taken | Entered::Refused => return false,
                 }
             }
+            false
         })
     }
 

@@ -1,9 +1,11 @@
 //! Tests of endpoint-independent mapping and of filtering: against a naive translator, with threads, and with packets.
 
+use super::counts::InputCounts;
 use super::endpoints::Filtering::{self, AddressAndPortDependent, AddressDependent, EndpointIndependent};
+use super::flow_events::What;
+use super::flow_set_tests::Told;
 use super::input::{Input, PatternRef, Spec};
-use super::lane::InputCounts;
-use super::nat::{Capacity, Circumstances, Kind, Miss, Nat, Plan};
+use super::nat::{Capacity, Circumstances, Kind, Miss, Nat, Plan, next_id};
 use super::pattern::Pattern;
 use super::policy::{Policy, Timeouts};
 use super::record::{FORWARD, MAPPINGS, REPLY};
@@ -12,7 +14,8 @@ use crate::testing::{errors, send};
 use elements_shared::flow_id::{FlowId, Key};
 use proptest::prelude::*;
 use rcu::{Domain, Turn};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::IpAddr;
 use std::sync::Arc;
 use wire::ip_proto;
 use wire::tcp::flag::SYN;
@@ -24,10 +27,15 @@ const PORTS: std::ops::RangeInclusive<u16> = 2000..=2003;
 
 /// A UDPRewriter's shared part: input 0 maps endpoints to [`PORTS`], input 1 drops.
 fn nat(filtering: Option<Filtering>, capacity: i32, guarantee_ms: u64, turn: Turn<'_>) -> Nat {
+    nat_of(Kind::Udp, filtering, capacity, guarantee_ms, turn)
+}
+
+/// The same of another rewriter.
+fn nat_of(kind: Kind, filtering: Option<Filtering>, capacity: i32, guarantee_ms: u64, turn: Turn<'_>) -> Nat {
     let pattern = Arc::new(Pattern::of_ports(&format!("{}-{}", PORTS.start(), PORTS.end())));
     let policy = Policy { guarantee_ms, timeouts: Timeouts::Plain(60_000) };
     let nat = Nat::new(Plan {
-        kind: Kind::Udp,
+        kind,
         element: 0,
         outputs: 2,
         workers: vec![0, 1],
@@ -72,6 +80,33 @@ fn flows(nat: &Nat, turn: Turn<'_>) -> Vec<Naive> {
     let mut all: Vec<Naive> = set.flows(turn, 0).map(naive).collect();
     all.sort();
     all
+}
+
+/// The flows and mappings that events tell of are those in the table.
+fn check_told(told: &mut Told, nat: &Nat, turn: Turn<'_>) {
+    let set = nat.set().expect("its own table");
+    told.hear(set);
+    let number = |address: IpAddr| match address {
+        IpAddr::V4(address) => address.to_bits(),
+        IpAddr::V6(_) => 0,
+    };
+    let (mut sessions, mut mappings) = (Vec::new(), Vec::new());
+    for event in &told.live {
+        let [inside, peer] = event.ends.map(|(address, port)| (number(address), port));
+        let port = event.translated[0].1;
+        match event.what {
+            What::SessionMade => sessions.push(Naive { inside, peer, port }),
+            _ => mappings.push((inside, port)),
+        }
+    }
+    sessions.sort();
+    mappings.sort();
+    assert_eq!(sessions, flows(nat, turn));
+    let kept = set.flows(turn, MAPPINGS).filter(|flow| flow.rewritten(FORWARD).daddr == 0);
+    let end = |id: FlowId| (id.saddr, id.sport);
+    let mut kept: Vec<_> = kept.map(|flow| (end(flow.id(FORWARD)), flow.rewritten(FORWARD).sport)).collect();
+    kept.sort();
+    assert_eq!(mappings, kept);
 }
 
 /// What the table says of a packet: the packet's other end and the port outside, or nothing if it is dropped.
@@ -194,6 +229,8 @@ proptest! {
         let mut filtering = FILTERINGS[first];
         let mut nat = nat(Some(filtering), capacity, guarantee_ms, reader.turn());
         let (mut model, mut now): (Vec<Naive>, u64) = (Vec::new(), 1_000_000);
+        let mut told = Told::default();
+        nat.want_events();
         for (step, op) in ops.into_iter().enumerate() {
             let turn = reader.turn();
             let expected = expect(&model, filtering, &op);
@@ -226,6 +263,7 @@ proptest! {
                 Op::Swap(to) => {
                     filtering = FILTERINGS[to];
                     let new = self::nat(Some(filtering), capacity, guarantee_ms, turn);
+                    new.want_events();
                     prop_assert_eq!(new.adopt(&nat, turn, now), 0);
                     nat = new;
                 }
@@ -251,7 +289,64 @@ proptest! {
                 prop_assert!(nat.set().is_some_and(|set| set.size() as i64 <= i64::from(capacity)));
             }
             check(&nat, turn);
+            check_told(&mut told, &nat, turn);
             reader.quiescent(); // removed records can be used again
+        }
+    }
+}
+
+proptest! {
+    /// The identifiers of pings are mapped as ports are: one to one, as long as a flow has them, also over a swap.
+    #[test]
+    fn pings(ops in prop::collection::vec((0u32..10, inside(), 0u32..3, PORTS), 0..120)) {
+        let mut reader = Domain::global().register("test");
+        fn new(turn: Turn<'_>) -> Nat {
+            nat_of(Kind::Ping, Some(AddressAndPortDependent), i32::MAX, 0, turn)
+        }
+        let (mut nat, mut model) = (new(reader.turn()), BTreeMap::<(End, u32), u16>::new());
+        for (what, inside, peer, id) in ops {
+            let (turn, peer) = (reader.turn(), 0x0506_0700 + peer);
+            let set = nat.set().expect("its own table");
+            let ask = |(host, id): End, peer| FlowId { saddr: host, sport: id, daddr: peer, dport: next_id(id) };
+            match what {
+                0..6 => {
+                    let known = model.iter().find(|((other, _), _)| *other == inside).map(|(_, &id)| id);
+                    let endpoints: BTreeSet<u16> = model.values().copied().collect();
+                    let came = packet(&nat, turn, 0, 0, ask(inside, peer), 1);
+                    match (known, came) {
+                        (Some(id), came) => prop_assert_eq!(came.map(|to| to.sport), Some(id)),
+                        (None, None) => prop_assert_eq!(endpoints.len(), PORTS.count()),
+                        (None, Some(to)) => prop_assert!(!endpoints.contains(&to.sport)),
+                    }
+                    if let Some(to) = came {
+                        prop_assert_eq!((to.saddr, to.daddr, to.dport), (OUTSIDE, peer, next_id(to.sport)));
+                        model.insert((inside, peer), to.sport);
+                    }
+                }
+                6 | 7 => {
+                    // Only whom the endpoint has asked answers.
+                    let answer = FlowId { saddr: peer, sport: next_id(id), daddr: OUTSIDE, dport: id };
+                    let asked = model.iter().find(|((_, other), port)| (*other, **port) == (peer, id));
+                    let came = packet(&nat, turn, 1, 1, answer, 1).map(|to| (to.daddr, to.dport));
+                    prop_assert_eq!(came, asked.map(|((inside, _), _)| *inside));
+                }
+                8 => {
+                    if let Some(found) = set.find(turn, Key::new(0, ask(inside, peer))) {
+                        set.edit(turn).remove(found.record);
+                    }
+                    model.remove(&(inside, peer));
+                }
+                _ => {
+                    let other = new(turn);
+                    prop_assert_eq!(other.adopt(&nat, turn, 1), 0);
+                    nat = other;
+                }
+            }
+            let set = nat.set().expect("its own table");
+            let endpoints: BTreeSet<End> = model.keys().map(|(inside, _)| *inside).collect();
+            prop_assert_eq!(set.size(), model.len() + endpoints.len());
+            prop_assert_eq!(set.flows(reader.turn(), MAPPINGS).count(), endpoints.len());
+            reader.quiescent();
         }
     }
 }
@@ -431,7 +526,23 @@ fn bad_arguments() {
             assert!(text.contains(error), "{class}, {rest}: {text}");
         }
     }
-    // An identifier of a ping is no endpoint.
-    let text = with("ICMPPingRewriter", "MAPPING endpoint-independent");
+    // Nor do strangers answer a ping.
+    let text = with("ICMPPingRewriter", "FILTERING endpoint-independent");
     assert!(text.contains("need 1 arguments"), "{text}");
+    assert!(with("ICMPPingRewriter", "MAPPING independent").contains("bad MAPPING"));
+}
+
+/// An endpoint without address and port is found by what another one is outside. Its packet is dropped for a reason, and counted.
+#[test]
+fn choosing_again_has_an_end() {
+    let nobody = |port: u16| udp(&format!("0.0.0.0:{port}"), "5.6.7.8:80");
+    let pattern = "pattern - 2-9# - - 0 0";
+    let config = format!(
+        "rw :: IPRewriter({pattern}, {pattern}, {pattern}, MAPPING endpoint-independent); Idle -> [0]rw; Idle -> [1]rw;
+         Inject -> MarkIPHeader -> [2]rw; rw -> Collect(0);"
+    );
+    let mut flow = send(&config, [nobody(9), nobody(0), nobody(7)]);
+    assert_eq!((ends(&flow.data(0))[0].as_str(), flow.data(0).len()), ("0.0.0.0:2 5.6.7.8:80", 2));
+    assert_eq!(flow.drops(), [(super::nat::CONTENDED, 1)]);
+    assert_eq!(flow.read("rw.mapping_failures"), "1");
 }

@@ -9,12 +9,14 @@
 //!
 //! `tests/flow_model.rs` tries small programs in every interleaving, with each of these protections and without it.
 
+use super::counts::{Apart, Room, Tally};
 use super::editor::Editor;
 use super::exhausted::{self, Exhausted, Marks};
+use super::flow_events::Event;
 use super::index::Index;
 use super::lane::Lane;
 use super::record::{Flow, NewFlow, Slab};
-use super::sync::{AtomicU32, AtomicUsize, LANES, Mutex, MutexGuard, hold_lane, look_again};
+use super::sync::{AtomicU32, LANES, Mutex, MutexGuard, hold_lane, look_again};
 use elements_shared::flow_id::{FlowId, Key};
 use elements_shared::keyed_hash::HashKey;
 use rcu::Turn;
@@ -24,10 +26,6 @@ use std::sync::{Arc, PoisonError};
 /// Flows of a rewriter whose arguments say nothing of them.
 pub(super) const FLOWS_MAX: i32 = 1 << 20;
 
-/// What is written while flows come and go: apart from what look-ups read.
-#[repr(align(128))]
-pub(super) struct Apart<T>(pub(super) T);
-
 /// The table.
 pub(super) struct FlowSet {
     pub(super) key: HashKey,
@@ -36,9 +34,11 @@ pub(super) struct FlowSet {
     pub(super) capacity: AtomicI32,
     /// Ranges that have nothing left.
     pub(super) exhausted: Arc<Marks>,
-    pub(super) size: Apart<AtomicUsize>,
+    /// Flows in the table, by lane; lanes take room for more.
+    pub(super) sizes: [Apart<Tally>; LANES],
+    pub(super) room: Apart<Room>,
     /// Records that no lane has yet begin here.
-    pub(super) next: AtomicU32,
+    pub(super) next: Apart<AtomicU32>,
     pub(super) lanes: [Apart<Mutex<Lane>>; LANES],
     /// Locked before lanes, which are locked in the order of their numbers.
     pub(super) known_exhausted: Mutex<Exhausted>,
@@ -96,16 +96,17 @@ impl FlowSet {
             slab: Arc::default(),
             capacity: AtomicI32::new(capacity),
             exhausted: known_exhausted.marks().clone(),
-            size: Apart(AtomicUsize::new(0)),
-            next: AtomicU32::new(0),
+            sizes: Default::default(),
+            room: Apart::default(),
+            next: Apart(AtomicU32::new(0)),
             lanes: std::array::from_fn(|number| Apart(Mutex::new(Lane::new(number)))),
             known_exhausted: Mutex::new(known_exhausted),
         }
     }
 
-    /// Flows in the table.
+    /// Flows in the table. Takes no lock: just now some may come and go.
     pub(super) fn size(&self) -> usize {
-        self.size.0.load(Relaxed)
+        self.sizes.iter().map(|lane| lane.0.get() as usize).sum()
     }
 
     /// Flows that the table may hold.
@@ -113,7 +114,7 @@ impl FlowSet {
         self.capacity.load(Relaxed)
     }
 
-    /// Changes the capacity. What is too much goes with the next [`Editor::shrink`].
+    /// Changes the capacity. What is too much goes with the next [`Editor::shrink`]; until then lanes use what room they have.
     pub(super) fn set_capacity(&self, capacity: i32) {
         self.capacity.store(capacity, Relaxed);
     }
@@ -186,7 +187,19 @@ impl FlowSet {
         if varies && editor.find(reply).is_some() {
             return Entered::Taken;
         }
-        editor.insert(new, now_ms, now_ms).map_or(Entered::Refused, Entered::Made)
+        let made = editor.insert(new, now_ms, now_ms);
+        editor.tell_entered(new, made.is_some(), now_ms);
+        made.map_or(Entered::Refused, Entered::Made)
+    }
+
+    /// Says whether an element asks for what happens to flows.
+    pub(super) fn want_events(&self, is_wanted: bool) {
+        (0..LANES).for_each(|lane| self.lane(lane).log.want(is_wanted));
+    }
+
+    /// Exchanges a lane's events for an empty list with room. Returns how many others were lost.
+    pub(super) fn take_events(&self, lane: usize, now_ms: Option<u64>, list: &mut Vec<Event>) -> u64 {
+        self.lane(lane).log.take(now_ms, list)
     }
 
     /// Finds the mapping that a key leads to in a direction, and counts one flow more for it. It stays until [`FlowSet::release`] is called

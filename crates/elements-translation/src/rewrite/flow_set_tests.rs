@@ -1,9 +1,11 @@
 //! Tests of the flow table: against a naive one, and with threads.
 
+use super::counts::InputCounts;
+use super::flow_events::{Event, WAITING, What};
 use super::flow_set::{Entered, FlowSet};
-use super::lane::InputCounts;
 use super::policy::{Policy, Timeouts};
 use super::record::NewFlow;
+use super::sync::LANES;
 use elements_shared::flow_id::{FlowId, Key};
 use proptest::prelude::*;
 use rcu::Domain;
@@ -37,6 +39,39 @@ fn flow(map: u32, host: u8, port: u16) -> NewFlow {
 
 fn keys(new: &NewFlow) -> [Key; 2] {
     [new.id, new.rewritten.reversed()].map(|id| Key::new(new.map, id))
+}
+
+/// What is there by what events say alone.
+#[derive(Default)]
+pub(super) struct Told {
+    list: Vec<Event>,
+    /// The events that have made what is there.
+    pub(super) live: Vec<Event>,
+}
+
+impl Told {
+    /// Takes what has happened. Each end is that of what was made before, in the same lane.
+    pub(super) fn hear(&mut self, set: &FlowSet) {
+        self.list.reserve(WAITING);
+        for lane in 0..LANES {
+            assert_eq!(set.take_events(lane, None, &mut self.list), 0);
+            for event in self.list.drain(..) {
+                let is_end = match event.what {
+                    What::SessionMade | What::MappingMade => None,
+                    What::SessionEnded => Some(What::SessionMade),
+                    What::MappingEnded => Some(What::MappingMade),
+                    _ => continue,
+                };
+                let Some(what) = is_end else {
+                    self.live.push(event);
+                    continue;
+                };
+                let is = |made: &Event| Event { what, at_ms: made.at_ms, ..event } == *made;
+                let at = self.live.iter().position(is).expect("it was made");
+                self.live.swap_remove(at);
+            }
+        }
+    }
 }
 
 struct Naive {
@@ -76,7 +111,7 @@ fn ops() -> impl Strategy<Value = Vec<Op>> {
 }
 
 proptest! {
-    /// Whatever happens, the table holds the flows that a list would hold.
+    /// Whatever happens, the table holds the flows that a list would hold, and its events say so.
     #[test]
     fn as_a_list(ops in ops()) {
         let mut reader = Domain::global().register("test");
@@ -87,6 +122,8 @@ proptest! {
         }
         let mut model: Vec<Naive> = Vec::new();
         let mut now = 1_000_000;
+        let mut told = Told::default();
+        set.want_events(true);
         for op in ops {
             now += STEP_MS;
             match op {
@@ -115,7 +152,7 @@ proptest! {
                 }
             }
             prop_assert_eq!(set.size(), model.len());
-            prop_assert_eq!(counts[0].flows.load(Relaxed) as usize, model.len());
+            prop_assert_eq!(counts[0].flows() as usize, model.len());
             for naive in &model {
                 for (direction, key) in keys(&naive.new).into_iter().enumerate() {
                     let found = set.find(reader.turn(), key);
@@ -124,6 +161,12 @@ proptest! {
             }
             let listed: usize = (0..2).map(|map| set.flows(reader.turn(), map).count()).sum();
             prop_assert_eq!(listed, model.len());
+            told.hear(&set);
+            prop_assert_eq!(told.live.len(), model.len());
+            for naive in &model {
+                let made = Event { at_ms: 0, ..naive.new.event(true).unwrap() };
+                prop_assert!(told.live.iter().any(|event| Event { at_ms: 0, ..*event } == made), "{:?}", made);
+            }
             reader.quiescent(); // removed records can be used again
         }
     }
@@ -292,7 +335,7 @@ fn side_by_side() {
     });
     let sum = |at: usize| tallies[0][at] + tallies[1][at];
     assert_eq!([0, 1, 2, 3].map(sum), [FLOWS; 4]);
-    assert_eq!((set.size(), counts[0].flows.load(Relaxed)), (2 * FLOWS as usize, 2 * FLOWS));
+    assert_eq!((set.size(), counts[0].flows()), (2 * FLOWS as usize, 2 * FLOWS));
     let reader = Domain::global().register("check");
     for number in 0..FLOWS {
         for map in 0..2 {
@@ -302,7 +345,100 @@ fn side_by_side() {
         }
     }
     set.edit(reader.turn()).clear();
-    assert_eq!((set.size(), counts[0].flows.load(Relaxed)), (0, 0));
+    assert_eq!((set.size(), counts[0].flows()), (0, 0));
+}
+
+/// What happens to a table whose flows stay until there is no room for them.
+#[derive(Clone, Debug)]
+enum Step {
+    /// A worker has so many new flows.
+    Enter(usize, u32),
+    Remove(usize),
+    Capacity(i32),
+    Clear,
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let step = prop_oneof![
+        8 => (0usize..10, 1u32..80).prop_map(|(worker, flows)| Step::Enter(worker, flows)),
+        4 => (0usize..300).prop_map(Step::Remove),
+        2 => (-1i32..400).prop_map(Step::Capacity),
+        1 => Just(Step::Clear),
+    ];
+    prop::collection::vec(step, 0..60)
+}
+
+proptest! {
+    /// Whichever workers add flows, there are as many as there is room for, none more, and each is counted once.
+    #[test]
+    fn all_room_is_used(steps in steps()) {
+        let mut reader = Domain::global().register("test");
+        let set = FlowSet::new(1, 300);
+        let counts: Arc<[InputCounts]> = [InputCounts::default()].into();
+        let policy = Policy { guarantee_ms: 0, timeouts: Timeouts::Plain(1_000_000) };
+        set.edit(reader.turn()).register(0, policy, counts.clone());
+        let (mut model, mut now) = (0, 0);
+        for step in steps {
+            let most = set.capacity().max(0) as usize;
+            match step {
+                Step::Enter(worker, flows) => {
+                    for _ in 0..flows {
+                        now += 1;
+                        let mut new = flow(0, 0, now as u16);
+                        new.id.saddr += now as u32;
+                        let made = matches!(set.enter(reader.turn(), worker, &new, true, now), Entered::Made(_));
+                        prop_assert_eq!(made, most > 0);
+                        model = most.min(model + 1);
+                    }
+                }
+                Step::Remove(at) => {
+                    let found = set.numbered(reader.turn(), 0).nth(at).map(|(record, _)| record);
+                    found.iter().for_each(|&record| set.edit(reader.turn()).remove(record));
+                    model -= usize::from(found.is_some());
+                }
+                Step::Capacity(capacity) => {
+                    set.set_capacity(capacity);
+                    while set.edit(reader.turn()).shrink(now, 7) {}
+                    model = model.min(capacity.max(0) as usize);
+                }
+                Step::Clear => {
+                    set.edit(reader.turn()).clear();
+                    model = 0;
+                }
+            }
+            prop_assert_eq!([set.size(), counts[0].flows() as usize], [model; 2]);
+            prop_assert_eq!(set.flows(reader.turn(), 0).count(), model);
+            prop_assert!((model..=set.capacity().max(0) as usize).contains(&set.room.0.taken()));
+            reader.quiescent();
+        }
+    }
+}
+
+/// Two workers fill a table and go on: it stays full, and all that is there is counted once.
+#[test]
+fn a_full_table_of_two_workers() {
+    const FLOWS: u32 = 5_000;
+    let set = FlowSet::new(7, 1000);
+    let policy = Policy { guarantee_ms: 0, timeouts: Timeouts::Plain(1_000_000) };
+    let counts: Arc<[InputCounts]> = [InputCounts::default()].into();
+    set.edit(Domain::global().register("setup").turn()).register(0, policy, counts.clone());
+    std::thread::scope(|scope| {
+        for worker in 0..2 {
+            let set = &set;
+            scope.spawn(move || {
+                let mut reader = Domain::global().register("worker");
+                for number in 0..FLOWS {
+                    let mut new = flow(0, 0, (number * 2 + worker) as u16);
+                    new.id.saddr += number * 2 + worker;
+                    set.enter(reader.turn(), worker as usize, &new, true, u64::from(number));
+                    reader.quiescent();
+                }
+            });
+        }
+    });
+    let reader = Domain::global().register("check");
+    let listed = set.flows(reader.turn(), 0).count();
+    assert_eq!([listed, set.size(), counts[0].flows() as usize, set.room.0.taken()], [1000; 4]);
 }
 
 /// However often flows come and go, records are used again.

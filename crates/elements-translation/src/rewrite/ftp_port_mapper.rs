@@ -221,9 +221,8 @@ impl Simple for FTPPortMapper {
             self.nats = Some([control, data]);
         }
         if !is_downstream(&info, cx.index(), self.control.index) {
-            let (this, control) =
-                (info.nodes[cx.index()].declaration(), info.nodes[self.control.index].declaration());
-            cx.log(&format!("{this}: warning: control packet rewriter '{control}' is not downstream"));
+            let control = info.nodes[self.control.index].declaration();
+            cx.warn(&format!("control packet rewriter '{control}' is not downstream"));
         }
         Ok(())
     }

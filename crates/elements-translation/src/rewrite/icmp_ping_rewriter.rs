@@ -22,13 +22,17 @@
 //! - `TIMEOUT` (seconds, default 5 minutes): idle time after which a flow's mappings are removed.
 //! - `GUARANTEE` (seconds, default 5): how long a flow is guaranteed to stay after each packet.
 //! - `REAP_INTERVAL`, `MAPPING_CAPACITY`, `DST_ANNO`, `REPLY_ANNO`: as for IPRewriter.
+//! - `MAPPING` (`endpoint-independent` or `address-and-port-dependent`, default `address-and-port-dependent`): as for IPRewriter,
+//!   of an address and identifier inside, which with `endpoint-independent` become the same whomever they ask (RFC 5508,
+//!   REQ-1). Only whom they have asked can answer.
 //!
 //! # Handlers
 //! - `table` (read): the table, in the format of IPRewriter's, with addresses and identifier:
 //!   `(SRC, DST, ID) => (SRC, DST, ID)`. In lines for replies, identifiers are larger by 256, as Click shows them.
 //!   `mappings` is an older name.
 //! - `table_size`, `nmappings`, `mapping_failures`, `size`, `patterns` (read), `capacity`, `pattern0`, ... (read,
-//!   write), `clear` (write), `flows`, `flows_json`, `count` (read), `kill` (write): as for IPRewriter.
+//!   write), `clear` (write), `flows`, `flows_json`, `count`, `endpoints`, `endpoints_json` (read), `kill` (write): as for
+//!   IPRewriter.
 //!
 //! # Example
 //! ```click
@@ -129,6 +133,43 @@ mod tests {
             "(10.0.0.2, 5.6.7.8, 7) => (1.2.3.4, 5.6.7.8, 101) [*0 1] i0 exp300",
         ];
         assert_eq!(flow.read("rw.table").lines().collect::<Vec<_>>(), table);
+    }
+
+    /// With endpoint-independent mapping a host's identifier becomes the same whomever it asks, and no other host's. Who was not asked
+    /// does not answer; errors come back.
+    #[test]
+    fn one_identifier_for_all_destinations() {
+        let (b, c) = ("5.6.7.8", "5.6.7.9");
+        let packets = [
+            ping(8, 7, "10.0.0.1", b),
+            ping(8, 7, "10.0.0.2", c),
+            ping(8, 7, "10.0.0.1", c),
+            ping(0, 100, c, "1.2.3.4"),
+            ping(0, 101, b, "1.2.3.4"),
+            ping(8, 99, b, "1.2.3.4"),
+            ping(0, 101, c, "1.2.3.4"),
+        ];
+        let sent = send(&nat("pattern 1.2.3.4 100-110# - - 0 1, drop"), packets.clone());
+        assert_eq!(
+            ends(&sent.data(0)),
+            ["1.2.3.4 5.6.7.8 100", "1.2.3.4 5.6.7.9 101", "1.2.3.4 5.6.7.9 102"]
+        );
+        let mut flow =
+            send(&nat("pattern 1.2.3.4 100-110# - - 0 1, drop, MAPPING endpoint-independent"), packets);
+        assert_eq!(
+            ends(&flow.data(0)),
+            ["1.2.3.4 5.6.7.8 100", "1.2.3.4 5.6.7.9 101", "1.2.3.4 5.6.7.9 100"]
+        );
+        assert_eq!(ends(&flow.data(1)), ["5.6.7.9 10.0.0.1 7", "5.6.7.9 10.0.0.2 7"]);
+        assert_eq!(flow.drops(), [("no mapping", 1), ("no packet that can be rewritten", 1)]);
+        let endpoints = flow.read("rw.endpoints");
+        let mut endpoints: Vec<_> = endpoints.lines().collect();
+        endpoints.sort_unstable();
+        assert_eq!(
+            endpoints,
+            ["icmp 10.0.0.1 7 > 1.2.3.4 100 i0 [2]", "icmp 10.0.0.2 7 > 1.2.3.4 101 i0 [1]"]
+        );
+        assert_eq!(flow.read("rw.size"), "5");
     }
 
     /// A reply that becomes nothing but zeros checks, whatever a link has put behind it; so does one that has more.

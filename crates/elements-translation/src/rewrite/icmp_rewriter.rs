@@ -8,7 +8,11 @@
 //! elements in MAPS, the error is turned into one about the original packet, for the original sender: addresses,
 //! ports and identifiers in the quoted packet are restored, all checksums are updated, and the destination address of
 //! the error itself is changed too. It handles errors of the types destination unreachable, time exceeded, parameter
-//! problem, source quench and redirect.
+//! problem, source quench and redirect. They keep no mapping alive (RFC 5508, REQ-6).
+//!
+//! Errors go both ways. One that a host or router inside sends, about a packet that was let in, quotes the packet with
+//! its inside address. With TRANSLATE_SRC it leaves as one of the public address (RFC 5508, REQ-5); without, as in
+//! Click, it shows who sent it.
 //!
 //! Unlike Click, it leaves quoted ports, identifiers and destinations unchanged if the mapping does not contain them,
 //! as with IPAddrRewriter and IPAddrPairRewriter.
@@ -23,6 +27,8 @@
 //!   the output that the rewriter would use for them, plus N.
 //! - `DST_ANNO` (boolean, default true): whether to set the destination annotation to the new destination address.
 //! - `REPLY_ANNO` (annotation of one byte): as for IPRewriter.
+//! - `TRANSLATE_SRC` (boolean, default false): whether an error gets the address that the quoted packet's destination
+//!   becomes as its source, where that is another, whichever host inside has sent it.
 //!
 //! # Handlers
 //! None.
@@ -32,6 +38,12 @@
 //! rw :: IPRewriter(pattern 18.26.4.24 50000-65535 - - 0 1, drop);
 //! c :: IPClassifier(icmp type echo-reply, icmp, -);
 //! c[1] -> ICMPRewriter(rw) -> inside;
+//! ```
+//!
+//! Errors of both directions, where the rewriter's output 0 leads outside and output 1 inside:
+//! ```click
+//! from_outside -> e :: ICMPRewriter(rw:0) -> Discard; e[1] -> inside;
+//! from_inside -> f :: ICMPRewriter(rw:0, TRANSLATE_SRC true) -> outside; f[1] -> Discard;
 //! ```
 //!
 //! # See also
@@ -70,15 +82,18 @@ struct Map {
 struct ICMPRewriter {
     maps: Vec<Map>,
     annotations: Annotations,
+    translates_source: bool,
 }
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     let (mut maps, mut dst, mut reply) = (Raw::default(), true, None::<AnnoOf<1>>);
+    let mut translates_source = false;
     config
         .args()
         .required("MAPS", &mut maps)
         .keyword("DST_ANNO", &mut dst)
         .keyword("REPLY_ANNO", &mut reply)
+        .keyword("TRANSLATE_SRC", &mut translates_source)
         .finish()?;
     let mut error = ConfigError::default();
     let mut list = Vec::new();
@@ -95,7 +110,7 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         return Err(error);
     }
     let annotations = Annotations { dst, reply: reply.map(|AnnoOf(anno)| anno) };
-    Ok(Box::new(ICMPRewriter { maps: list, annotations }))
+    Ok(Box::new(ICMPRewriter { maps: list, annotations, translates_source }))
 }
 
 /// Reads `NAME` or `NAME:OFFSET`.
@@ -118,6 +133,8 @@ struct Inner {
     search: FlowId,
     /// Whether ports, or an identifier, are there.
     transport: bool,
+    /// That a reply is looked for, or what an answer to an echo answers.
+    purpose: Purpose,
 }
 
 /// Finds the packet that an ICMP error is about.
@@ -132,7 +149,7 @@ fn inner(icmp: &[u8]) -> Option<Inner> {
     }
     let rest = packet.get(header.header_len()..).unwrap_or(&[]);
     let mut search = FlowId::new(header.dst(), 0, header.src(), 0);
-    let mut transport = false;
+    let (mut transport, mut purpose) = (false, Purpose::Reply);
     if header.is_first_fragment() {
         match header.protocol() {
             ip_proto::TCP | ip_proto::UDP | ip_proto::DCCP => {
@@ -140,15 +157,21 @@ fn inner(icmp: &[u8]) -> Option<Inner> {
                     (search.sport, search.dport, transport) = (destination, source, true);
                 }
             }
-            ip_proto::ICMP if rest.first() == Some(&icmpv4::kind::ECHO) => {
-                if let Some(identifier) = word(rest, ICMP_ID) {
+            ip_proto::ICMP => {
+                let kind = rest.first().copied();
+                if let (Some(icmpv4::kind::ECHO | icmpv4::kind::ECHO_REPLY), Some(identifier)) =
+                    (kind, word(rest, ICMP_ID))
+                {
                     (search.sport, transport) = (identifier, true);
+                }
+                if kind == Some(icmpv4::kind::ECHO_REPLY) {
+                    purpose = Purpose::Check;
                 }
             }
             _ => {}
         }
     }
-    Some(Inner { protocol: header.protocol(), search, transport })
+    Some(Inner { protocol: header.protocol(), search, transport, purpose })
 }
 
 /// The words of an ICMP error that may change, apart from its own checksum.
@@ -175,8 +198,9 @@ fn rewrite_inner(icmp: &mut [u8], inner: &Inner, new: FlowId) {
         let mut change = difference(address_words(old), address_words(sent));
         set_addresses(&mut ip, sent, change);
         if inner.transport && inner.protocol == ip_proto::ICMP {
-            let change = difference([inner.search.sport], [new.dport]);
-            set_word(rest, ICMP_ID, new.dport);
+            let identifier = if inner.purpose == Purpose::Reply { new.dport } else { new.sport };
+            let change = difference([inner.search.sport], [identifier]);
+            set_word(rest, ICMP_ID, identifier);
             adjust_icmp(&ip, rest, change);
         } else if inner.transport {
             let ports = inner.search.reversed();
@@ -210,7 +234,7 @@ impl ICMPRewriter {
         let mut with = Circumstances { worker: cx.worker(), now_ms: 0, random: &mut |_| 0 };
         let (found, map) = self.maps.iter().find_map(|map| {
             let nat = map.nat.as_deref()?;
-            let found = nat.entry(turn, inner.protocol, inner.search, Purpose::Reply, &mut with)?;
+            let found = nat.entry(turn, inner.protocol, inner.search, inner.purpose, &mut with)?;
             Some((found, map))
         })?;
         let new = self.complete(&found, &inner);
@@ -218,6 +242,9 @@ impl ICMPRewriter {
         let is_sender = to_sender == inner.search.destination();
         if is_sender {
             ip.update_dst(new.destination());
+        }
+        if self.translates_source && new.saddr != inner.search.saddr {
+            ip.update_src(new.source());
         }
         rewrite_inner(icmp, &inner, new);
         if is_sender && self.annotations.dst {
@@ -332,6 +359,48 @@ mod tests {
             let flow = run(nat, "rw", packets());
             assert_eq!(flow.data(1), [error(3, "10.0.0.1", &udp("10.0.0.1:1", "5.6.7.8:80"))]);
         }
+    }
+
+    /// An error that a host inside sends, or a router on the way to it, leaves as one of the public address about the packet as it came; it keeps
+    /// no mapping alive. Without TRANSLATE_SRC its source stays. One from outside shows who sent it in either case.
+    #[test]
+    fn from_inside() {
+        let nat = "IPRewriter(pattern 1.2.3.4 40-50# - - 0 0)";
+        let (sent, came) = (udp("10.0.0.1:1", "5.6.7.8:80"), udp("5.6.7.8:80", "10.0.0.1:1"));
+        let told = |src, dst, about: &[u8]| icmp(3, [0; 4], src, dst, about);
+        for router in ["10.0.0.1", "10.0.0.254"] {
+            let packets = vec![sent.clone(), told(router, "5.6.7.8", &came)];
+            let flow = run(nat, "rw, TRANSLATE_SRC true", packets.clone());
+            let outside = udp("5.6.7.8:80", "1.2.3.4:40");
+            assert_eq!(flow.data(1), [told("1.2.3.4", "5.6.7.8", &outside)]);
+            assert_eq!(flow.seen.last().unwrap().1.dst_ip().to_string(), "5.6.7.8");
+            assert_eq!(run(nat, "rw", packets).data(1), [told(router, "5.6.7.8", &outside)]);
+        }
+        let back = [sent.clone(), error(3, "1.2.3.4", &udp("1.2.3.4:40", "5.6.7.8:80"))];
+        assert_eq!(run(nat, "rw, TRANSLATE_SRC true", back.into()).data(1), [error(3, "10.0.0.1", &sent)]);
+        // A server behind the translator.
+        let server = "IPRewriter(pattern - - 10.0.0.80 8080 0 0)";
+        let (sent, came) = (udp("5.6.7.8:9", "1.2.3.4:80"), udp("5.6.7.8:9", "10.0.0.80:8080"));
+        let flow =
+            run(server, "rw, TRANSLATE_SRC true", vec![sent.clone(), told("10.0.0.80", "5.6.7.8", &came)]);
+        assert_eq!(flow.data(1), [told("1.2.3.4", "5.6.7.8", &sent)]);
+    }
+
+    /// Errors about answers to pings: from inside, about one that the translator let in, and from outside, about one that it let out.
+    #[test]
+    fn about_answers_to_pings() {
+        let ping = |kind, id, src, dst| icmp(kind, [0, id, 0, 1], src, dst, b"ping");
+        let nat = "ICMPPingRewriter(pattern 1.2.3.4 100-110# - - 0 0)";
+        let asked = ping(8, 7, "10.0.0.1", "5.6.7.8");
+        let told = |src, about: &[u8]| icmp(11, [0; 4], src, "5.6.7.8", about);
+        let packets = vec![asked, told("10.0.0.1", &ping(0, 7, "5.6.7.8", "10.0.0.1"))];
+        let flow = run(nat, "rw, TRANSLATE_SRC true", packets);
+        assert_eq!(flow.data(1), [told("1.2.3.4", &ping(0, 100, "5.6.7.8", "1.2.3.4"))]);
+        // The server's answer to a ping from outside.
+        let asked = ping(8, 7, "5.6.7.8", "1.2.3.4");
+        let packets = vec![asked, error(11, "1.2.3.4", &ping(0, 7, "1.2.3.4", "5.6.7.8"))];
+        let flow = run("ICMPPingRewriter(pattern - - 10.0.0.80 - 0 0)", "rw", packets);
+        assert_eq!(flow.data(1), [error(11, "10.0.0.80", &ping(0, 7, "10.0.0.80", "5.6.7.8"))]);
     }
 
     /// Errors leave by the rewriter's output for the direction, plus an offset; without a mapping they are dropped.

@@ -2,11 +2,13 @@
 //!
 //! See [`super::flow_set`].
 
+use super::counts::InputCounts;
 use super::expiry::{BEST_EFFORT, Expiry, GUARANTEED};
+use super::flow_events::Log;
 use super::flow_set::{Entered, FlowMatch, FlowSet};
 use super::policy::{Policy, Timeouts};
 use super::record::{FORWARD, Flow, NewFlow, REPLY, Slab};
-use super::sync::{AtomicU32, BLOCK, domain, look_again};
+use super::sync::{BLOCK, domain, look_again};
 use rcu::{Account, Token, Turn, Updater};
 use std::collections::VecDeque;
 use std::ops::{Range, RangeInclusive};
@@ -23,15 +25,6 @@ const LOT: usize = 64;
 /// Flows that are looked at beside each new one, so that a full table need not look at all of them at once.
 pub(super) const BESIDE: usize = 4;
 
-/// What is counted for each input of a rewriter.
-#[derive(Default)]
-pub(super) struct InputCounts {
-    /// Flows that the input's specification has made.
-    pub(super) flows: AtomicU32,
-    /// Flows that could not be made.
-    pub(super) failures: AtomicU32,
-}
-
 /// Whose flows a map holds.
 #[derive(Clone)]
 pub(super) struct Owner {
@@ -45,6 +38,8 @@ pub(super) struct Lane {
     pub(super) updater: Updater,
     /// The lane's flows.
     pub(super) expiry: Expiry,
+    /// Flows that it may add.
+    pub(super) room: usize,
     /// By map; the same in all lanes.
     pub(super) owners: Vec<Option<Owner>>,
     /// Records that were never used.
@@ -55,6 +50,8 @@ pub(super) struct Lane {
     pub(super) resting: VecDeque<(Token, Vec<u32>)>,
     /// What those take.
     account: Account,
+    /// What became of the lane's flows.
+    pub(super) log: Log,
 }
 
 impl Lane {
@@ -63,12 +60,14 @@ impl Lane {
             number,
             updater: domain().updater(),
             expiry: Expiry::default(),
+            room: 0,
             owners: Vec::new(),
             block: 0..0,
             free: Vec::new(),
             removed: Vec::new(),
             resting: VecDeque::new(),
             account: domain().account("flows"),
+            log: Log::default(),
         }
     }
 
@@ -81,17 +80,13 @@ impl Lane {
         varies: bool,
         now_ms: u64,
     ) -> Option<Entered<'t>> {
-        // Others do the same, so that room is taken before it is used.
-        let size = set.size.0.fetch_add(1, Relaxed) as i64;
-        let entered =
-            if size < i64::from(set.capacity()) { self.add(set, turn, new, varies, now_ms) } else { None };
-        if !matches!(entered, Some(Entered::Made(_))) {
-            set.size.0.fetch_sub(1, Relaxed);
+        if self.room == 0 {
+            self.room = set.room.0.take(set.capacity());
         }
-        entered
+        if self.room > 0 { self.add(set, turn, new, varies, now_ms) } else { None }
     }
 
-    /// The same, with room taken.
+    /// The same where there is room.
     fn add<'t>(
         &mut self,
         set: &'t FlowSet,
@@ -132,7 +127,10 @@ impl Lane {
             self.removed.push(record);
             return Some(Entered::Refused);
         }
-        self.count(flow, 1);
+        self.room -= 1;
+        self.count(set, flow, 1);
+        self.log.set_now(now_ms);
+        self.log.add(|| new.event(true));
         self.place(&set.slab, record, flow);
         self.shift(&set.slab, now_ms, BESIDE);
         Some(Entered::Made(FlowMatch { flow, record, direction: FORWARD }))
@@ -158,7 +156,7 @@ impl Lane {
             // Entries are twice as many, and the last number means that there is none.
             let most = (set.capacity().max(0) as u64 + RESTING).min((1 << 31) - 1) - u64::from(BLOCK);
             let more = |next: u32| (u64::from(next) <= most).then_some(next + BLOCK);
-            let first = set.next.fetch_update(Relaxed, Relaxed, more).ok()?;
+            let first = set.next.0.fetch_update(Relaxed, Relaxed, more).ok()?;
             self.block = first..first + BLOCK;
         }
         let record = self.block.next()?;
@@ -196,10 +194,11 @@ impl Lane {
         self.owners.get(flow.map()? as usize)?.as_ref()
     }
 
-    /// Counts a flow for its owner.
-    pub(super) fn count(&self, flow: &Flow, by: i32) {
+    /// Counts a flow of the lane, for the table and for the flow's owner.
+    pub(super) fn count(&self, set: &FlowSet, flow: &Flow, by: i32) {
+        set.sizes[self.number].0.add(by);
         if let Some(counts) = self.owner(flow).and_then(|owner| owner.inputs.get(flow.input())) {
-            counts.flows.fetch_add(by as u32, Relaxed);
+            counts.count(self.number, by);
         }
     }
 

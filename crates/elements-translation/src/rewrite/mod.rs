@@ -7,6 +7,7 @@
 mod address_translator;
 mod apply;
 mod arguments;
+mod counts;
 mod deltas;
 mod editor;
 mod endpoints;
@@ -14,6 +15,7 @@ mod endpoints;
 mod endpoints_tests;
 mod exhausted;
 mod expiry;
+pub(crate) mod flow_events;
 mod flow_set;
 #[cfg(test)]
 mod flow_set_tests;
@@ -30,7 +32,7 @@ mod ip_rewriter_patterns;
 mod lane;
 mod listing;
 mod mapper;
-mod nat;
+pub(crate) mod nat;
 #[cfg(test)]
 mod packet_tests;
 mod pattern;

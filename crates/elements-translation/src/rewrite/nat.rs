@@ -4,14 +4,15 @@
 //! (ICMPRewriter, FTPPortMapper) asks.
 
 use super::apply::{address_words, difference, words};
+use super::counts::InputCounts;
 use super::endpoints::Filtering;
+use super::flow_events::Event;
 use super::flow_set::{Entered, FLOWS_MAX, FlowMatch, FlowSet};
 use super::input::{Input, Outputs, Spec};
-use super::lane::InputCounts;
 use super::mapper;
 use super::pattern::Pattern;
 use super::policy::Policy;
-use super::record::{NewFlow, flag};
+use super::record::{MAPPINGS, NewFlow, flag};
 use super::share::Share;
 use elements_shared::flow_id::{FlowId, Key};
 use rcu::{Cell, Domain, Turn, Updater};
@@ -86,10 +87,15 @@ pub(super) struct Choice {
 }
 
 const NO_SUCH_FLOW: &str = "no mapping";
-const NOT_MADE: &str = "no mapping could be made";
+pub(super) const NOT_MADE: &str = "no mapping could be made";
+/// Each that was chosen was another's.
+pub(super) const CONTENDED: &str = "no mapping could be made: others were quicker";
+
+/// How often a worker chooses again what a flow becomes because it was another's meanwhile.
+pub(super) const ROUNDS: usize = 64;
 
 /// The shared part of a rewriter.
-pub(super) struct Nat {
+pub(crate) struct Nat {
     pub(super) kind: Kind,
     element: usize,
     outputs: usize,
@@ -106,6 +112,10 @@ pub(super) struct Nat {
     pub(super) filtering: Option<Filtering>,
     updater: Mutex<Updater>,
     ready: AtomicBool,
+    /// Whether an element asks for what happens to flows.
+    tells: AtomicBool,
+    /// Flows of the configuration before that were lost, once they have been taken over.
+    adopted: OnceLock<usize>,
 }
 
 /// What is known of a rewriter from its arguments.
@@ -158,6 +168,8 @@ impl Nat {
             filtering: plan.filtering,
             updater: Mutex::new(Domain::global().updater()),
             ready: AtomicBool::new(false),
+            tells: AtomicBool::new(false),
+            adopted: OnceLock::new(),
         }
     }
 
@@ -178,6 +190,9 @@ impl Nat {
         let set =
             self.find_set(info, info.nodes.len()).ok_or_else(|| vec!["bad MAPPING_CAPACITY".to_owned()])?;
         let _ = self.set.set(set.clone());
+        if self.tells.load(Relaxed) {
+            set.want_events(true);
+        }
         if self.ready.swap(true, Relaxed) {
             return Ok(set);
         }
@@ -200,6 +215,20 @@ impl Nat {
         self.set.get()
     }
 
+    /// Has the table say what happens to its flows from now on. False if it has been asked to already.
+    pub(crate) fn want_events(&self) -> bool {
+        let is_first = !self.tells.swap(true, Relaxed);
+        if let Some(set) = self.set() {
+            set.want_events(true);
+        }
+        is_first
+    }
+
+    /// Exchanges what has happened to a lane's flows for an empty list with room. Returns how many events were lost.
+    pub(crate) fn take_events(&self, lane: usize, now_ms: Option<u64>, list: &mut Vec<Event>) -> u64 {
+        self.set().map_or(0, |set| set.take_events(lane, now_ms, list))
+    }
+
     /// The maps of the rewriter, in the table that it may share.
     pub(super) fn maps(&self) -> impl Iterator<Item = u32> + use<> {
         let first = self.element as u32 * 2;
@@ -210,6 +239,16 @@ impl Nat {
     #[inline]
     pub(super) fn map(&self, protocol: u8) -> u32 {
         self.element as u32 * 2 + u32::from(self.kind == Kind::Ip && protocol == ip_proto::UDP)
+    }
+
+    /// The protocol of a map's flows, 0 if there are several.
+    fn protocol(&self, map: u32) -> u8 {
+        match self.kind {
+            Kind::Ip if map % 2 == 1 => ip_proto::UDP,
+            Kind::Ip | Kind::Tcp => ip_proto::TCP,
+            Kind::Ping => ip_proto::ICMP,
+            Kind::Udp | Kind::Addr | Kind::Pair => 0,
+        }
     }
 
     /// How long flows of a map stay.
@@ -277,7 +316,10 @@ impl Nat {
             Input::Pass(output) => {
                 (self.admit(set, turn, key, protocol, with), Miss::Pass(usize::from(*output)))
             }
-            input => (self.make(set, turn, at, input, key, protocol, with), Miss::Drop(NOT_MADE)),
+            input => match self.make(set, turn, at, input, key, protocol, with) {
+                Ok(made) => (Some(made), Miss::Drop(NOT_MADE)),
+                Err(reason) => return Miss::Drop(reason),
+            },
         };
         let Some((found, new)) = made else { return otherwise };
         if new {
@@ -299,6 +341,9 @@ impl Nat {
     ///
     /// What the flow becomes is chosen before it is entered. Only then does it show whether another worker has taken the same
     /// meanwhile; then this one chooses again. That is rare, since each begins in a part of the range of its own.
+    ///
+    /// # Errors
+    /// Why there is none.
     #[expect(clippy::too_many_arguments, reason = "a packet's circumstances, from two callers")]
     fn make<'t>(
         &self,
@@ -309,31 +354,41 @@ impl Nat {
         key: Key,
         protocol: u8,
         with: &mut Circumstances<'_>,
-    ) -> Option<(FlowMatch<'t>, bool)> {
-        if self.filtering.is_some() && input.maps_endpoints() {
-            let made = self.make_mapped(set, turn, at, input, key, protocol, with);
-            self.counts[at].failures.fetch_add(u32::from(made.is_none()), Relaxed);
-            return made;
-        }
+    ) -> Result<(FlowMatch<'t>, bool), &'static str> {
+        let made = match self.filtering {
+            Some(_) if input.maps_endpoints() => self.make_mapped(set, turn, at, input, key, protocol, with),
+            _ => self.make_unmapped(set, turn, at, input, key, protocol, with),
+        };
+        made.inspect_err(|_| self.counts[at].fail(with.worker))
+    }
+
+    /// The same where what a flow becomes depends on where it goes.
+    #[expect(clippy::too_many_arguments, reason = "a packet's circumstances")]
+    fn make_unmapped<'t>(
+        &self,
+        set: &'t FlowSet,
+        turn: Turn<'t>,
+        at: usize,
+        input: &Input,
+        key: Key,
+        protocol: u8,
+        with: &mut Circumstances<'_>,
+    ) -> Result<(FlowMatch<'t>, bool), &'static str> {
         // Each further round means that another worker has made a flow.
-        loop {
+        for _ in 0..ROUNDS {
             let Some(Choice { id, outputs, varies }) = self.choose(set, turn, input, key, with) else {
                 // Perhaps because another worker has made this very flow, with the last number.
-                if let Some(found) = set.find(turn, key) {
-                    return Some((found, false));
-                }
-                break;
+                return set.find(turn, key).map(|found| (found, false)).ok_or(NOT_MADE);
             };
-            let new = self.describe(at, key, protocol, id, outputs)?;
+            let new = self.describe(at, key, protocol, id, outputs).ok_or(NOT_MADE)?;
             match set.enter(turn, with.worker, &new, varies, with.now_ms) {
-                Entered::Made(found) => return Some((found, true)),
-                Entered::Known(found) => return Some((found, false)),
+                Entered::Made(found) => return Ok((found, true)),
+                Entered::Known(found) => return Ok((found, false)),
                 Entered::Taken => {}
-                Entered::Refused => break,
+                Entered::Refused => return Err(NOT_MADE),
             }
         }
-        self.counts[at].failures.fetch_add(1, Relaxed);
-        None
+        Err(CONTENDED)
     }
 
     /// What a specification makes of a flow's identifier. Takes the lock only to be sure that nothing is left.
@@ -345,7 +400,7 @@ impl Nat {
         key: Key,
         with: &mut Circumstances<'_>,
     ) -> Option<Choice> {
-        let share = Share::of_worker(with.worker, &self.workers);
+        let (share, now_ms) = (Share::of_worker(with.worker, &self.workers), with.now_ms);
         let mut varies = false;
         let mut choose = |pattern: &Pattern| {
             varies = pattern.varies();
@@ -362,6 +417,7 @@ impl Nat {
                 let chosen = pattern.choose(key.id(), share, &mut |_| 0, &mut free);
                 if chosen.is_none() {
                     editor.exhausted(key.map(), domain);
+                    editor.tell_exhausted(domain, self.protocol(key.map()), now_ms);
                 }
                 return chosen;
             }
@@ -378,11 +434,13 @@ impl Nat {
 
     /// Whether a flow of a map has become this already.
     fn is_taken(&self, set: &FlowSet, turn: Turn<'_>, map: u32, id: FlowId) -> bool {
-        set.find(turn, Key::new(map, self.completed(id).reversed())).is_some()
+        // Mappings are complete as they are.
+        let id = if map & MAPPINGS == 0 { self.completed(id) } else { id };
+        set.find(turn, Key::new(map, id.reversed())).is_some()
     }
 
     /// A rewritten identifier with what follows from the rest of it.
-    fn completed(&self, id: FlowId) -> FlowId {
+    pub(super) fn completed(&self, id: FlowId) -> FlowId {
         match self.kind {
             Kind::Ping => FlowId { dport: next_id(id.sport), ..id },
             _ => id,
@@ -408,10 +466,6 @@ impl Nat {
         if !possible || outputs.iter().any(|&output| usize::from(output) >= self.outputs) {
             return None;
         }
-        let transport_change = match self.kind {
-            Kind::Ping => difference([key.id().sport], [rewritten.sport]),
-            _ => difference(words(key.id()), words(rewritten)),
-        };
         Some(NewFlow {
             map: key.map(),
             protocol: if matches!(self.kind, Kind::Addr | Kind::Pair) { 0 } else { protocol },
@@ -420,10 +474,18 @@ impl Nat {
             outputs,
             input: at as u16,
             ip_change: difference(address_words(key.id()), address_words(rewritten)),
-            transport_change,
+            transport_change: self.transport_change(key.id(), rewritten),
             reply_anno: 0,
             mapped: false,
         })
+    }
+
+    /// What changes in the transport checksum.
+    pub(super) fn transport_change(&self, id: FlowId, rewritten: FlowId) -> u16 {
+        match self.kind {
+            Kind::Ping => difference([id.sport], [rewritten.sport]),
+            _ => difference(words(id), words(rewritten)),
+        }
     }
 
     /// The flow that packets with an identifier belong to, for another element. `id` has an echo's identifier as its
@@ -449,7 +511,7 @@ impl Nat {
         if matches!(input, Input::Drop | Input::Pass(_)) {
             return None;
         }
-        self.make(set, turn, at, input, keys[0], protocol, with).map(|(found, _)| found)
+        self.make(set, turn, at, input, keys[0], protocol, with).ok().map(|(found, _)| found)
     }
 
     /// What this rewriter would find a packet by.
@@ -470,8 +532,12 @@ impl Nat {
 
     /// Takes over the flows of a rewriter of the same name in an old configuration, as far as they come from inputs whose specification
     /// is the same here, or whose mapper still has the pattern that made them. Returns how many there are of others: as if it had been written
-    /// to the handler, an old specification's flows go.
+    /// to the handler, an old specification's flows go. Every instance may ask; the first one does it.
     pub(super) fn adopt(&self, old: &Nat, turn: Turn<'_>, now_ms: u64) -> usize {
+        *self.adopted.get_or_init(|| self.adopt_once(old, turn, now_ms))
+    }
+
+    fn adopt_once(&self, old: &Nat, turn: Turn<'_>, now_ms: u64) -> usize {
         let (Some(set), Some(old_set)) = (self.set(), old.set()) else { return 0 };
         if self.kind != old.kind {
             return 0;
@@ -480,6 +546,7 @@ impl Nat {
         let inputs: Vec<_> = pairs.map(|(new, old)| (new.read(turn), old.read(turn))).collect();
         let mut lost = 0;
         let mut editor = set.edit(turn);
+        editor.pause_events(true);
         for (map, old_map) in self.maps().zip(old.maps()) {
             for flow in old_set.flows(turn, old_map) {
                 let mut new = NewFlow { map, ..flow.describe() };
@@ -513,8 +580,19 @@ impl Nat {
                 editor.replace(found.record);
             }
         }
+        editor.pause_events(false);
+        for (map, old_map) in
+            self.maps().zip(old.maps()).flat_map(|(new, old)| [(new, old), (new | MAPPINGS, old | MAPPINGS)])
+        {
+            for flow in old_set.flows(turn, old_map) {
+                let before = NewFlow { map, ..flow.describe() };
+                if editor.find(Key::new(map, before.id)).is_none() {
+                    editor.tell_ended(&before, now_ms);
+                }
+            }
+        }
         for (new, old) in self.counts.iter().zip(&*old.counts) {
-            new.failures.fetch_max(old.failures.load(Relaxed), Relaxed); // the same for every instance
+            new.adopt(old);
         }
         lost
     }

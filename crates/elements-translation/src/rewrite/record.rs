@@ -6,6 +6,7 @@
 //! ends. No reference to a record is ever invalid: the slab grows in chunks and never moves or frees any.
 
 use super::deltas::Deltas;
+use super::flow_events::{Event, What};
 use super::sync::{AtomicU32, AtomicU64, FIRST_CHUNK as FIRST, LINES};
 use elements_shared::flow_id::{FlowId, Key};
 use rcu::{OptionCell, Turn};
@@ -14,6 +15,7 @@ use std::sync::atomic::{
     AtomicU8, AtomicU16,
     Ordering::{Acquire, Relaxed, Release},
 };
+use wire::ip_proto;
 
 /// The map of a record whose flow was removed: no key has it.
 const DEAD: u32 = u32::MAX;
@@ -85,6 +87,24 @@ impl NewFlow {
             mapped: false,
             ..*self
         }
+    }
+
+    /// The event that this flow, or mapping, was made or has ended. A note of whom an endpoint sends to is none.
+    pub(super) fn event(&self, is_made: bool) -> Option<Event> {
+        let is_mapping = self.map & MAPPINGS != 0;
+        let what = match (is_mapping, is_made) {
+            (false, true) => What::SessionMade,
+            (false, false) => What::SessionEnded,
+            (true, true) => What::MappingMade,
+            (true, false) => What::MappingEnded,
+        };
+        // The second port of a ping stands for the first one, that of a mapping for the input.
+        let has_port = !is_mapping && self.protocol != ip_proto::ICMP;
+        let ends =
+            |id: FlowId| [(id.source(), id.sport), (id.destination(), if has_port { id.dport } else { 0 })];
+        let (ends, translated) = (ends(self.id).map(|(at, port)| (at.into(), port)), ends(self.rewritten));
+        let event = Event { protocol: self.protocol, ends, translated, ..Event::new(what) };
+        Some(event).filter(|_| !(is_mapping && self.id.daddr != 0))
     }
 
     /// All that the flow may count for: see [`NewFlow::mapping`].

@@ -10,15 +10,14 @@ use elements_shared::flow_id::{FlowId, Key};
 use packet::{BATCH_MAX, Batch, Packet};
 use rcu::Turn;
 use router::{
-    Args, Config, ConfigError, Cx, Decision, Element, HandlerError, Handlers, Look, Metric, Outcome, Then,
-    Verdict, metric,
+    Args, Config, ConfigError, Cx, Decision, Element, HandlerError, Handlers, Level, Look, Metric, Outcome,
+    Then, Verdict, metric,
 };
 use std::any::Any;
 use std::fmt::Write as _;
 use std::marker::PhantomData;
 use std::net::Ipv4Addr;
 use std::sync::Arc;
-use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 use wire::ip_proto;
 
@@ -308,10 +307,13 @@ impl<P: Protocol> Element for Rewriter<P> {
             let lost = self.nat.adopt(old, cx.turn(), now_ms(cx));
             // Every instance comes to the same number.
             if lost > 0 && self.reaps {
-                cx.log(&format!(
-                    "{}: {lost} flows lost (their input has another specification now)",
-                    cx.name()
-                ));
+                cx.say(
+                    Level::Warning,
+                    format_args!(
+                        "{}: {lost} flows lost (their input has another specification now)",
+                        cx.name()
+                    ),
+                );
             }
         }
     }
@@ -342,9 +344,9 @@ impl<P: Protocol> Element for Rewriter<P> {
     fn handlers(&self, h: &mut Handlers) {
         type R<P> = Rewriter<P>;
         for name in ["table_size", "nmappings"] {
-            h.read(name, |e: &mut R<P>, _| sum(&e.nat, |counts| counts.flows.load(Relaxed)));
+            h.read(name, |e: &mut R<P>, _| sum(&e.nat, |counts| counts.flows()));
         }
-        h.read("mapping_failures", |e: &mut R<P>, _| sum(&e.nat, |counts| counts.failures.load(Relaxed)))
+        h.read("mapping_failures", |e: &mut R<P>, _| sum(&e.nat, |counts| counts.failures()))
             .measures(&FLOW_FAILURES);
         h.read("patterns", |e: &mut R<P>, cx| {
             (0..e.nat.inputs().len()).map(|at| pattern(&e.nat, cx.turn(), at)).collect::<String>()
@@ -390,7 +392,7 @@ impl<P: Protocol> Element for Rewriter<P> {
         for &(name, protocol) in lists {
             h.read(name, move |e: &mut R<P>, cx| e.nat.list(cx.turn(), e.nat.map(protocol), now_ms(cx)));
         }
-        if matches!(P::KIND, Kind::Ip | Kind::Tcp | Kind::Udp) {
+        if !matches!(P::KIND, Kind::Addr | Kind::Pair) {
             h.read("endpoints", |e: &mut R<P>, cx| e.nat.endpoint_lines(cx.turn()));
             h.read("endpoints_json", |e: &mut R<P>, cx| e.nat.endpoint_json(cx.turn()));
         }
@@ -440,14 +442,14 @@ impl<P: Protocol> Rewriter<P> {
     }
 }
 
-fn sum(nat: &Nat, of: impl Fn(&super::lane::InputCounts) -> u32) -> u32 {
+fn sum(nat: &Nat, of: impl Fn(&super::counts::InputCounts) -> u32) -> u32 {
     nat.counts().iter().map(of).fold(0, u32::wrapping_add)
 }
 
 /// The line that shows an input's specification and how many flows it has made.
 fn pattern(nat: &Nat, turn: Turn<'_>, at: usize) -> String {
     let mut line = nat.inputs()[at].read(turn).to_string();
-    match nat.counts()[at].flows.load(Relaxed) {
+    match nat.counts()[at].flows() {
         0 => {}
         flows => line.push_str(&format!(" [{flows}]")),
     }

@@ -15,6 +15,10 @@ pub(super) type ShardGuard<'i> = MutexGuard<'i, usize>;
 pub(super) const LANES: usize = 8;
 /// Numbers of records that a lane takes for itself at once.
 pub(super) const BLOCK: u32 = 64;
+/// Flows that a lane takes room for at once.
+pub(super) const ROOM: usize = 64;
+/// A lane takes no more than this part of the room that is left.
+pub(super) const PART: usize = 2 * LANES;
 /// Shards of the index: a power of two. An insertion moves one shard's entries at most.
 pub(super) const SHARDS: usize = 64;
 /// Entries in a bucket of the index.
@@ -40,6 +44,12 @@ pub(super) fn look_again<T>(look: impl FnOnce() -> Option<T>) -> Option<T> {
 #[inline]
 pub(super) fn hold_lane<T>(lock: impl FnOnce() -> T) -> Option<T> {
     Some(lock())
+}
+
+/// What a lane has left of its room, which it gives back.
+#[inline]
+pub(super) fn recalled(left: &mut usize) -> usize {
+    std::mem::take(left)
 }
 
 /// The order in which two shards are locked: the lower one first, so that no two updaters wait for each other.

@@ -78,6 +78,7 @@ use super::listing;
 use super::sight::{Fault, Sight};
 use super::state::Timeouts;
 use super::table::{End, Entered, Found, Table};
+use crate::rewrite::flow_events::Event;
 use elements_shared::connection_state::ConnectionState;
 use elements_shared::flow_filter::Filter;
 use packet::{Batch, Packet};
@@ -110,9 +111,11 @@ const SWEPT: u32 = 1024;
 const ROUND_MS: u64 = 10_000;
 
 /// What instances share, and what a ConnTrackConfirm asks for.
-pub(super) struct Shared {
+pub(crate) struct Shared {
     plan: Plan,
     table: OnceLock<Arc<Table>>,
+    /// Whether an element asks for what happens to connections.
+    tells: AtomicBool,
     /// Whether connections are remembered by others.
     pub(super) is_confirmed: AtomicBool,
 }
@@ -129,7 +132,22 @@ impl Shared {
     #[inline]
     pub(super) fn table(&self) -> &Arc<Table> {
         let Plan { seed, capacity, timeouts, loose } = self.plan;
-        self.table.get_or_init(|| Arc::new(Table::new(seed, capacity, timeouts, loose)))
+        self.table.get_or_init(|| {
+            let table = Table::new(seed, capacity, timeouts, loose);
+            table.want_events(self.tells.load(Relaxed));
+            Arc::new(table)
+        })
+    }
+
+    /// Has the table say what happens to its connections from now on. False if it has been asked to already.
+    pub(crate) fn want_events(&self) -> bool {
+        // A table that an earlier configuration leaves behind comes later.
+        !self.tells.swap(true, Relaxed)
+    }
+
+    /// Exchanges what has happened to a lane's connections for an empty list with room. Returns how many events were lost.
+    pub(crate) fn take_events(&self, lane: usize, now_ms: Option<u64>, list: &mut Vec<Event>) -> u64 {
+        self.table().take_events(lane, now_ms, list)
     }
 }
 
@@ -177,8 +195,14 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     };
     let plan = Plan { seed: config.seed(), capacity, timeouts, loose };
     let sweeps = config.workers().first() == Some(&config.worker());
-    let shared = config
-        .shared(|| Ok(Shared { plan, table: OnceLock::new(), is_confirmed: AtomicBool::new(false) }))?;
+    let shared = config.shared(|| {
+        Ok(Shared {
+            plan,
+            table: OnceLock::new(),
+            tells: AtomicBool::new(false),
+            is_confirmed: AtomicBool::new(false),
+        })
+    })?;
     Ok(Box::new(ConnTrack { shared, sweeps, counts: Counts::default() }))
 }
 
@@ -243,10 +267,10 @@ impl ConnTrack {
         all.extend(Fault::ALL.iter().map(|fault| (self.counts.faults[*fault as usize], fault.name())));
         // The table's numbers are told once.
         if self.sweeps {
-            let totals = &self.shared.table().totals;
-            all.push((totals.made.load(Relaxed), "connections made"));
-            all.push((totals.refused.load(Relaxed), "connections refused"));
-            let ended = |(end, _): &(End, &'static str)| totals.ended[*end as usize].load(Relaxed);
+            let totals = self.shared.table().totals();
+            all.push((totals.made, "connections made"));
+            all.push((totals.refused, "connections refused"));
+            let ended = |(end, _): &(End, &'static str)| totals.ended[*end as usize];
             let names =
                 ["connections expired", "connections evicted", "connections replaced", "connections killed"];
             all.extend(End::ALL.iter().zip(names).map(|(end, name)| (ended(end), name)));
@@ -288,6 +312,7 @@ impl Element for ConnTrack {
         let table = self.shared.table.get_or_init(|| old.clone());
         let Plan { capacity, timeouts, loose, .. } = self.shared.plan;
         table.configure(capacity, timeouts, loose);
+        table.want_events(self.shared.tells.load(Relaxed));
         if !Arc::ptr_eq(table, &old) {
             table.adopt(cx.turn(), &old, now_ms(cx)); // it was asked for something before
         }

@@ -9,7 +9,7 @@ use rcu::Turn;
 use std::fmt::Write as _;
 use std::net::IpAddr;
 
-fn originator_first(key: Key, progress: Progress) -> [(IpAddr, u16); 2] {
+pub(super) fn originator_first(key: Key, progress: Progress) -> [(IpAddr, u16); 2] {
     let high = progress.is_from_high();
     [key.end(high), key.end(!high)]
 }

@@ -3,7 +3,7 @@
 //! [`sight`] reads a packet, [`table`] has the connections, [`state`] says what a packet makes of one and [`window`] whether it can belong to
 //! it at all. Addresses are not changed: that is what rewriters are for.
 
-mod conn_track;
+pub(crate) mod conn_track;
 mod conn_track_confirm;
 mod listing;
 mod record;

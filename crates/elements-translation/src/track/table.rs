@@ -13,6 +13,7 @@ use super::record::{NONE, Record, Slab};
 use super::sight::{Act, Fault, Key, Sight};
 use super::state::{Progress, Step, Timeouts};
 use super::window;
+use crate::rewrite::flow_events::{Event, Log, What};
 use crate::rewrite::index::Index;
 use elements_shared::keyed_hash::HashKey;
 use rcu::{Account, Domain, Token, Turn, Updater};
@@ -60,11 +61,19 @@ impl End {
 }
 
 /// What happened to connections, by reason.
-#[derive(Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Totals {
-    pub(super) made: AtomicU64,
-    pub(super) refused: AtomicU64,
-    pub(super) ended: [AtomicU64; 4],
+    pub(super) made: u64,
+    pub(super) refused: u64,
+    pub(super) ended: [u64; 4],
+}
+
+impl Totals {
+    fn add(&mut self, more: &Totals) {
+        self.made += more.made;
+        self.refused += more.refused;
+        self.ended.iter_mut().zip(more.ended).for_each(|(sum, more)| *sum += more);
+    }
 }
 
 /// What a packet is to the table.
@@ -102,6 +111,9 @@ struct Lane {
     /// Those that were not assured when it was last looked, the oldest first.
     first: u32,
     last: u32,
+    totals: Totals,
+    /// What became of the lane's connections.
+    log: Log,
 }
 
 /// What is written while connections come and go: apart from what look-ups read.
@@ -116,7 +128,6 @@ pub(super) struct Table {
     timeouts: [AtomicU64; 7],
     capacity: AtomicU32,
     pick_up: AtomicU32,
-    pub(super) totals: Totals,
     size: Apart<AtomicUsize>,
     next: AtomicU32,
     /// Where the sweep goes on.
@@ -140,6 +151,8 @@ impl Table {
                 account: Domain::global().account("connections"),
                 first: NONE,
                 last: NONE,
+                totals: Totals::default(),
+                log: Log::default(),
             }))
         };
         let table = Table {
@@ -149,7 +162,6 @@ impl Table {
             timeouts: Default::default(),
             capacity: AtomicU32::new(0),
             pick_up: AtomicU32::new(0),
-            totals: Totals::default(),
             size: Apart(AtomicUsize::new(0)),
             next: AtomicU32::new(0),
             swept: AtomicU32::new(0),
@@ -174,6 +186,23 @@ impl Table {
         let [tcp, tcp_transitory, tcp_closed, udp, udp_new, icmp, other] =
             std::array::from_fn(|at| self.timeouts[at].load(Relaxed));
         Timeouts { tcp, tcp_transitory, tcp_closed, udp, udp_new, icmp, other }
+    }
+
+    /// What happened to connections so far. Workers count in their lanes.
+    pub(super) fn totals(&self) -> Totals {
+        let mut all = Totals::default();
+        (0..LANES).for_each(|lane| all.add(&self.lane(lane).totals));
+        all
+    }
+
+    /// Says whether an element asks for what happens to connections.
+    pub(super) fn want_events(&self, is_wanted: bool) {
+        (0..LANES).for_each(|lane| self.lane(lane).log.want(is_wanted));
+    }
+
+    /// Exchanges a lane's events for an empty list with room. Returns how many others were lost.
+    pub(super) fn take_events(&self, lane: usize, now_ms: Option<u64>, list: &mut Vec<Event>) -> u64 {
+        self.lane(lane).log.take(now_ms, list)
     }
 
     /// Connections in the table, with those whose time is over and that no sweep has met yet.
@@ -344,12 +373,14 @@ impl Table {
         fill: impl FnOnce(&Record),
     ) -> Option<Entered> {
         let mut lane = self.lane(worker);
+        lane.log.set_now(last_ms);
         let size = self.size.0.fetch_add(1, Relaxed);
         let has_room = size < self.capacity() as usize || self.make_room(turn, worker, &mut lane);
         let allocated = if has_room { self.allocate(&mut lane, worker) } else { None };
         let Some((number, record)) = allocated else {
             self.size.0.fetch_sub(1, Relaxed);
-            self.totals.refused.fetch_add(1, Relaxed);
+            lane.totals.refused += 1;
+            lane.log.add(|| Some(event(What::Denied, key, progress)));
             return Some(Entered::Refused);
         };
         let mut held = self.index.hold([hash; 2]);
@@ -366,7 +397,8 @@ impl Table {
             if !progress.is_assured() {
                 lane.link(&self.slab, number, record);
             }
-            self.totals.made.fetch_add(1, Relaxed);
+            lane.totals.made += 1;
+            lane.log.add(|| Some(event(What::Begun, key, progress)));
             self.tell("new", key, progress);
             return Some(Entered::Made);
         }
@@ -376,7 +408,7 @@ impl Table {
         if is_known {
             return None;
         }
-        self.totals.refused.fetch_add(1, Relaxed);
+        lane.totals.refused += 1;
         Some(Entered::Refused)
     }
 
@@ -414,7 +446,8 @@ impl Table {
         record.bury();
         lane.removed.push(number);
         self.size.0.fetch_sub(1, Relaxed);
-        self.totals.ended[end as usize].fetch_add(1, Relaxed);
+        lane.totals.ended[end as usize] += 1;
+        lane.log.add(|| Some(event(What::Over, key, record.progress())));
         self.tell(End::ALL[end as usize].1, key, record.progress());
     }
 
@@ -485,6 +518,7 @@ impl Table {
     pub(super) fn sweep(&self, turn: Turn<'_>, now_ms: u64, records: u32) -> u32 {
         let all = self.next.load(Relaxed);
         let mut at = self.swept.load(Relaxed);
+        (0..LANES).for_each(|lane| self.lane(lane).log.set_now(now_ms));
         for _ in 0..records.min(all) {
             at = if at + 1 < all { at + 1 } else { 0 };
             let is_over = |record: &Record| self.is_over(record, now_ms);
@@ -517,13 +551,21 @@ impl Table {
 
     /// Takes over the connections of another table that is no longer used.
     pub(super) fn adopt(&self, turn: Turn<'_>, old: &Table, now_ms: u64) {
+        let pause = |is_paused| (0..LANES).for_each(|lane| self.lane(lane).log.pause(is_paused));
+        pause(true);
         for (number, key, record) in old.all(turn, now_ms) {
             let times = [record.begun_ms(), record.last_ms()];
             self.add(turn, number as usize, key, key.hash(&self.key), record.progress(), times, |new| {
                 new.sides.iter().zip(&record.sides).for_each(|(new, old)| new.copy(old));
             });
         }
+        pause(false);
     }
+}
+
+fn event(what: What, key: Key, progress: Progress) -> Event {
+    let ends = listing::originator_first(key, progress);
+    Event { protocol: key.protocol(), ends, ..Event::new(what) }
 }
 
 impl Lane {

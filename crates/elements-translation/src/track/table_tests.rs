@@ -237,9 +237,8 @@ fn a_flood_on_several_workers_moves_no_assured_connection() {
     once.dedup();
     assert_eq!((all.len(), once.len()), (table.size(), all.len()));
     assert!(table.size() <= 1000, "{}", table.size());
-    let totals = &table.totals;
-    let ended: u64 = totals.ended.iter().map(|count| count.load(Relaxed)).sum();
-    assert_eq!(totals.made.load(Relaxed), ended + table.size() as u64);
+    let totals = table.totals();
+    assert_eq!(totals.made, totals.ended.iter().sum::<u64>() + table.size() as u64);
 }
 
 /// A table that is taken over has the same connections, with their states.

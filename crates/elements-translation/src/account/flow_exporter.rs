@@ -1,0 +1,458 @@
+//! Counts packets and octets by flow, and exports the flows by IPFIX or NetFlow version 9.
+//!
+//! ```click
+//! FlowExporter([KEYWORDS])
+//! ```
+//!
+//! Each packet leaves by the output that has the number of the input it came by. The last output, one more than there are
+//! inputs, emits messages for a collector: the payload of UDP datagrams. A ToSocket behind a Queue sends them, or a
+//! UDPIPEncap makes packets of them for the router itself.
+//!
+//! A flow consists of the packets with the same addresses, protocol and ports, and of those that go the other way. Both
+//! directions are counted apart; the flow's source is who sends the first packet. Packets need network header annotations
+//! (CheckIPHeader, CheckIP6Header); others pass uncounted. TCP, UDP, UDP-Lite, SCTP and DCCP have ports. Later fragments,
+//! whose ports are unknown, are a flow of their own, as are all ICMP messages between two hosts. Octets are those of IP
+//! packets, headers included.
+//!
+//! A flow is exported when no packet has come for IDLE_TIMEOUT; two seconds after TCP has closed it; when a packet comes
+//! ACTIVE_TIMEOUT after the first packet that was not exported yet; and when a new flow takes its place. Counts are of
+//! the time since the last export. Times are those of the router's clock.
+//!
+//! IPFIX (RFC 7011) exports both directions of a flow in one record (RFC 5103), or in two with BIFLOW false; NetFlow
+//! version 9 (RFC 3954) always in two. Records have addresses, ports, protocol, type and code of the first ICMP message,
+//! octets, packets, TCP flags, times of the first and the last packet; those of IPFIX also the reason why they are sent.
+//! A collector should know the templates after TEMPLATE_INTERVAL at the latest: they are at the head of the first message
+//! and again in the next message after that time.
+//!
+//! Workers have flows of their own, without locks; if packets of a flow, or those that go the other way, arrive on
+//! several workers, each exports what it has seen. Each worker is an observation domain (in version 9, a source ID).
+//!
+//! With EVENTS, what happens to the flows of rewriters and ConnTracks is exported as well, by one of the workers: when a
+//! rewriter translates a flow, or with endpoint-independent mapping another endpoint, and when that ends (natEvent 4, 5,
+//! 8 and 9 of RFC 8158: addresses and ports before and after); when it finds no port, no address, or no room for a flow
+//! (12, 3 and 13: once a second and worker at most; the address is the one whose ports are used up, or the first one of
+//! the range); when a ConnTrack remembers a connection, forgets it, or drops the packet of one because its table is full
+//! (firewallEvent 1, 2 and 3). Instead of ICMP's ports there are identifiers. The time is when it happened; that of an
+//! end that a user or another configuration brings may be 0.1 seconds earlier. A worker keeps 8192 events at most until
+//! they are exported, every 20 milliseconds while there are some; others are counted. Packets of known flows cost
+//! nothing. Flows that a new configuration has no rewriter for end untold.
+//!
+//! Memory is bounded. When the table is full, or half of it has flows with a single packet, a new flow takes the place of
+//! the oldest one with a single packet, which is exported early. If there is none, packets of new flows pass uncounted.
+//!
+//! When the configuration is replaced, flows and counts move to a FlowExporter of the same name. Flows that have not been
+//! exported when the router ends are lost; write `flush` and wait a moment if that matters.
+//!
+//! Ports: 1 or more inputs, one more output. Processing: push. Workers: replicated.
+//!
+//! # Arguments
+//! Keywords:
+//! - `VERSION` (integer, default 10): 10 for IPFIX, 9 for NetFlow version 9.
+//! - `BIFLOW` (boolean, default true): whether IPFIX exports both directions in one record.
+//! - `CAPACITY` (integer, default 65536): the maximum number of IPv4 flows, and of IPv6 flows, divided equally among the
+//!   workers.
+//! - `IDLE_TIMEOUT` (seconds, default 15), `ACTIVE_TIMEOUT` (seconds, default 300): when flows are exported.
+//! - `TEMPLATE_INTERVAL` (seconds, default 60): when templates are sent again.
+//! - `DOMAIN` (integer, default 1): the observation domain of worker 0; others have the numbers that follow.
+//! - `EVENTS` (names of elements, separated by spaces): the rewriters (IPRewriter, TCPRewriter, UDPRewriter,
+//!   ICMPPingRewriter, IPAddrRewriter, IPAddrPairRewriter) and ConnTracks whose events are exported. Of rewriters that
+//!   share a table one is named.
+//! - `STATISTICS` (boolean, default false): whether the templates come with a record of options (RFC 7011, section 4):
+//!   the messages, records and octets that were exported, packets of which nothing is exported, and records that were not
+//!   emitted. The scope is the observation domain.
+//! - `LENGTH` (integer from 1024 to 8192, default 1400): the maximum number of bytes of a message. A datagram must not need
+//!   fragments (RFC 7011, section 10.3.3).
+//!
+//! # Handlers
+//! - `count` (read): flows in the tables.
+//! - `capacity` (read): the maximum number of flows of each family, of all workers.
+//! - `exported` (read): records that were emitted.
+//! - `messages` (read): messages that were emitted.
+//! - `dropped` (read): records that were not emitted, because there was no buffer for a message, or flows were displaced
+//!   or events came faster than they could be exported.
+//! - `uncounted` (read): packets of which nothing is exported: without IP header, or of flows without room.
+//! - `talkers` (read, a number from 1 to 1000, default 10): so many of the largest flows of each worker since they were
+//!   exported last: octets of both directions, a tab, protocol, source, port, destination and port.
+//! - `counters` (read): lines of a number, a tab and what it counts.
+//! - `flush` (write, button): exports all flows soon.
+//!
+//! # Example
+//! ```click
+//! fx :: FlowExporter(ACTIVE_TIMEOUT 60);
+//! in -> fx -> out; fx[1] -> Queue -> ToSocket(UDP, 192.0.2.9, 4739);
+//! ```
+//!
+//! # Differences from Click
+//! Click has no class of this name.
+//!
+//! # See also
+//! AggregateIPFlows, ToIPFlowDumps, ConnTrack, FlowIPManager, ToSocket, UDPIPEncap
+
+use super::events::{self, Events};
+use super::format::Format;
+use super::messages::{Counts, Course, LONGEST, Messages, Plan, SHORTEST};
+use super::meter::{Meter, Parts, Timeouts};
+use super::numbers::{Known, Numbers};
+use super::record::{Record, Why};
+use super::sight::{self, Facts, Tuple};
+use super::talkers::Talkers;
+use crate::rewrite::flow_events::Event;
+use flows::{V4Tuple, V6Tuple};
+use packet::{BATCH_MAX, Batch, Packet};
+use router::{
+    Class, Config, ConfigError, Cx, Decision, Element, Handlers, Look, Merge, Metric, Raw, TableSize, Then,
+    Verdict, metric,
+};
+use std::any::Any;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The class.
+pub(crate) const CLASS: Class = Class::new("FlowExporter", create)
+    .ports("1-/=+")
+    .processing("h/h")
+    .flow("#/#")
+    .makes("messages with flow records")
+    .keeps("flows of each family", "CAPACITY", 65_536, 384)
+    .doc(router::manual!("flow_exporter.rs"));
+
+static EXPORTED: Metric =
+    Metric::counter("clique_flow_records_exported_total", "Flow records that the element has emitted.");
+static DROPPED: Metric =
+    Metric::counter("clique_flow_records_dropped_total", "Flow records that the element could not emit.");
+
+/// How often it is looked which flows are to be exported.
+const TICK: Duration = Duration::from_millis(250);
+/// Flows of a family that are exported in a row.
+const AT_ONCE: usize = 256;
+/// Until the next ones are.
+const BREATH: Duration = Duration::from_micros(100);
+const NS_PER_MS: i64 = 1_000_000;
+
+/// The timers: of flows, and of events.
+const FLOWS: u32 = 0;
+const EVENTS: u32 = 1;
+
+/// What an instance has counted of packets.
+#[derive(Clone, Copy, Default)]
+struct Seen {
+    packets: u64,
+    /// Packets without an IP header.
+    strange: u64,
+    /// Packets of flows for which there was no room.
+    refused: u64,
+}
+
+struct FlowExporter {
+    v4: Meter<V4Tuple>,
+    v6: Meter<V6Tuple>,
+    messages: Messages,
+    domain: u32,
+    numbers: Arc<Numbers>,
+    /// What others tell of their flows: by one of the workers.
+    events: Events,
+    seen: Seen,
+    /// The packets at hand.
+    at_hand: Vec<Option<(u64, Tuple, Facts)>>,
+    /// Where messages leave.
+    output: usize,
+    capacity: usize,
+}
+
+/// What goes to a new configuration.
+struct Handover {
+    v4: Meter<V4Tuple>,
+    v6: Meter<V6Tuple>,
+    course: Course,
+    events: (Vec<Event>, events::Counts),
+    seen: Seen,
+    numbers: Known,
+}
+
+fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
+    let (mut version, mut both, mut capacity) = (10u16, true, TableSize(65_536));
+    let seconds = Duration::from_secs;
+    let (mut idle, mut active, mut refresh) = (seconds(15), seconds(300), seconds(60));
+    let (mut domain, mut longest) = (1u32, 1400usize);
+    let (mut events, mut with_statistics) = (Raw::default(), false);
+    config
+        .args()
+        .keyword("VERSION", &mut version)
+        .keyword("BIFLOW", &mut both)
+        .keyword("CAPACITY", &mut capacity)
+        .keyword("IDLE_TIMEOUT", &mut idle)
+        .keyword("ACTIVE_TIMEOUT", &mut active)
+        .keyword("TEMPLATE_INTERVAL", &mut refresh)
+        .keyword("DOMAIN", &mut domain)
+        .keyword("LENGTH", &mut longest)
+        .keyword("EVENTS", &mut events)
+        .keyword("STATISTICS", &mut with_statistics)
+        .finish()?;
+    let format = match version {
+        10 => Format::Ipfix { both },
+        9 => Format::NetFlow9,
+        _ => return Err("VERSION is 9 or 10".into()),
+    };
+    if idle.is_zero() || active.is_zero() {
+        return Err("IDLE_TIMEOUT and ACTIVE_TIMEOUT must not be 0".into());
+    }
+    if !(SHORTEST..=LONGEST).contains(&longest) {
+        return Err(format!("LENGTH is from {SHORTEST} to {LONGEST}").into());
+    }
+    if config.outputs() == config.inputs() {
+        return Err("the last output, for messages, is not connected".into());
+    }
+    let ms = |time: Duration| i64::try_from(time.as_millis()).unwrap_or(i64::MAX);
+    let workers = config.workers();
+    let timeouts = Timeouts { idle, active_ms: ms(active) };
+    let per_worker = capacity.0.div_ceil(workers.len().max(1)).max(1);
+    let domain = domain.wrapping_add(config.worker() as u32);
+    let is_first = workers.first() == Some(&config.worker());
+    let events = Events::new(&events.0, is_first);
+    let plan = Plan {
+        format,
+        domain,
+        longest,
+        refresh_ms: ms(refresh),
+        with_events: events.are_wanted,
+        with_statistics,
+    };
+    Ok(Box::new(FlowExporter {
+        v4: Meter::new(per_worker, timeouts, config.seed()),
+        v6: Meter::new(per_worker, timeouts, config.seed()),
+        messages: Messages::new(plan),
+        domain,
+        numbers: config.shared(|| Ok(Numbers::default()))?,
+        events,
+        seen: Seen::default(),
+        at_hand: Vec::with_capacity(BATCH_MAX),
+        output: config.inputs(),
+        capacity: capacity.0,
+    }))
+}
+
+fn now_ms(cx: &Cx<'_>) -> i64 {
+    cx.now_ns() / NS_PER_MS
+}
+
+impl FlowExporter {
+    /// Counts packets. First asks for the memory of all of them.
+    #[inline]
+    fn account<'p>(&mut self, cx: &mut Cx<'_>, packets: impl Iterator<Item = &'p Packet>) {
+        self.at_hand.clear();
+        for packet in packets {
+            let seen = sight::of(packet).map(|(tuple, facts)| match tuple {
+                Tuple::V4(key) => (self.v4.hash(&key), tuple, facts),
+                Tuple::V6(key) => (self.v6.hash(&key), tuple, facts),
+            });
+            self.at_hand.push(seen);
+        }
+        for (hash, tuple, _) in self.at_hand.iter().flatten() {
+            match tuple {
+                Tuple::V4(_) => self.v4.prefetch(*hash),
+                Tuple::V6(_) => self.v6.prefetch(*hash),
+            }
+        }
+        let (now_ns, now_ms) = (cx.now_ns(), now_ms(cx));
+        for packet in &self.at_hand {
+            self.seen.packets += 1;
+            let has_room = match packet {
+                Some((hash, Tuple::V4(key), facts)) => self.v4.count(*hash, *key, facts, now_ns, now_ms),
+                Some((hash, Tuple::V6(key), facts)) => self.v6.count(*hash, *key, facts, now_ns, now_ms),
+                None => {
+                    self.seen.strange += 1;
+                    continue;
+                }
+            };
+            self.seen.refused += u64::from(!has_room);
+        }
+        if self.v4.is_pressed() || self.v6.is_pressed() {
+            cx.timers().at_once(FLOWS);
+        } else if !cx.timers().is_set(FLOWS) {
+            cx.timers().after(FLOWS, TICK);
+        }
+    }
+
+    /// Emits messages with what `write` puts into them.
+    fn emit<T>(
+        &mut self,
+        cx: &mut Cx<'_>,
+        write: impl FnOnce(&mut Self, &mut dyn FnMut(&[u8]) -> bool) -> T,
+    ) -> T {
+        let (now_ns, now_ms, output) = (cx.now_ns(), now_ms(cx), self.output);
+        self.go_on();
+        self.messages.ignored = self.seen.strange + self.seen.refused;
+        self.messages.not_told = self.v4.lost + self.v6.lost + self.events.counts.lost;
+        let mut batch = cx.batch();
+        let mut send = |message: &[u8]| {
+            let Some(mut packet) = cx.pool().packet(message) else { return false };
+            packet.set_timestamp_ns(now_ns);
+            if batch.is_full() {
+                let full = std::mem::replace(&mut batch, cx.batch());
+                cx.emit(output, full);
+            }
+            batch.push(packet);
+            true
+        };
+        let written = write(self, &mut send);
+        self.messages.finish(now_ms, &mut send);
+        if batch.is_empty() {
+            cx.consume(batch);
+        } else {
+            cx.emit(output, batch);
+        }
+        written
+    }
+
+    /// Exports the flows that are to be exported now, or a part of them; whether there are more.
+    fn export(&mut self, cx: &mut Cx<'_>) -> bool {
+        let (now_ns, now_ms) = (cx.now_ns(), now_ms(cx));
+        self.emit(cx, |e, mut send| {
+            let FlowExporter { v4, v6, messages, .. } = e;
+            let mut tell = |parts: Parts, record: &Record, why: Why| {
+                messages.add(now_ms, (&parts, record, why), &mut send);
+            };
+            let more_v4 = v4.report(now_ns, AT_ONCE, &mut tell);
+            v6.report(now_ns, AT_ONCE, &mut tell) || more_v4
+        })
+    }
+
+    /// Exports events. How long until there may be more.
+    fn export_events(&mut self, cx: &mut Cx<'_>) -> Duration {
+        let now_ms = now_ms(cx);
+        self.emit(cx, |e, mut send| {
+            let FlowExporter { events, messages, .. } = e;
+            events.tell(now_ms.max(0) as u64, AT_ONCE, |template, event| {
+                messages.add_record(now_ms, template, event, &mut send);
+            })
+        })
+    }
+
+    /// Numbers messages as the domain's instance in a configuration before would.
+    fn go_on(&mut self) {
+        if let Some(number) = self.numbers.take(self.domain) {
+            self.messages.go_on(number);
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.v4.is_empty() && self.v6.is_empty()
+    }
+
+    /// Records that were not emitted.
+    fn dropped(&self) -> u64 {
+        self.messages.course.counts.lost + self.v4.lost + self.v6.lost + self.events.counts.lost
+    }
+
+    fn counters(&self) -> String {
+        let Counts { messages, records, lost, .. } = self.messages.course.counts;
+        let lines = [
+            (self.seen.packets, "packets"),
+            (self.seen.strange, "packets without IP header"),
+            (self.seen.refused, "packets of flows without room"),
+            (self.v4.len() as u64, "IPv4 flows"),
+            (self.v6.len() as u64, "IPv6 flows"),
+            (records, "records exported"),
+            (lost, "records dropped: no buffer"),
+            (self.v4.lost + self.v6.lost, "records dropped: displaced too fast"),
+            (messages, "messages"),
+            (self.events.counts.told, "events"),
+            (self.events.counts.lost, "events dropped: too fast"),
+        ];
+        lines.iter().map(|(number, what)| format!("{number}\t{what}\n")).collect()
+    }
+}
+
+impl Element for FlowExporter {
+    fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
+        self.messages.boot(now_ms(cx));
+        if self.events.are_wanted {
+            self.events.listen(cx)?;
+            cx.timers().after(EVENTS, TICK);
+        }
+        Ok(())
+    }
+
+    fn push(&mut self, cx: &mut Cx<'_>, port: usize, batch: Batch) {
+        self.account(cx, batch.iter());
+        cx.emit(port, batch);
+    }
+
+    #[inline]
+    fn push_one(&mut self, cx: &mut Cx<'_>, port: usize, packet: &mut Packet) -> Option<Verdict> {
+        self.account(cx, std::iter::once(&*packet));
+        Some(Verdict::Output(port))
+    }
+
+    fn timer(&mut self, cx: &mut Cx<'_>, key: u32) {
+        if key == EVENTS {
+            let pause = self.export_events(cx);
+            cx.timers().after(EVENTS, pause);
+        } else if self.export(cx) {
+            cx.timers().after(FLOWS, BREATH);
+        } else if !self.is_empty() {
+            cx.timers().after(FLOWS, TICK);
+        }
+    }
+
+    fn explain(&self, _look: &Look<'_>, port: usize, _packet: &mut Packet) -> Option<Decision> {
+        Some(Decision::new(Then::Output(port), ""))
+    }
+
+    fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {
+        self.go_on();
+        let (v4, v6) = (self.v4.give(), self.v6.give());
+        let (course, seen) = (self.messages.course, self.seen);
+        let numbers = self.numbers.with(self.domain, self.messages.number());
+        let events = self.events.give();
+        Some(Box::new(Handover { v4, v6, course, events, seen, numbers }))
+    }
+
+    /// Flows of a worker that has no instance any more come to another one, in whose domain they are exported.
+    fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) {
+        let Ok(state) = state.downcast::<Handover>() else { return };
+        let Handover { v4, v6, course, events, seen, numbers } = *state;
+        self.numbers.adopt(numbers);
+        self.events.adopt(events);
+        self.v4.adopt(v4, cx.now_ns());
+        self.v6.adopt(v6, cx.now_ns());
+        self.messages.adopt(course);
+        self.seen.packets += seen.packets;
+        self.seen.strange += seen.strange;
+        self.seen.refused += seen.refused;
+        if !self.is_empty() {
+            cx.timers().after(FLOWS, TICK);
+        }
+    }
+
+    fn handlers(&self, h: &mut Handlers) {
+        type E = FlowExporter;
+        h.read("count", |e: &mut E, _| e.v4.len() + e.v6.len()).merged(Merge::Sum).measures(&metric::FLOWS);
+        h.read("capacity", |e: &mut E, _| e.capacity);
+        h.read("exported", |e: &mut E, _| e.messages.course.counts.records)
+            .merged(Merge::Sum)
+            .measures(&EXPORTED);
+        h.read("messages", |e: &mut E, _| e.messages.course.counts.messages).merged(Merge::Sum);
+        h.read("dropped", |e: &mut E, _| e.dropped()).merged(Merge::Sum).measures(&DROPPED);
+        h.read("uncounted", |e: &mut E, _| e.seen.strange + e.seen.refused).merged(Merge::Sum);
+        h.read("counters", |e: &mut E, _| e.counters()).merged(Merge::Tally);
+        h.read_with("talkers", |e: &mut E, cx, text| {
+            let mut talkers = Talkers::asked(text)?;
+            e.v4.each(cx.now_ns(), |octets, parts| talkers.add(octets, parts));
+            e.v6.each(cx.now_ns(), |octets, parts| talkers.add(octets, parts));
+            Ok(talkers.lines())
+        })
+        .merged(Merge::Tally);
+        h.write("flush", |e: &mut E, cx, _| {
+            e.v4.force(cx.now_ns());
+            e.v6.force(cx.now_ns());
+            cx.timers().at_once(FLOWS);
+            Ok(())
+        })
+        .as_button();
+    }
+}
+
+#[cfg(test)]
+#[path = "flow_exporter_tests.rs"]
+mod tests;

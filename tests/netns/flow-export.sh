@@ -1,0 +1,118 @@
+#!/usr/bin/env bash
+# Flows through a router are exported by IPFIX and NetFlow version 9 to Debian's nfcapd; what nfdump reads there is what a host has sent and
+# received, as another program counts it. So are the translations of a NAT and the connections of a firewall.
+source "$(dirname "$0")/lib.sh" nfcapd nfdump
+
+build
+# All that arrives passes the exporter before it is routed.
+accounting='
+fx :: FlowExporter(VERSION $VERSION, BIFLOW $BIFLOW, IDLE_TIMEOUT 1, ACTIVE_TIMEOUT 1);
+p0[0] -> [0]fx[0] -> routes; p0[1] -> [1]fx[1] -> routes6;
+p1[0] -> [2]fx[2] -> routes; p1[1] -> [3]fx[3] -> routes6;
+fx[4] -> Queue -> ToSocket(UDP, 127.0.0.1, 2055);'
+grep -vE '^p[01]\[0\] -> routes; p[01]\[1\] -> routes6;$' "$root/conf/linux-router.click" >"$work/router.click"
+echo "$accounting" >>"$work/router.click"
+sed -i '0,/^define(/s//define($VERSION 10, $BIFLOW true, /' "$work/router.click"
+
+collect() { # DIRECTORY: flows go there from now on
+  mkdir "$1"
+  ip netns exec "$r" nfcapd -w "$1" -l "$1" -b 127.0.0.1 -p 2055 -t 3600 >"$1.log" 2>&1 &
+  collector=$!
+  wait_for "a collector listens" bash -c "ip netns exec '$r' ss -lun | grep -q '127.0.0.1:2055'"
+}
+
+in_h2 python3 "$root/tests/netns/flow-export.py" serve 10.0.2.2 2001:db8:2::2 >/dev/null &
+while read -r version workers biflow; do
+  what="version $version, $workers workers, both directions together $biflow"
+  here=$work/flows-$version-$biflow
+  collect "$here"
+  launch -u "$work/socket" -j"$workers" "$work/router.click" VERSION="$version" BIFLOW="$biflow"
+  in_h1 python3 "$root/tests/netns/flow-export.py" ask 10.0.2.2 2001:db8:2::2 >"$work/sent" </dev/null || fail "$what: no answers"
+  wait_for "all flows are exported" is fx.count 0
+  says "none is dropped" "^0$" ctl read fx.dropped
+  stop
+  kill "$collector"
+  wait "$collector" || true
+  nfdump -o json -R "$here" >"$work/collected"
+  python3 "$root/tests/netns/flow-export.py" compare "$work/sent" "$work/collected" ||
+    fail "$what: $(head -c 3000 "$work/collected"; cat "$here.log")"
+  echo "ok: $what"
+done <<'RUNS'
+10 2 true
+10 1 false
+9 1 true
+RUNS
+
+# Between them a NAT and a firewall, which tell what happens to flows.
+events='
+fx :: FlowExporter(VERSION $VERSION, EVENTS rw ct); Idle -> fx -> Discard;
+fx[1] -> Queue -> ToSocket(UDP, 127.0.0.1, 2055);
+ct :: ConnTrack; rw :: IPRewriter(pattern 10.0.2.1 20000-29999# - - 0 1, pass 1);
+p0[0] -> [0]ct[0] -> out :: IPClassifier(tcp or udp, -) -> rw -> routes; out[1] -> routes;
+p1[0] -> [1]rw[1] -> [1]ct[1] -> routes; p0[1] -> routes6; p1[1] -> routes6;'
+grep -vE '^p[01]\[0\] -> routes; p[01]\[1\] -> routes6;$' "$root/conf/linux-router.click" >"$work/router.click"
+echo "$events" >>"$work/router.click"
+sed -i '0,/^define(/s//define($VERSION 10, /' "$work/router.click"
+for version in 10 9; do
+  here=$work/events-$version
+  collect "$here"
+  launch -u "$work/socket" -j2 "$work/router.click" VERSION="$version"
+  in_h1 python3 "$root/tests/netns/flow-export.py" ask 10.0.2.2 >"$work/sent" </dev/null || fail "events, version $version: no answers"
+  flows=$(ctl read rw.table_size) connections=$(ctl read ct.count)
+  ctl write rw.kill ""
+  ctl write ct.kill ""
+  wait_for "all events are exported" is fx.exported $((2 * (flows + connections)))
+  says "none is dropped" "^0$" ctl read fx.dropped
+  stop
+  kill "$collector"
+  wait "$collector" || true
+  nfdump -o json -R "$here" >"$work/collected"
+  python3 "$root/tests/netns/flow-export.py" events "$work/sent" "$work/collected" ||
+    fail "events, version $version: $(head -c 3000 "$work/collected"; cat "$here.log")"
+  echo "ok: events, version $version"
+done
+
+# The same with pmacct's collectors, of flows and of samples: all packets are samples here.
+if command -v nfacctd >/dev/null && command -v sfacctd >/dev/null; then
+  sampling='
+fx :: FlowExporter(BIFLOW false, IDLE_TIMEOUT 1, ACTIVE_TIMEOUT 1, STATISTICS true);
+p0[0] -> s0 :: SFlowAgent(1, 10.0.2.1, SUB_AGENT 0) -> [0]fx[0] -> routes; p0[1] -> s1 :: SFlowAgent(1, 10.0.2.1, SUB_AGENT 10) -> [1]fx[1] -> routes6;
+p1[0] -> s2 :: SFlowAgent(1, 10.0.2.1, SUB_AGENT 20) -> [2]fx[2] -> routes; p1[1] -> s3 :: SFlowAgent(1, 10.0.2.1, SUB_AGENT 30) -> [3]fx[3] -> routes6;
+fx[4] -> Queue -> ToSocket(UDP, 127.0.0.1, 2055);
+s0[1] -> samples :: Queue(4000) -> ToSocket(UDP, 127.0.0.1, 6343); s1[1] -> samples; s2[1] -> samples; s3[1] -> samples;'
+  grep -vE '^p[01]\[0\] -> routes; p[01]\[1\] -> routes6;$' "$root/conf/linux-router.click" >"$work/router.click"
+  echo "$sampling" >>"$work/router.click"
+  pmacct() { # PROGRAM PORT DIRECTORY
+    cat >"$3/$1.conf" <<CONF
+$1_ip: 127.0.0.1
+$1_port: $2
+plugins: print
+aggregate: src_host, dst_host, src_port, dst_port, proto
+print_refresh_time: 1
+print_output: json
+print_output_file: $3/$1.json
+print_output_file_append: true
+CONF
+    ip netns exec "$r" "$1" -f "$3/$1.conf" >"$3/$1.log" 2>&1 &
+  }
+  here=$work/pmacct
+  mkdir "$here"
+  pmacct nfacctd 2055 "$here"
+  pmacct sfacctd 6343 "$here"
+  wait_for "pmacct listens" bash -c "[ \$(ip netns exec '$r' ss -lun | grep -cE '127.0.0.1:(2055|6343)') = 2 ]"
+  launch -u "$work/socket" -j2 "$work/router.click"
+  in_h1 python3 "$root/tests/netns/flow-export.py" ask 10.0.2.2 2001:db8:2::2 >"$work/sent" </dev/null || fail "pmacct: no answers"
+  wait_for "all flows are exported" is fx.count 0
+  sleep 2 # pmacct writes once a second
+  stop
+  ip netns pids "$r" | xargs -r kill || true
+  sleep 1
+  ip netns pids "$r" | xargs -r kill -KILL || true # pmacct waits for packets before it heeds a signal
+  for program in nfacctd sfacctd; do
+    python3 "$root/tests/netns/flow-export.py" pmacct "$work/sent" "$here/$program.json" ||
+      fail "$program: $(head -c 2000 "$here/$program.json"; tail -n 5 "$here/$program.log")"
+    echo "ok: $program"
+  done
+else
+  echo "skipped: pmacct is not installed"
+fi
