@@ -100,6 +100,8 @@ pub struct Entry {
 #[derive(Default)]
 pub struct Ledger {
     entries: BTreeMap<Message, Entry>,
+    /// Frames on links that the model reads.
+    read: Vec<Vec<u8>>,
     /// The highest number of each flow that has arrived at a host, answers apart.
     latest: BTreeMap<(u32, bool, usize), u32>,
 }
@@ -118,6 +120,16 @@ impl Ledger {
         *latest = message.number.max(*latest);
         self.entries.entry(message).or_default().arrived.push(arrived);
         overtaken
+    }
+
+    /// Notes a frame on a link that the model reads.
+    pub fn note(&mut self, frame: &[u8]) {
+        self.read.push(frame.to_vec());
+    }
+
+    /// All frames on such links.
+    pub fn read(&self) -> &[Vec<u8>] {
+        &self.read
     }
 
     /// Notes an error.

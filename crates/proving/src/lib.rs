@@ -19,6 +19,7 @@ pub mod message;
 pub mod contents;
 
 pub mod capture;
+pub mod collector;
 pub mod host;
 pub mod link;
 pub mod machine;

@@ -29,6 +29,8 @@ pub struct Link {
     pub up: bool,
     /// Whether the model says what its weather does, so that nothing that is lost here is excused.
     pub is_modelled: bool,
+    /// Whether the model reads what is sent into it, at its end.
+    pub is_read: bool,
     /// Behind which station each Ethernet address was seen.
     seen: BTreeMap<Mac, Station>,
 }
@@ -44,6 +46,7 @@ impl Link {
             loss: 0,
             up: true,
             is_modelled: false,
+            is_read: false,
             seen: BTreeMap::new(),
         }
     }

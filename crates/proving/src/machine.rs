@@ -42,6 +42,11 @@ pub struct Machine {
     generation: u64,
     /// What did not add up so far.
     wrong: Vec<String>,
+    /// Packets of this configuration that an interface was gone for, as far as they have been told.
+    unsent_noted: u64,
+    /// Packets that swaps have lost, and whether interfaces have vanished.
+    lost: u64,
+    was_pulled_out: bool,
     capture: Capture,
 }
 
@@ -90,6 +95,9 @@ impl Machine {
             router,
             generation: 0,
             wrong: Vec::new(),
+            unsent_noted: 0,
+            lost: 0,
+            was_pulled_out: false,
             capture,
         })
     }
@@ -160,7 +168,10 @@ impl Machine {
             self.wrong.extend(self.capture.check(&self.interfaces, &mut old));
             self.capture.kind = kind.to_owned();
         }
-        Ok(left + now.total().drops())
+        self.unsent_noted = self.unsent(); // those that the swap itself dropped are among what it lost
+        let lost = left + now.total().drops();
+        self.lost += lost;
+        Ok(lost)
     }
 
     /// Ends the router and starts another with so many workers, which inherits nothing, its randomness included. Returns how many packets
@@ -176,7 +187,7 @@ impl Machine {
         self.router.finish();
         let mut old = std::mem::replace(&mut self.router, new);
         self.wrong.extend(self.capture.check(&self.interfaces, &mut old));
-        (self.drive, self.generation) = (drive, 0);
+        (self.drive, self.generation, self.unsent_noted) = (drive, 0, 0);
         Ok(held)
     }
 
@@ -189,6 +200,7 @@ impl Machine {
     /// An interface vanishes. Returns the frames that it had received and the router had not taken.
     pub fn pull_out(&mut self, port: usize) -> Vec<Vec<u8>> {
         let mut lost = Vec::new();
+        self.was_pulled_out = true;
         self.interfaces[port].set_gone(true, |frame| lost.push(frame.to_vec()));
         lost
     }
@@ -204,14 +216,34 @@ impl Machine {
         let _ = self.registry.succeed(self.interfaces[port].clone());
     }
 
-    /// Whether an interface is gone.
-    pub fn is_out(&self, port: usize) -> bool {
-        self.interfaces[port].is_gone()
+    /// Packets that the router could not send since the last call because an interface was gone.
+    pub fn newly_unsent(&mut self) -> u64 {
+        if self.interfaces.iter().all(|interface| !interface.is_gone()) {
+            return 0;
+        }
+        let unsent = self.unsent();
+        unsent - std::mem::replace(&mut self.unsent_noted, unsent)
     }
 
-    /// Packets that the router that runs could not send because an interface was gone.
-    pub fn unsent(&self) -> u64 {
+    /// The same since the configuration began.
+    fn unsent(&self) -> u64 {
         self.router.drops().iter().filter(|(_, reason, _)| *reason == GONE).map(|(_, _, count)| count).sum()
+    }
+
+    /// Packets that swaps have lost so far, by the router's own account.
+    pub fn lost(&self) -> u64 {
+        self.lost
+    }
+
+    /// Whether an interface has ever vanished.
+    pub fn was_pulled_out(&self) -> bool {
+        self.was_pulled_out
+    }
+
+    /// Lets time pass for this router alone, when the story is at its end.
+    pub fn pass(&mut self, ns: i64, rounds: usize) {
+        self.clock.jump(self.clock.now_ns() + ns);
+        self.router.run_rounds(rounds);
     }
 
     /// Holds a worker until a time; others go on.

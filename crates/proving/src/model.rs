@@ -97,6 +97,12 @@ pub trait Model {
         true
     }
 
+    /// Whether routers say by now that they let packets overtake others of their flow.
+    fn lets_overtake(&self, machines: &mut [Machine]) -> bool {
+        let _ = machines;
+        false
+    }
+
     /// Whether a message may arrive again, because a router has forgotten what keeps it from that.
     fn repeats(&self, sent: &Sent, arrived: &Arrived) -> bool {
         let _ = (sent, arrived);

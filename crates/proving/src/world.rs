@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use std::net::IpAddr;
 
 /// Rounds that a router gets in one moment. Whatever needs more goes on a little later.
-const ROUNDS: usize = 2_000;
+pub const ROUNDS: usize = 2_000;
 /// How much later.
 const LATER_NS: i64 = 1_000;
 /// While nothing moves, timers of routers may be late by so much, as on a busy machine: polling for frames that cannot come is
@@ -107,8 +107,6 @@ pub struct World {
     moments: u64,
     rng: fastrand::Rng,
     bystander: Bystander,
-    /// Since when interfaces of each router have been vanishing.
-    outages: Vec<Option<i64>>,
 }
 
 impl World {
@@ -117,7 +115,6 @@ impl World {
         World {
             clock,
             hosts: network.hosts,
-            outages: vec![None; machines.len()],
             links: network.links,
             machines,
             ledger: Ledger::default(),
@@ -200,21 +197,18 @@ impl World {
 
     /// An interface of a router vanishes with what it has received.
     pub fn pull_out(&mut self, machine: usize, port: usize) {
-        self.outages[machine].get_or_insert(self.clock.now_ns());
         for frame in self.machines[machine].pull_out(port) {
             self.lose(&frame);
         }
     }
 
-    /// What a router could not send because an interface was gone may be missing. Its configuration is about to end.
-    pub fn note_unsent(&mut self, machine: usize) {
-        let (now_ns, unsent) = (self.now_ns(), self.machines[machine].unsent());
-        if let Some(since_ns) = self.outages[machine] {
-            self.judge.excuses.allow(since_ns, now_ns, unsent);
-            if unsent > 0 {
-                // Questions for neighbours may have been among them.
-                self.judge.excuses.lose(since_ns, Contents::Neighbours);
-            }
+    /// What a router has just not sent because an interface was gone may be missing.
+    fn note_unsent(&mut self, machine: usize) {
+        let (now_ns, unsent) = (self.now_ns(), self.machines[machine].newly_unsent());
+        if unsent > 0 {
+            self.judge.excuses.allow(now_ns, now_ns, unsent);
+            // Questions for neighbours may have been among them.
+            self.judge.excuses.lose(now_ns, Contents::Neighbours);
         }
     }
 
@@ -265,6 +259,7 @@ impl World {
         let mut next_ns = self.due_ns().unwrap_or(i64::MAX);
         for machine in 0..self.machines.len() {
             let standing = self.machines[machine].work(ROUNDS);
+            self.note_unsent(machine);
             let mut sent = Vec::new();
             self.machines[machine].sent(|port, frame| sent.push((port, frame)));
             for (port, frame) in sent {
@@ -350,6 +345,9 @@ impl World {
         let now_ns = self.now_ns();
         let Some(at) = self.links.iter().position(|link| link.stations.contains(&from)) else { return };
         let link = &mut self.links[at];
+        if link.is_read {
+            self.ledger.note(&frame);
+        }
         self.trace.add(now_ns, at, &frame);
         self.count += 1;
         self.bystander.look(&frame);
@@ -420,7 +418,10 @@ impl World {
         let message = if replies { message.answered() } else { message };
         let arrived = Arrived { at_ns: now_ns, host, look: Look::of(packet, segment) };
         let is_spread = self.flows.get(message.flow as usize).is_some_and(|flow| flow.spread);
-        let overtaken = self.ledger.arrive(message, arrived.clone()).filter(|_| !is_spread);
+        let overtaken = self
+            .ledger
+            .arrive(message, arrived.clone())
+            .filter(|_| !is_spread && !self.judge.history.current().lets_overtake(&mut self.machines));
         self.judge.arrival(&self.ledger, message, &arrived, overtaken);
         if !message.answer {
             self.answer(host, message, packet, segment);

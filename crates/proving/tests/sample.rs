@@ -50,7 +50,7 @@ fn stories_are_about_something() {
             stories.iter().flat_map(|story| &story.steps).map(|step| format!("{step}\n")).collect();
         for kind in [
             "flow", "wait", "leap", "read", "wrong", "restart", "link", "move", "stall", "capture", "device",
-            "storm",
+            "storm", "trial",
         ] {
             assert!(steps.lines().any(|line| line.starts_with(kind)), "no '{kind}' in {}", family.name());
         }

@@ -302,6 +302,15 @@ impl Model for Mesh {
         }
     }
 
+    /// A flowlet may move while packets of it wait for a link where much does; such moves are counted.
+    fn lets_overtake(&self, machines: &mut [Machine]) -> bool {
+        let says = |machine: &mut Machine| {
+            let counts = ["vlb.moved", "vlb.spilled"].map(|path| machine.read(path));
+            counts.iter().flatten().any(|count| count.trim() != "0")
+        };
+        self.order == "FLOWLET" && machines.iter_mut().any(says)
+    }
+
     /// No node is left out, unless something was done to it.
     fn at_end(&self, machines: &mut [Machine], _: &Ledger, calm: bool) -> Vec<String> {
         let mut wrong = Vec::new();

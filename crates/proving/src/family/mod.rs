@@ -1,5 +1,6 @@
 //! Families of configurations, each with what it must do. A family is one file, and a line in [`all`].
 
+mod accounting;
 mod balancer;
 mod cluster;
 mod contract;
@@ -30,6 +31,7 @@ pub fn all() -> &'static [&'static dyn Family] {
         &balancer::Balancer,
         &cluster::Cluster,
         &paths::Paths,
+        &accounting::Accounting,
     ]
 }
 

@@ -12,7 +12,7 @@ use crate::model::{Fate, Model, Verdict};
 use crate::story::{FlowStep, Knob, Knobs, Step, Story};
 use crate::world::{ECHO_PORT, Kind, Network};
 use fastrand::Rng;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr};
 
 /// The family.
@@ -41,7 +41,7 @@ const EXITS: [&str; 2] = ["out :: ToMemory($device)", "out :: Queue(1000) -> ToM
 /// The ports that flows from inside may get.
 const RANGES: [(u16, u16); 3] = [(1024, 65_535), (2_000, 2_100), (30_000, 60_000)];
 
-/// Whether an endpoint inside has a port for each flow, or one for all.
+/// Whether an endpoint inside has a port, or identifier, for each flow, or one for all.
 const MAPPINGS: [&str; 2] = ["address-and-port-dependent", "endpoint-independent"];
 
 const KNOBS: &[Knob] = &[
@@ -147,11 +147,9 @@ struct Gateway {
     flows: BTreeMap<Inner, Outer>,
     /// Whether mappings may be gone, or be there, without having been seen.
     forgotten: bool,
-    /// The range before the last that differed: what it translated may still wait for a neighbour.
-    before: Option<(u16, u16)>,
     /// What flows looked like outside whose packets may have left before the last restart or change of the range: the gateway may know them no
-    /// more.
-    doubtful: BTreeSet<Outer>,
+    /// more. Each with the time at which its mapping was seen again.
+    doubtful: BTreeMap<Outer, i64>,
     /// When that was, or that it is now.
     restarted: Option<i64>,
     restarts: bool,
@@ -192,10 +190,12 @@ impl Gateway {
         if look.protocol == protocol::ICMP && !sent.message.answer {
             return Fate::Refused(None); // the gateway answers no ping from outside
         }
-        let target = match self.mapped(sent) {
+        let is_doubtful =
+            self.doubtful.get(&Gateway::outer(sent)).is_some_and(|&until_ns| sent.at_ns < until_ns);
+        let target = match self.mapped(sent).filter(|_| !is_doubtful) {
             Some((ip, _)) => Gateway::inside_host(ip),
             None if look.protocol == protocol::TCP && look.ports[1] == 80 => Gateway::inside_host(WEB.0),
-            None if self.forgotten || self.doubtful.contains(&Gateway::outer(sent)) => return Fate::Open,
+            None if self.forgotten || is_doubtful => return Fate::Open,
             None => None,
         };
         match target {
@@ -231,7 +231,6 @@ impl Model for Gateway {
         if range(old) != range(new) {
             // The flows that the old range gave their ports end. Those to the server stay.
             self.flows.retain(|&(_, inside, _), outer| inside == WEB && outer.1 == 80);
-            self.before = Some(self.range);
             self.range = range(new);
             // A port of the old range may be one of the new range, too.
             self.restarts = true;
@@ -247,6 +246,7 @@ impl Model for Gateway {
     fn settle(&mut self, now_ns: i64) {
         if std::mem::take(&mut self.restarts) {
             self.restarted = Some(now_ns);
+            self.doubtful.values_mut().for_each(|until_ns| *until_ns = i64::MAX);
         }
     }
 
@@ -257,6 +257,7 @@ impl Model for Gateway {
 
     fn observe(&mut self, sent: &Sent, arrived: &Arrived) -> Result<(), String> {
         let (look, seen) = (&sent.look, &arrived.look);
+        let was_under_way = self.restarted.is_some_and(|at_ns| sent.at_ns <= at_ns);
         match (sent.host < OUTSIDE, arrived.host < OUTSIDE) {
             (true, false) => {
                 let (inner, ping) = (Gateway::inner(sent), look.protocol == protocol::ICMP);
@@ -265,11 +266,13 @@ impl Model for Gateway {
                     return Err(format!("{look:?} leaves as {seen:?}"));
                 }
                 let outer = (look.protocol, seen.ports[0], other);
-                if self.restarted.is_some_and(|at_ns| sent.at_ns <= at_ns) {
-                    self.doubtful.insert(outer);
+                if was_under_way {
+                    if self.flows.get(&inner) != Some(&outer) {
+                        self.doubtful.insert(outer, i64::MAX);
+                    }
                     return Ok(());
                 }
-                self.learn(inner, outer)
+                self.learn(inner, outer, arrived.at_ns)
             }
             (false, true) => {
                 let (inside, other) = ((seen.dst, seen.ports[1]), Gateway::outer(sent).2);
@@ -279,7 +282,10 @@ impl Model for Gateway {
                 if !self.forgotten && inside != expected || seen.src != look.src {
                     return Err(format!("{look:?} comes in as {seen:?}, and not to {expected:?}"));
                 }
-                self.learn((look.protocol, inside, other), Gateway::outer(sent))
+                if was_under_way {
+                    return Ok(());
+                }
+                self.learn((look.protocol, inside, other), Gateway::outer(sent), arrived.at_ns)
             }
             _ => Ok(()),
         }
@@ -302,27 +308,17 @@ impl Model for Gateway {
 
 impl Gateway {
     /// A flow looks like this outside: as before, and as no other.
-    fn learn(&mut self, inner: Inner, outer: Outer) -> Result<(), String> {
+    fn learn(&mut self, inner: Inner, outer: Outer, now_ns: i64) -> Result<(), String> {
+        self.doubtful.entry(outer).and_modify(|until_ns| *until_ns = now_ns.min(*until_ns));
         let to_server = (inner.0, inner.1, outer.1) == (protocol::TCP, WEB, 80);
-        let within = |range: (u16, u16)| (range.0..=range.1).contains(&outer.1);
-        if !to_server && !within(self.range) {
-            return match self.before.is_some_and(within) {
-                true => Ok(()),
-                false => {
-                    Err(format!("{inner:?} gets the port {}, which is not among {:?}", outer.1, self.range))
-                }
-            };
+        if !to_server && !(self.range.0..=self.range.1).contains(&outer.1) {
+            return Err(format!("{inner:?} gets the port {}, which is not among {:?}", outer.1, self.range));
         }
         let before = self.flows.insert(inner, outer).filter(|&before| before != outer);
-        if self.before.is_some() {
-            // Flows of the old range may have been in sight a moment longer.
-            self.flows.retain(|other, theirs| *theirs != outer || *other == inner);
-            return Ok(());
-        }
         if let Some(before) = before {
             return Err(format!("{inner:?} was {before:?} outside, and is {outer:?} now"));
         }
-        let same_end = |other: &Inner| other.0 == inner.0 && other.1 == inner.1 && inner.0 != protocol::ICMP;
+        let same_end = |other: &Inner| other.0 == inner.0 && other.1 == inner.1;
         let differs = |(other, theirs): &(&Inner, &Outer)| {
             // The server's port for connections from outside is another matter.
             let in_range = (self.range.0..=self.range.1).contains(&theirs.1);

@@ -52,7 +52,26 @@ pub fn draw(family: &dyn Family, seed: u64) -> Story {
             at = rng.usize(at + 1..=story.steps.len());
         }
     }
+    let mut rng = Rng::with_seed(seed ^ 0x91d4_b7e3_05ca_682f);
+    if let Some(trial) = trial(family, &names, &mut rng) {
+        story.steps.insert(rng.usize(..=story.steps.len()), trial);
+    }
     story
+}
+
+/// A configuration that is taken back after a while, in every other story. It is drawn apart, too.
+fn trial(family: &dyn Family, names: &Names, rng: &mut Rng) -> Option<Step> {
+    let live: Vec<_> = family.knobs().iter().filter(|knob| knob.live).collect();
+    if live.is_empty() || rng.bool() {
+        return None;
+    }
+    let (machine, knob) = (one(&names.machines, rng).clone(), live[rng.usize(..live.len())]);
+    Some(Step::Trial {
+        machine,
+        knob: knob.name.to_owned(),
+        value: rng.u32(..knob.positions),
+        ns: pause(rng),
+    })
 }
 
 /// What steps can be about.

@@ -60,6 +60,17 @@ pub enum Step {
         /// Its new position.
         value: u32,
     },
+    /// The same, and after a time the configuration before takes its place again, as when nothing confirms a reload.
+    Trial {
+        /// The router.
+        machine: String,
+        /// The knob.
+        knob: String,
+        /// Its position for the time.
+        value: u32,
+        /// How long, in nanoseconds.
+        ns: i64,
+    },
     /// A router is offered a wrong configuration.
     Wrong {
         /// The router.

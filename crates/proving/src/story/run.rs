@@ -156,6 +156,7 @@ impl Teller {
                 }
             }
             Step::Swap { machine, knob, value } => self.swap(self.machine(machine)?, knob, *value),
+            Step::Trial { machine, knob, value, ns } => self.trial(self.machine(machine)?, knob, *value, *ns),
             Step::Wrong { machine, kind } => return self.wrong(self.machine(machine)?, kind),
             Step::Restart { machine, workers } => self.restart(self.machine(machine)?, *workers),
             Step::Link { link, weather } => self.weather(link, *weather)?,
@@ -233,7 +234,6 @@ impl Teller {
 
     /// Looks at the accounts of a router, before its configuration ends.
     fn audit(&mut self, machine: usize) {
-        self.world.note_unsent(machine);
         let found = conservation::check(&mut self.world.machines[machine]);
         found.into_iter().for_each(|what| self.find(what));
     }
@@ -245,6 +245,16 @@ impl Teller {
     fn swap(&mut self, machine: usize, knob: &str, value: u32) {
         let new = self.knobs[machine].with(knob, value);
         self.replace(machine, &new, None);
+    }
+
+    /// A swap that is taken back after a time, unless it was refused.
+    fn trial(&mut self, machine: usize, knob: &str, value: u32, ns: i64) {
+        let before = self.knobs[machine].clone();
+        self.swap(machine, knob, value);
+        if self.knobs[machine] != before {
+            self.world.advance(self.world.now_ns() + ns);
+            self.replace(machine, &before, None);
+        }
     }
 
     /// Another configuration takes the place of a router's, perhaps with another kind of capture.

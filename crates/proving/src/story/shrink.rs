@@ -76,6 +76,16 @@ fn plainer_steps(step: &Step) -> Vec<Step> {
         }
         Step::Wait(ns) if *ns > 1_000_000 => found.push(Step::Wait(1_000_000)),
         Step::Leap(ns) if *ns > 1_000_000_000 => found.push(Step::Leap(1_000_000_000)),
+        Step::Trial { machine, knob, value, ns } => {
+            let trial = |value, ns| Step::Trial { machine: machine.clone(), knob: knob.clone(), value, ns };
+            found.push(Step::Swap { machine: machine.clone(), knob: knob.clone(), value: *value });
+            if *ns > 1_000_000 {
+                found.push(trial(*value, 1_000_000));
+            }
+            if *value > 1 {
+                found.push(trial(1, *ns));
+            }
+        }
         Step::Swap { machine, knob, value } if *value > 0 => {
             found.push(Step::Swap { machine: machine.clone(), knob: knob.clone(), value: 0 });
         }

@@ -27,6 +27,9 @@ impl Display for Step {
             Step::Write { machine, path, value } => write!(f, "write {machine} {path} {value}"),
             Step::Read(machine) => write!(f, "read {machine}"),
             Step::Swap { machine, knob, value } => write!(f, "swap {machine} {knob} {value}"),
+            Step::Trial { machine, knob, value, ns } => {
+                write!(f, "trial {machine} {knob} {value} {}", Time(*ns))
+            }
             Step::Wrong { machine, kind } => write!(f, "wrong {machine} {kind}"),
             Step::Restart { machine, workers } => write!(f, "restart {machine} workers {workers}"),
             Step::Link { link, weather } => match weather {
@@ -138,6 +141,12 @@ fn read_step(first: &str, line: &str, words: &mut Words<'_>) -> Result<Step, Str
         }
         "read" => Step::Read(words.text()?),
         "swap" => Step::Swap { machine: words.text()?, knob: words.text()?, value: words.value()? },
+        "trial" => Step::Trial {
+            machine: words.text()?,
+            knob: words.text()?,
+            value: words.value()?,
+            ns: words.time()?,
+        },
         "wrong" => Step::Wrong { machine: words.text()?, kind: words.text()? },
         "restart" => {
             let machine = words.text()?;
