@@ -1,4 +1,4 @@
-//! Nanoseconds to protect a packet by AES-128-GCM: by the bare ciphers, and by the elements that use them, interleaved in one run.
+//! Nanoseconds to protect a packet by AES-128-GCM: by the bare ciphers, and by the elements that use them, on one core and on two, interleaved in one run.
 
 use crate::forward;
 use crate::machine::Machine;
@@ -6,6 +6,7 @@ use aes_gcm::aead::inout::InOutBuf;
 use aes_gcm::{AeadInOut, Aes128Gcm, KeyInit};
 use serde::Serialize;
 use std::hint::black_box;
+use std::net::Ipv4Addr;
 use std::time::Instant;
 
 /// Octets of the IP packets.
@@ -36,6 +37,14 @@ struct Figure {
     ns_median: f64,
     ns_min: f64,
     ns_max: f64,
+    /// The rate, as a multiple of another subject's.
+    rate: Option<Rate>,
+}
+
+#[derive(Clone, Copy, Serialize)]
+struct Rate {
+    times: f64,
+    that_of: &'static str,
 }
 
 #[derive(Serialize)]
@@ -47,7 +56,31 @@ struct Report {
 }
 
 /// What is measured, by names.
-const SUBJECTS: [&str; 5] = ["source alone", "bare aes-gcm", "bare graviola", "ESPEncap, IPEncap", "IPsec"];
+const SUBJECTS: [&str; 10] = [
+    "source alone",
+    "bare aes-gcm",
+    "bare graviola",
+    "ESPEncap, IPEncap",
+    "IPsec",
+    TWO_CORES,
+    SPREAD,
+    "IPsec, 1 SA",
+    "IPsec, 100 SAs",
+    "IPsec, 10,000 SAs",
+];
+
+/// The source of packets to random addresses.
+const SPREAD: &str = "source, many";
+
+/// Two workers, each with a source and an association of its own, in one element.
+const TWO_CORES: &str = "IPsec, 2 cores";
+
+/// Subjects whose rate is said as a multiple of another's.
+const BESIDE: [(&str, &str); 2] = [(TWO_CORES, "IPsec"), (SUBJECTS[9], SUBJECTS[7])];
+
+/// Gateways with many associations, each packet for any of them: how many, and the length of the prefix whose addresses share them.
+const MANY: [(&str, u32, u8); 4] =
+    [(SPREAD, 0, 18), (SUBJECTS[7], 1, 32), (SUBJECTS[8], 100, 25), (SUBJECTS[9], 10_000, 18)];
 
 /// Nanoseconds a packet of a subject; none where it does not run.
 fn time(subject: &str, octets: usize, packets: u64) -> Result<Option<f64>, String> {
@@ -60,6 +93,7 @@ fn time(subject: &str, octets: usize, packets: u64) -> Result<Option<f64>, Strin
             })))
         }
         "bare graviola" => Ok(graviola(octets, packets)),
+        TWO_CORES => forward::nanoseconds_of(&two_cores(octets), packets, 2).map(Some),
         _ => forward::nanoseconds(&config(subject, octets), packets).map(Some),
     }
 }
@@ -94,6 +128,9 @@ fn graviola(_: usize, _: u64) -> Option<f64> {
 
 /// A source of packets of so many octets, and what protects them.
 fn config(subject: &str, octets: usize) -> String {
+    if let Some((_, count, len)) = MANY.iter().find(|(name, ..)| *name == subject) {
+        return many(*count, *len, octets);
+    }
     let key = "5a".repeat(16) + "01020304";
     let data = format!("4500{octets:04x} 00000000 40110000 0a000109 0a000208 {}", "00".repeat(octets - 20));
     let protect = match subject {
@@ -110,6 +147,56 @@ fn config(subject: &str, octets: usize) -> String {
     )
 }
 
+/// Two sources of packets to different networks, and an association for each.
+fn two_cores(octets: usize) -> String {
+    let (mut sources, mut arguments) = (String::new(), Vec::new());
+    for worker in 0..2 {
+        let data = format!(
+            "4500{octets:04x} 00000000 40110000 0a000109 0a00020{worker} {}",
+            "00".repeat(octets - 20)
+        );
+        sources += &format!(
+            "s{worker} :: InfiniteSource(DATA \\<{data}>, BURST $BURST, LIMIT $LIMIT, STOP true) -> MarkIPHeader -> e;"
+        );
+        let (key, ends) = (format!("{worker:08x}").repeat(5), "192.0.2.1 192.0.2.2");
+        arguments.push(format!("SA {ends} 0x100{worker} aes-gcm key {key} reqid {}", 1 + worker));
+        arguments
+            .push(format!("POLICY out 10.0.1.0/24 10.0.2.{worker}/32 protect {ends} reqid {}", 1 + worker));
+    }
+    format!(
+        "define($BURST 32, $LIMIT 1);
+         e :: IPsec({}); e[0] -> d :: Discard; Idle -> [1]e; e[1] -> Discard;
+         {sources} StaticThreadSched(s0 0, s1 1);",
+        arguments.join(", ")
+    )
+}
+
+/// A source of packets to random addresses of a prefix, and so many associations with keys of their own. Each address has a policy.
+fn many(count: u32, len: u8, octets: usize) -> String {
+    let data = format!("4500{octets:04x} 00000000 40110000 0a000109 0a020000 {}", "00".repeat(octets - 20));
+    let mut arguments = Vec::new();
+    for number in 1..=count {
+        let key = format!("{number:08x}").repeat(5);
+        arguments
+            .push(format!("SA 192.0.2.1 192.0.2.2 {} aes-gcm key {key} reqid {number}", 0x1000 + number));
+    }
+    let addresses = if count == 0 { 0 } else { 1 << (32 - len) };
+    for address in 0..addresses {
+        let to = Ipv4Addr::from(0x0a02_0000 + address);
+        let reqid = 1 + address % count;
+        arguments.push(format!("POLICY out 10.0.1.0/24 {to}/32 protect 192.0.2.1 192.0.2.2 reqid {reqid}"));
+    }
+    let protect = match count {
+        0 => "-> d".to_owned(),
+        _ => format!("-> e :: IPsec({}); Idle -> [1]e; e[1] -> Discard; e[0] -> d", arguments.join(", ")),
+    };
+    format!(
+        "define($BURST 32, $LIMIT 1);
+         InfiniteSource(DATA \\<{data}>, BURST $BURST, LIMIT $LIMIT, STOP true) -> MarkIPHeader
+           -> SetRandIPAddress(10.2.0.0/{len}) -> StoreIPAddress(dst) {protect} :: Discard;"
+    )
+}
+
 /// Measures all, interleaved, and prints them.
 pub(crate) fn run(arguments: &Arguments) -> Result<(), String> {
     let (runs, packets) =
@@ -123,21 +210,29 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), String> {
             times.extend(time(subject, *octets, packets)?);
         }
     }
-    let figures =
-        subjects.iter().zip(&mut times).filter(|(_, ns)| !ns.is_empty()).map(|((what, octets), ns)| {
-            ns.sort_by(f64::total_cmp);
-            let (what, octets, ns_median) = (*what, *octets, ns[ns.len() / 2]);
-            Figure { what, octets, ns_median, ns_min: ns[0], ns_max: ns[ns.len() - 1] }
-        });
-    let report = Report { machine, runs, packets, figures: figures.collect() };
+    let mut figures: Vec<Figure> = Vec::new();
+    for ((what, octets), mut ns) in subjects.into_iter().zip(times).filter(|(_, ns)| !ns.is_empty()) {
+        ns.sort_by(f64::total_cmp);
+        let ns_median = ns[ns.len() / 2];
+        let beside = BESIDE.iter().find(|(subject, _)| *subject == what).map(|(_, other)| *other);
+        let other = figures.iter().find(|other| beside == Some(other.what) && other.octets == octets);
+        let rate = other.map(|other| Rate { times: other.ns_median / ns_median, that_of: other.what });
+        figures.push(Figure { what, octets, ns_median, ns_min: ns[0], ns_max: ns[ns.len() - 1], rate });
+    }
+    let report = Report { machine, runs, packets, figures };
     if arguments.json {
         println!("{}", serde_json::to_string_pretty(&report).unwrap_or_default());
         return Ok(());
     }
     println!("{}", report.machine.line());
-    println!("{:20} {:>7} {:>8} {:>8} {:>8}", "ns a packet", "octets", "median", "min", "max");
+    println!("{:20} {:>7} {:>8} {:>8} {:>8}  rate", "ns a packet", "octets", "median", "min", "max");
     for f in &report.figures {
-        println!("{:20} {:>7} {:8.1} {:8.1} {:8.1}", f.what, f.octets, f.ns_median, f.ns_min, f.ns_max);
+        let rate =
+            f.rate.map_or(String::new(), |rate| format!("{:.2} times that of {}", rate.times, rate.that_of));
+        println!(
+            "{:20} {:>7} {:8.1} {:8.1} {:8.1}  {rate}",
+            f.what, f.octets, f.ns_median, f.ns_min, f.ns_max
+        );
     }
     Ok(())
 }

@@ -189,11 +189,16 @@ fn time(case: &Case) -> Result<(f64, f64), String> {
     Ok((elapsed / packets, router.dispatches() as f64 / packets))
 }
 
-/// Nanoseconds a packet of a configuration with the parameters BURST and LIMIT and the sink `d`, in one run.
+/// Nanoseconds a packet of a configuration with the parameters BURST and LIMIT and the sink `d`, in one run of one worker.
 pub(crate) fn nanoseconds(config: &str, packets: u64) -> Result<f64, String> {
+    nanoseconds_of(config, packets, 1)
+}
+
+/// The same with so many workers, as the time that passes for all their packets.
+pub(crate) fn nanoseconds_of(config: &str, packets: u64, workers: usize) -> Result<f64, String> {
     let params = vec![("BURST".to_owned(), "32".to_owned()), ("LIMIT".to_owned(), packets.to_string())];
     let (config, sinks, peers) = (config.to_owned(), &["d"], (f64::NAN, f64::NAN));
-    time(&Case { name: "one", config, workers: 1, sinks, params, vector: 32, peers }).map(|(ns, _)| ns)
+    time(&Case { name: "one", config, workers, sinks, params, vector: 32, peers }).map(|(ns, _)| ns)
 }
 
 /// A figure over packets that went missing would say nothing.

@@ -1,5 +1,5 @@
 //! Routes from zebra's FPM interface into a table: how many for each second of the receiver's processor time, and what forwarding on
-//! another core keeps of its rate meanwhile; and how long a group of next hops takes to change under all of them.
+//! another core keeps of its rate while routes of a full table change; and how long a group of next hops takes to change under all of them.
 //!
 //! The stream is encoded beforehand and comes over a socket, as zebra's: two next hops, a group of both, and routes to that group.
 
@@ -8,7 +8,7 @@ use crate::machine::Machine;
 use router::{Call, Classes, Handle, Options};
 use serde::Serialize;
 use std::io::Write;
-use std::net::TcpStream;
+use std::net::{IpAddr, TcpStream};
 use std::time::{Duration, Instant};
 
 /// What to measure.
@@ -44,7 +44,8 @@ struct Figure {
     /// Of which the receiving thread had a processor.
     cpu_seconds: f64,
     routes_per_cpu_second: f64,
-    /// Packets a second that another worker forwards, by random destinations: before, and meanwhile.
+    /// Packets a second that another worker forwards by random destinations, with all routes in the table: while nothing changes, and
+    /// while every route comes once more with another group.
     idle_pps: f64,
     busy_pps: f64,
     /// From a changed group sent until the table leads there, for all routes: the median, and the longest.
@@ -130,9 +131,10 @@ const RTM_NEWNEXTHOP: u16 = 104;
 const FLAGS: u16 = 0x501;
 /// The loopback interface.
 const LO: u32 = 1;
-/// The numbers of the next hops and of the group.
-const HOPS: [u32; 4] = [1, 2, 3, 4];
-const GROUP: u32 = 9;
+/// The numbers of the next hops, which end their gateways too.
+const HOPS: [u32; 6] = [1, 2, 3, 4, 5, 6];
+/// The groups that routes lead to, and their first members.
+const GROUPS: [(u32, [u32; 2]); 2] = [(8, [1, 2]), (9, [5, 6])];
 
 /// A message of zebra's: the frame, the header of netlink, a fixed part, attributes.
 fn message(kind: u16, fixed: &[u8], attributes: &[(u16, &[u8])]) -> Vec<u8> {
@@ -163,16 +165,16 @@ impl Family {
         message(RTM_NEWNEXTHOP, &fixed, &[(1, &id_bytes), (5, &lo), (6, &gateway)])
     }
 
-    fn group(&self, members: [u32; 2]) -> Vec<u8> {
+    fn group(&self, id: u32, members: [u32; 2]) -> Vec<u8> {
         let members: Vec<u8> =
             members.iter().flat_map(|id| id.to_ne_bytes().into_iter().chain([0; 4])).collect();
         // NHA_ID, NHA_GROUP.
-        let id = GROUP.to_ne_bytes();
+        let id = id.to_ne_bytes();
         message(RTM_NEWNEXTHOP, &[0, 0, 11, 0, 0, 0, 0, 0], &[(1, &id), (2, &members)])
     }
 
-    fn route(&self, n: u32) -> Vec<u8> {
-        let (to, group) = ((self.prefix)(n), GROUP.to_ne_bytes());
+    fn route(&self, n: u32, group: u32) -> Vec<u8> {
+        let (to, group) = ((self.prefix)(n), group.to_ne_bytes());
         let fixed = [self.number, self.len, 0, 0, 254, 186, 0, 1, 0, 0, 0, 0];
         // RTA_DST, RTA_NH_ID.
         message(RTM_NEWROUTE, &fixed, &[(1, &to), (30, &group)])
@@ -181,7 +183,8 @@ impl Family {
 
 /// One run: fills a table, and changes the group.
 fn measure(family: &Family, count: u32, changes: usize, pause: Duration) -> Result<Figure, String> {
-    let stream: Vec<u8> = (0..count).flat_map(|n| family.route(n)).collect();
+    let [stream, changed] =
+        GROUPS.map(|(group, _)| (0..count).flat_map(|n| family.route(n, group)).collect::<Vec<u8>>());
     let known = Classes::new(elements::classes().iter().chain(control::CLASSES.iter().copied()));
     let options = Options { workers: 1, pin: Some(0), ..Options::default() };
     let mut router = assembly::build((family.name, family.config), &[], &known, options)?;
@@ -191,7 +194,7 @@ fn measure(family: &Family, count: u32, changes: usize, pause: Duration) -> Resu
             router.run();
             router.finish();
         });
-        let figure = with(&handle, family, count, &stream, changes, pause);
+        let figure = with(&handle, family, count, [&stream, &changed], changes, pause);
         handle.stop();
         running.join().map_err(|_| "the router failed".to_owned())?;
         figure
@@ -202,7 +205,7 @@ fn with(
     handle: &Handle,
     family: &Family,
     count: u32,
-    stream: &[u8],
+    [stream, changed]: [&[u8]; 2],
     changes: usize,
     pause: Duration,
 ) -> Result<Figure, String> {
@@ -210,26 +213,40 @@ fn with(
     let mut zebra = TcpStream::connect(("127.0.0.1", port)).map_err(|error| error.to_string())?;
     let mut send = |bytes: &[u8]| zebra.write_all(bytes).map_err(|error| format!("fpm: {error}"));
     HOPS.iter().try_for_each(|id| send(&family.hop(*id)))?;
-    send(&family.group([HOPS[0], HOPS[1]]))?;
-    let idle_pps = {
-        let (before, start) = (forwarded(handle)?, Instant::now());
-        std::thread::sleep(pause);
-        (forwarded(handle)? - before) / start.elapsed().as_secs_f64()
-    };
-    let (before, cpu, start) = (forwarded(handle)?, receiver_ns()?, Instant::now());
+    GROUPS.iter().try_for_each(|&(group, members)| send(&family.group(group, members)))?;
+    let (cpu, start) = (receiver_ns()?, Instant::now());
     send(stream)?;
     wait_for(|| Ok(number(handle, "rt.length")? as u32 >= count))?;
     let seconds = start.elapsed().as_secs_f64();
     let cpu_seconds = (receiver_ns()? - cpu) as f64 / 1e9;
-    let busy_pps = (forwarded(handle)? - before) / seconds;
+    let rate = |meanwhile: &mut dyn FnMut() -> Result<(), String>| {
+        let (before, start) = (forwarded(handle)?, Instant::now());
+        meanwhile()?;
+        Ok::<_, String>((forwarded(handle)? - before) / start.elapsed().as_secs_f64())
+    };
+    let idle_pps = rate(&mut || {
+        std::thread::sleep(pause);
+        Ok(())
+    })?;
+    let leads_to = |(_, members): (u32, [u32; 2])| {
+        let gateway = last_gateway(handle, family, count)?;
+        Ok(members.iter().any(|member| gateway.ends_with(&member.to_string())))
+    };
+    let busy_pps = rate(&mut || {
+        send(changed)?;
+        wait_for(|| leads_to(GROUPS[1]))
+    })?;
+    send(stream)?;
+    wait_for(|| leads_to(GROUPS[0]))?;
     let mut times = Vec::new();
     let events = handle.info().events.subscribe(vec!["route".to_owned()]);
     // The table has the last routes a moment before their events come.
     while events.recv_timeout(Duration::from_millis(100)).is_ok() {}
     for n in 0..changes {
-        let members = if n % 2 == 0 { [HOPS[2], HOPS[3]] } else { [HOPS[0], HOPS[1]] };
+        let (group, first) = GROUPS[0];
+        let members = if n % 2 == 0 { [3, 4] } else { first };
         let start = Instant::now();
-        send(&family.group(members))?;
+        send(&family.group(group, members))?;
         // The event comes when the table leads there.
         let heard =
             events.recv_timeout(Duration::from_secs(60)).map_err(|error| format!("group: {error}"))?;
@@ -255,6 +272,17 @@ fn with(
 /// Packets that came through so far, with a route or without.
 fn forwarded(handle: &Handle) -> Result<f64, String> {
     Ok(number(handle, "sent.count")? + number(handle, "lost.count")?)
+}
+
+/// Where the last route leads.
+fn last_gateway(handle: &Handle, family: &Family, count: u32) -> Result<String, String> {
+    let prefix = (family.prefix)(count - 1);
+    let address: IpAddr = match (prefix.first_chunk::<4>(), prefix.first_chunk::<16>()) {
+        (_, Some(&bytes)) => bytes.into(),
+        (Some(&bytes), None) => bytes.into(),
+        (None, None) => return Err("a prefix has 4 or 16 octets".to_owned()),
+    };
+    handle.call(Call::read("rt.lookup", address.to_string())).map_err(|error| error.message)
 }
 
 fn number(handle: &Handle, path: &str) -> Result<f64, String> {

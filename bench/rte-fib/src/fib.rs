@@ -92,14 +92,21 @@ pub enum Pages {
     Small,
 }
 
-/// Starts DPDK's environment, once for the process. Its threads stay on the processors that the caller may use.
+impl Pages {
+    /// Huge ones where enough are free. Another process may take them first; then DPDK does not start.
+    pub fn best() -> Pages {
+        if huge_mib() >= MEMORY_MIB { Pages::Huge } else { Pages::Small }
+    }
+}
+
+/// Starts DPDK's environment, once for the process: the first caller's pages stay. Its threads stay on the processors that the caller may
+/// use. Returns the pages that its memory consists of.
 ///
 /// # Errors
 /// [`FibError::Environment`].
-pub fn start() -> Result<Pages, FibError> {
+pub fn start(pages: Pages) -> Result<Pages, FibError> {
     static STARTED: OnceLock<Result<Pages, FibError>> = OnceLock::new();
     *STARTED.get_or_init(|| {
-        let pages = if huge_mib() >= MEMORY_MIB { Pages::Huge } else { Pages::Small };
         let memory = match pages {
             Pages::Huge => "--in-memory",
             Pages::Small => "--no-huge",
@@ -160,7 +167,7 @@ impl Fib {
     /// [`FibError::Environment`], [`FibError::Create`], [`FibError::Function`].
     pub fn new(routes: u32) -> Result<Fib, FibError> {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
-        start()?;
+        start(Pages::best())?;
         let name = format!("fib{}", NUMBER.fetch_add(1, Ordering::Relaxed));
         let name = CString::new(name).map_err(|_| FibError::Create)?;
         let mut conf = Conf {

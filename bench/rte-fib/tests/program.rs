@@ -2,6 +2,7 @@
 
 use lang::Graph;
 use router::{Call, Classes, Options, Resources, Router, Standing};
+use rte_fib::fib::Pages;
 use rte_fib::{Ring, Traffic};
 use std::collections::BTreeMap;
 use std::process::Command;
@@ -30,6 +31,8 @@ fn graph(text: &str) -> Graph {
 
 /// A router that sends to these destinations.
 fn router(text: &str, list: Vec<u32>) -> Result<Router, String> {
+    // The other test's process may have taken all huge ones.
+    rte_fib::fib::start(Pages::Small).expect("DPDK starts");
     let families = [elements_general::FAMILIES, elements_net::FAMILIES, elements_routing::FAMILIES];
     let product = families.iter().copied().flatten().copied().flatten().copied();
     let known = Classes::new(product.chain(rte_fib::CLASSES.iter().copied()));

@@ -43,6 +43,23 @@ pub(super) fn bare() -> Result<(), String> {
     }
 }
 
+/// One of RouteBricks' applications as it is shipped, and what it is told of the network.
+fn application(name: &str) -> Option<(&'static str, Vec<(String, String)>)> {
+    let (application, method) = name.rsplit_once('-')?;
+    let text = match application {
+        "minimal" => include_str!("../../../conf/routebricks/minimal.click"),
+        "routing" => include_str!("../../../conf/routebricks/routing.click"),
+        "ipsec" => include_str!("../../../conf/routebricks/ipsec.click"),
+        _ => return None,
+    };
+    let method = if method == "xdp" { "XDP" } else { "LINUX" };
+    let mut told = vec![("IN", "eth0"), ("OUT", "eth1"), ("METHOD", method)];
+    if application != "minimal" {
+        told.extend([("MAC", ROUTER_MACS[1]), ("NEXT", RECEIVER_MAC)]);
+    }
+    Some((text, told.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect()))
+}
+
 /// A configuration for Clique: the least, or an IP router's path.
 fn configuration(name: &str) -> String {
     let method = if name.ends_with("xdp") { "METHOD XDP" } else { "METHOD LINUX, SNIFFER false" };
@@ -65,9 +82,15 @@ fn configuration(name: &str) -> String {
 
 /// Runs Clique until it is killed, and does what standard input says: `replace N` routes, or say `counts`.
 pub(super) fn clique(name: &str, routes: &Path) -> Result<(), String> {
-    let config = configuration(name);
     let options = Options { log: Log::Memory(Default::default()), ..Options::default() };
-    let mut router = assembly::build((name, &config), &[], &elements::classes(), options)?;
+    let classes = elements::classes();
+    let mut router = match application(name) {
+        Some((config, told)) => assembly::build((name, config), &told, &classes, options)?,
+        None => assembly::build((name, &configuration(name)), &[], &classes, options)?,
+    };
+    if name.starts_with("routing") {
+        router.call(Call::write("routes.load", format!("{} 0", routes.display())))?;
+    }
     if name.contains("router") {
         router.call(Call::write("routes.load", format!("{} 1", routes.display())))?;
         let (handle, routes) = (router.handle(), super::prefixes(routes)?);

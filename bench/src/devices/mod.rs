@@ -76,8 +76,8 @@ pub(crate) struct Arguments {
     paced: bool,
 }
 
-/// Who forwards.
-const FORWARDERS: [&str; 7] = [
+/// Who forwards. The last six are RouteBricks' applications, by the configurations that are shipped.
+const FORWARDERS: [&str; 13] = [
     "nobody",
     "linux",
     "bare-xdp",
@@ -85,6 +85,12 @@ const FORWARDERS: [&str; 7] = [
     "clique-packet",
     "clique-router-xdp",
     "clique-router-packet",
+    "minimal-xdp",
+    "minimal-packet",
+    "routing-xdp",
+    "routing-packet",
+    "ipsec-xdp",
+    "ipsec-packet",
 ];
 
 /// A result: nanoseconds of processor time a packet.

@@ -37,10 +37,12 @@ impl Network {
             // The kernel's own IPv6 messages would count as packets that arrive.
             let _ = sysctl(namespace, "net.ipv6.conf.default.disable_ipv6=1"); // there may be no IPv6
         }
+        // IPsec makes full frames longer.
+        let mtu = "mtu 1600";
         let cables = [("a", SENDER_MAC, "eth0", ROUTER_MACS[0]), ("b", RECEIVER_MAC, "eth1", ROUTER_MACS[1])];
         for (end, mac, other, other_mac) in cables {
-            let peer = format!("peer name {other} netns {router} address {other_mac}");
-            ip(&format!("link add name {end} netns {hosts} address {mac} type veth {peer}"))?;
+            let peer = format!("peer name {other} {mtu} netns {router} address {other_mac}");
+            ip(&format!("link add name {end} {mtu} netns {hosts} address {mac} type veth {peer}"))?;
             ip(&format!("-n {hosts} link set dev {end} up"))?;
             ip(&format!("-n {router} link set dev {other} up"))?;
         }
