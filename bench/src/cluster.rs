@@ -24,9 +24,15 @@ pub(crate) struct Arguments {
     /// Runs of each of the costs.
     #[arg(long, default_value_t = 9)]
     runs: usize,
+    /// Seeds of each simulation of flowlets.
+    #[arg(long, default_value_t = 9)]
+    seeds: u64,
     /// The most ports that are simulated.
     #[arg(long, default_value_t = 2_048)]
     ports: usize,
+    /// Only this part.
+    #[arg(long, value_enum)]
+    only: Option<Part>,
     /// One short run of each, to see that it works.
     #[arg(long)]
     tiny: bool,
@@ -35,15 +41,37 @@ pub(crate) struct Arguments {
     json: bool,
 }
 
+/// What is measured apart.
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Part {
+    Roles,
+    Nodes,
+    Orders,
+    Flowlets,
+    Scale,
+}
+
 const LINE_RATE: u64 = 10_000_000_000;
 
 /// Runs it.
 pub(crate) fn run(arguments: &Arguments) -> Result<(), String> {
-    let mut figures = roles(arguments);
-    figures.extend(nodes::figures(arguments)?);
-    figures.extend(orders(arguments)?);
-    figures.extend(flowlets(arguments)?);
-    figures.extend(scale(arguments)?);
+    let wanted = |part| arguments.only.is_none_or(|only| only == part);
+    let mut figures = Vec::new();
+    if wanted(Part::Roles) {
+        figures.extend(roles(arguments));
+    }
+    if wanted(Part::Nodes) {
+        figures.extend(nodes::figures(arguments)?);
+    }
+    if wanted(Part::Orders) {
+        figures.extend(orders(arguments)?);
+    }
+    if wanted(Part::Flowlets) {
+        figures.extend(flowlets(arguments)?);
+    }
+    if wanted(Part::Scale) {
+        figures.extend(scale(arguments)?);
+    }
     if arguments.json {
         let report = json!({ "machine": Machine::here(), "figures": figures });
         println!("{}", serde_json::to_string_pretty(&report).map_err(|error| error.to_string())?);
@@ -55,11 +83,20 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), String> {
             .into_iter()
             .flatten()
             .filter(|(name, _)| !["name", "report"].contains(&name.as_str()))
-            .map(|(name, value)| format!("{name} {value}"))
+            .map(|(name, value)| format!("{name} {}", text(value)))
             .collect();
-        println!("{:<44}{}", figure["name"].as_str().unwrap_or_default(), words.join(", "));
+        println!("{:<44} {}", figure["name"].as_str().unwrap_or_default(), words.join(", "));
     }
     Ok(())
+}
+
+/// A figure, or the spread of several.
+fn text(value: &Value) -> String {
+    let of = |name: &str| value[name].as_f64().unwrap_or_default();
+    match value {
+        Value::Object(_) => format!("{:.2} ({:.2} to {:.2})", of("median"), of("least"), of("most")),
+        _ => value.to_string(),
+    }
 }
 
 /// An IPv4 UDP packet of a flow.
@@ -167,10 +204,10 @@ fn orders(arguments: &Arguments) -> Result<Vec<Value>, String> {
     modes.into_iter().map(one).collect()
 }
 
-/// Flowlets against single packets, where the flows of a pair fill a good part of its links.
+/// Flowlets against single packets, where the flows of a pair fill a good part of its links, for several seeds.
 fn flowlets(arguments: &Arguments) -> Result<Vec<Value>, String> {
-    let (all_nodes, flows, ms): (&[usize], &[u32], u64) =
-        if arguments.tiny { (&[4], &[16], 1) } else { (&[4, 8], &[4, 16, 64, 256], 30) };
+    let (all_nodes, flows): (&[usize], &[u32]) =
+        if arguments.tiny { (&[4], &[16]) } else { (&[4, 8], &[4, 16, 64, 256]) };
     let mut figures = Vec::new();
     for &nodes in all_nodes {
         for matrix in [Matrix::Uniform, Matrix::Permutation] {
@@ -178,26 +215,47 @@ fn flowlets(arguments: &Arguments) -> Result<Vec<Value>, String> {
                 [0.7, 0.95].into_iter().flat_map(|load| flows.iter().map(move |f| (load, f)))
             {
                 for order in [OrderPolicy::None, OrderPolicy::Flowlet] {
-                    let mut config =
-                        Config::new(Topology::Mesh { nodes }, LINE_RATE).with(Scheme::Direct, order);
-                    config.traffic =
-                        Traffic::Matrix { matrix: matrix.clone(), load, sizes: Sizes::Imix, flows };
-                    (config.warmup_ns, config.duration_ns) = (20_000_000, (20 + ms) * 1_000_000);
-                    let report = simulate(&config)?;
+                    let traffic = Traffic::Matrix { matrix: matrix.clone(), load, sizes: Sizes::Imix, flows };
+                    let reports = of_seeds(arguments, nodes, order, &traffic)?;
                     figures.push(json!({
                         "name": format!("{nodes} nodes, {matrix:?}, load {load}, {flows} flows a pair, {order:?}"),
-                        "percent": report.reordered_percent,
-                        "p50_us": report.latency.p50_us,
-                        "p99_us": report.latency.p99_us,
-                        "spilled": report.spilled,
-                        "dropped": report.drops.total(),
-                        "of_theory": report.of_theory,
+                        "seeds": reports.len(),
+                        "percent": spread(&reports, |report| report.reordered_percent),
+                        "p50_us": spread(&reports, |report| report.latency.p50_us),
+                        "p99_us": spread(&reports, |report| report.latency.p99_us),
+                        "spilled": spread(&reports, |report| report.spilled as f64),
+                        "dropped": spread(&reports, |report| report.drops.total() as f64),
+                        "of_theory": spread(&reports, |report| report.of_theory),
                     }));
                 }
             }
         }
     }
     Ok(figures)
+}
+
+/// The same traffic of flows and partners that each seed draws anew.
+fn of_seeds(
+    arguments: &Arguments,
+    nodes: usize,
+    order: OrderPolicy,
+    traffic: &Traffic,
+) -> Result<Vec<Report>, String> {
+    let (seeds, ms) = if arguments.tiny { (2, 1) } else { (arguments.seeds.max(1), 30) };
+    let of_seed = |seed| {
+        let mut config = Config::new(Topology::Mesh { nodes }, LINE_RATE).with(Scheme::Direct, order);
+        (config.traffic, config.seed) = (traffic.clone(), seed);
+        (config.warmup_ns, config.duration_ns) = (20_000_000, (20 + ms) * 1_000_000);
+        simulate(&config)
+    };
+    (1..=seeds).map(of_seed).collect()
+}
+
+/// Median, least and most of what reports say.
+fn spread(reports: &[Report], of: impl Fn(&Report) -> f64) -> Value {
+    let mut values: Vec<f64> = reports.iter().map(of).collect();
+    values.sort_unstable_by(f64::total_cmp);
+    json!({ "median": values[values.len() / 2], "least": values[0], "most": values[values.len() - 1] })
 }
 
 /// Simulated clusters of many ports, against theory.
