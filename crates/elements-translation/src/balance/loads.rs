@@ -117,18 +117,23 @@ impl Loads {
     /// Says how busy servers are: `SERVER:LOAD`, separated by commas.
     ///
     /// # Errors
-    /// Something else, or a server that there is not.
+    /// Something else, or a server that there is not; then nothing changes.
     pub(crate) fn set_cpu(&self, text: &str) -> Result<(), String> {
-        for part in text.split(',').map(str::trim).filter(|part| !part.is_empty()) {
-            let parts = part.split_once(':');
-            let numbers = parts.and_then(|(server, load)| {
-                Some((server.trim().parse::<usize>().ok()?, load.trim().parse::<u64>().ok()?))
-            });
-            let (server, load) = numbers.ok_or_else(|| format!("expected 'SERVER:LOAD', not '{part}'"))?;
-            let place = self.cpu.get(server).ok_or_else(|| format!("Invalid server id {server}"))?;
-            place.store(load, Relaxed);
-        }
+        let parts = text.split(',').map(str::trim).filter(|part| !part.is_empty());
+        // All are read before one is set: what is refused changes nothing.
+        let told: Vec<_> = parts.map(|part| self.told(part)).collect::<Result<_, _>>()?;
+        told.into_iter().for_each(|(place, load)| place.store(load, Relaxed));
         Ok(())
+    }
+
+    /// Where the load of a server is kept, and what it shall be.
+    fn told(&self, part: &str) -> Result<(&AtomicU64, u64), String> {
+        let numbers = part.split_once(':').and_then(|(server, load)| {
+            Some((server.trim().parse::<usize>().ok()?, load.trim().parse::<u64>().ok()?))
+        });
+        let (server, load) = numbers.ok_or_else(|| format!("expected 'SERVER:LOAD', not '{part}'"))?;
+        let place = self.cpu.get(server).ok_or_else(|| format!("Invalid server id {server}"))?;
+        Ok((place, load))
     }
 }
 
@@ -151,7 +156,7 @@ mod tests {
         assert_eq!(loads.set_cpu("0:50, 2:7"), Ok(()));
         assert_eq!(loads.list(Metric::Cpu), "50 0 7");
         assert_eq!(loads.set_cpu("1:5,3:1"), Err("Invalid server id 3".to_owned()));
-        assert_eq!(loads.list(Metric::Cpu), "50 5 7");
+        assert_eq!(loads.list(Metric::Cpu), "50 0 7");
         assert!(loads.set_cpu("1").is_err());
     }
 }
