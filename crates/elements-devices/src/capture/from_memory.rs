@@ -82,10 +82,10 @@ pub(super) fn interface(
     Ok((interface, interfaces.clone()))
 }
 
-/// The interface that has taken the place of one that has vanished.
+/// The interface that has taken the place of one that has vanished, and is there.
 #[cold]
 pub(super) fn successor(gone: &Arc<Interface>, interfaces: &Interfaces) -> Option<Arc<Interface>> {
-    interfaces.get(gone.name()).filter(|interface| !Arc::ptr_eq(interface, gone))
+    interfaces.get(gone.name()).filter(|interface| !Arc::ptr_eq(interface, gone) && !interface.is_gone())
 }
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
