@@ -64,7 +64,9 @@ pub fn check(figures: &Figures, arrived: u64, frames: &[Vec<u8>]) -> Vec<String>
     if count + missed != arrived {
         wrong.push(format!("{element} wrote {count} packets and missed {missed}, and {arrived} arrived"));
     }
-    if file.ends_with(".full") {
+    // A router that ends before its first turn leaves the file as the one before left it.
+    let never_began = count + missed + arrived == 0;
+    if file.ends_with(".full") || never_began {
         return wrong;
     }
     if *missed > 0 {

@@ -182,11 +182,11 @@ impl Machine {
     pub fn restart(&mut self, config: &str, workers: usize) -> Result<u64, String> {
         let drive = Drive { workers, seed: self.drive.seed.wrapping_add(1), ..self.drive };
         let config = capture::tap(config, &self.capture.kind, self.capture.folder.path());
-        let new = build(&config, &self.registry, drive, 0, &self.clock)?;
         let held = self.held();
+        // The files of the one are closed before the other opens them.
         self.router.finish();
-        let mut old = std::mem::replace(&mut self.router, new);
-        self.wrong.extend(self.capture.check(&self.interfaces, &mut old));
+        self.wrong.extend(self.capture.check(&self.interfaces, &mut self.router));
+        self.router = build(&config, &self.registry, drive, 0, &self.clock)?;
         (self.drive, self.generation, self.unsent_noted) = (drive, 0, 0);
         Ok(held)
     }

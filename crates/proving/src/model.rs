@@ -71,6 +71,11 @@ pub trait Model {
         let _ = by_ns;
     }
 
+    /// A worker of a router does nothing between two moments.
+    fn stall(&mut self, machine: usize, from_ns: i64, until_ns: i64) {
+        let _ = (machine, from_ns, until_ns);
+    }
+
     /// A link's weather changes. Returns whether the model says what gets lost by it; otherwise anything may, until some time after.
     fn weather(&mut self, link: &str, weather: Weather) -> bool {
         let _ = (link, weather);
@@ -162,13 +167,30 @@ impl History {
 
     /// Begins another version.
     pub fn change<R>(&mut self, now_ns: i64, change: impl FnOnce(&mut dyn Model) -> R) -> R {
+        self.change_during(now_ns, now_ns, change)
+    }
+
+    /// The same by what begins at one moment and is over at another, as a leap of the clock.
+    pub fn change_during<R>(
+        &mut self,
+        from_ns: i64,
+        to_ns: i64,
+        change: impl FnOnce(&mut dyn Model) -> R,
+    ) -> R {
         let mut model = self.current().copy();
         let result = change(model.as_mut());
         let mut settled = model.copy();
-        settled.settle(now_ns);
-        self.versions.push((now_ns, model));
-        self.versions.push((now_ns, settled));
+        settled.settle(to_ns);
+        self.versions.push((from_ns, model));
+        self.versions.push((to_ns, settled));
         result
+    }
+
+    /// The same by what is not over for long, so that nothing settles.
+    pub fn begin(&mut self, now_ns: i64, change: impl FnOnce(&mut dyn Model)) {
+        let mut model = self.current().copy();
+        change(model.as_mut());
+        self.versions.push((now_ns, model));
     }
 
     /// The fates that a message may have that was on its way between two moments, each once.

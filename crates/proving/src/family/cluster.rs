@@ -33,6 +33,8 @@ const SCHEMES: [&str; 2] = ["DIRECT", "VALIANT"];
 const TAPS: [&str; 3] = ["", "-> seen :: Counter", "-> seen :: RoundRobinSwitch"];
 const EXITS: [&str; 2] = ["out :: ToMemory($EXT);", "out :: Queue(1000); out -> ToMemory($EXT);"];
 
+/// From how long a silence on others may take a node for gone: HOLD, less the time since its last hello, and what a story adds.
+const SILENT_NS: i64 = 40_000_000;
 /// How long it takes all nodes to notice what has become of a cable or a node: HOLD, and some hellos.
 const NOTICE_NS: i64 = 80_000_000;
 /// How long it takes nodes that begin together to take part: they listen for 150 ms.
@@ -260,8 +262,17 @@ impl Model for Mesh {
         self.unsettled = true;
     }
 
-    fn leap(&mut self, _: i64) {
+    /// Nodes that take part soon hear nothing while the clock leaps.
+    fn leap(&mut self, by_ns: i64) {
+        self.joined_ns.iter_mut().for_each(|at_ns| *at_ns = at_ns.saturating_add(by_ns));
         self.unsettled = true;
+    }
+
+    fn stall(&mut self, machine: usize, from_ns: i64, until_ns: i64) {
+        if until_ns - from_ns >= SILENT_NS {
+            (self.joined_ns[machine], self.changed_ns) = (until_ns, until_ns);
+            self.moved = true;
+        }
     }
 
     fn weather(&mut self, link: &str, weather: Weather) -> bool {

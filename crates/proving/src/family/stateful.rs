@@ -11,7 +11,7 @@ use crate::model::{Fate, Model, Verdict};
 use crate::story::{FlowStep, Knob, Knobs, Step, Story};
 use crate::world::{ECHO_PORT, Kind, Network};
 use fastrand::Rng;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, Ipv4Addr};
 
 /// The family.
@@ -102,7 +102,8 @@ type Flow = (u8, (IpAddr, u16), (IpAddr, u16));
 
 #[derive(Clone, Default)]
 struct Memory {
-    flows: BTreeSet<Flow>,
+    /// Each with the time from which on it was known.
+    flows: BTreeMap<Flow, i64>,
     /// Whether flows may have ended that were seen.
     forgotten: bool,
     /// Flows whose packets may have gone out before the last restart: the firewall may know them no more.
@@ -128,7 +129,9 @@ impl Model for Memory {
             // Pings have a direction: requests go out, answers come in.
             _ if ping && inside == sent.message.answer => Fate::Refused(None),
             (true, _) => Fate::arrives(host, 0, true),
-            _ if self.flows.contains(&flow(sent, false)) => Fate::arrives(host, 0, true),
+            _ if self.flows.get(&flow(sent, false)).is_some_and(|&since_ns| sent.at_ns >= since_ns) => {
+                Fate::arrives(host, 0, true)
+            }
             _ if self.forgotten || self.doubtful.contains(&flow(sent, false)) => Fate::Open,
             _ => Fate::Refused(None),
         }
@@ -156,9 +159,11 @@ impl Model for Memory {
 
     fn observe(&mut self, sent: &Sent, arrived: &Arrived) -> Result<(), String> {
         if sent.host < 2 && arrived.host >= 2 {
-            let known = self.restarted.is_none_or(|at_ns| sent.at_ns > at_ns);
-            let flows = if known { &mut self.flows } else { &mut self.doubtful };
-            flows.insert(flow(sent, true));
+            if self.restarted.is_none_or(|at_ns| sent.at_ns > at_ns) {
+                self.flows.entry(flow(sent, true)).or_insert(arrived.at_ns);
+            } else {
+                self.doubtful.insert(flow(sent, true));
+            }
         }
         Ok(())
     }

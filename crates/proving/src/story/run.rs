@@ -146,7 +146,7 @@ impl Teller {
                 self.world.leap(*ns);
                 self.world.judge.excuses.delay(now_ns - 1, now_ns + ns);
                 self.may_lose(now_ns, u64::MAX);
-                self.world.judge.history.change(now_ns, |model| model.leap(*ns));
+                self.world.judge.history.change_during(now_ns, now_ns + ns, |model| model.leap(*ns));
             }
             Step::Write { machine, path, value } => self.write(self.machine(machine)?, path, value),
             Step::Read(machine) => {
@@ -192,7 +192,9 @@ impl Teller {
                 let (machine, now_ns) = (self.machine(machine)?, self.world.now_ns());
                 self.world.machines[machine].stall(*worker, now_ns + ns);
                 // When it comes back the world may be looking elsewhere.
-                self.world.judge.excuses.hold(now_ns, now_ns + ns + STRIDE_MAX_NS);
+                let until_ns = now_ns + ns + STRIDE_MAX_NS;
+                self.world.judge.excuses.hold(now_ns, until_ns);
+                self.world.judge.history.begin(now_ns, |model| model.stall(machine, now_ns, until_ns));
             }
         }
         Ok(())
