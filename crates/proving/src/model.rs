@@ -108,9 +108,9 @@ pub trait Model {
         false
     }
 
-    /// Whether a message may arrive again, because a router has forgotten what keeps it from that.
-    fn repeats(&self, sent: &Sent, arrived: &Arrived) -> bool {
-        let _ = (sent, arrived);
+    /// Whether messages may arrive again at a host, because a router has forgotten what keeps them from that.
+    fn repeats(&self, host: usize) -> bool {
+        let _ = host;
         false
     }
 

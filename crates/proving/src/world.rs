@@ -380,7 +380,8 @@ impl World {
         self.transmit(Station::Host(host), out);
         match received {
             Received::Nothing => {}
-            Received::Damaged(what) => {
+            Received::Again(_) if self.judge.history.current().repeats(host) => {}
+            Received::Damaged(what) | Received::Again(what) => {
                 self.judge.find(now_ns, format!("at '{}': {what}", self.hosts[host].name))
             }
             Received::Packet(packet, segment) => self.host_reads(host, &packet, &segment),

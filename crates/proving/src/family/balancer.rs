@@ -90,6 +90,7 @@ impl Family for Balancer {
             way: way(knobs),
             set: set(knobs),
             flows: BTreeMap::new(),
+            unsure: BTreeSet::new(),
             clients: BTreeMap::new(),
             loads: [0; 4],
             begun: [0; 4],
@@ -202,6 +203,8 @@ struct Service {
     set: &'static [usize],
     /// The servers of flows that were seen.
     flows: BTreeMap<Flow, usize>,
+    /// Flows whose first packets were under way at a change: their servers are not known.
+    unsure: BTreeSet<Flow>,
     /// The servers that a client's web connections may have, where they are chosen by client.
     clients: BTreeMap<IpAddr, BTreeSet<usize>>,
     /// What the balancer was told of the servers' loads, by their places.
@@ -218,6 +221,11 @@ struct Service {
 }
 
 impl Service {
+    /// Whether the flows of a server have ended, or just end, because it is not in use.
+    fn has_ended(&self, server: usize) -> bool {
+        self.ending.contains(&server) || !self.set.contains(&server)
+    }
+
     fn is_by_client(&self, sent: &Sent) -> bool {
         self.way == Way::Mappers
             && sent.look.protocol == protocol::TCP
@@ -242,8 +250,11 @@ impl Service {
         if look.protocol == protocol::ICMP || look.ttl <= 1 {
             return Fate::Refused(None);
         }
-        let known = self.flows.get(&flow(sent)).map(|&server| vec![server]);
-        let mut servers = known.unwrap_or_else(|| self.choices(sent));
+        let mut servers = match self.flows.get(&flow(sent)) {
+            Some(&server) => vec![server],
+            None if self.unsure.contains(&flow(sent)) => (0..SERVERS.len()).collect(),
+            None => self.choices(sent),
+        };
         servers.sort_unstable();
         servers.dedup();
         let hosts = servers.into_iter().map(|server| server + CLIENTS.len()).collect();
@@ -295,9 +306,7 @@ impl Model for Service {
             return if look.dst == SERVICE { self.to_service(sent) } else { Fate::Open };
         }
         match (0..CLIENTS.len()).find(|&client| ip(client) == look.dst) {
-            Some(_) if self.way == Way::Mappers && self.ending.contains(&(sent.host - CLIENTS.len())) => {
-                Fate::Open
-            }
+            Some(_) if self.way == Way::Mappers && self.has_ended(sent.host - CLIENTS.len()) => Fate::Open,
             Some(_) if self.way == Way::Mappers && self.forgot && !self.flows.contains_key(&asked(sent)) => {
                 Fate::Open
             }
@@ -355,8 +364,13 @@ impl Model for Service {
             return Err(format!("{look:?} goes to a server as {seen:?}"));
         }
         if sent.at_ns <= self.changed_ns {
-            return Ok(()); // what was under way at a change may have gone as before it
+            // What was under way at a change may have gone as before it.
+            if !self.flows.contains_key(&flow(sent)) {
+                self.unsure.insert(flow(sent));
+            }
+            return Ok(());
         }
+        self.unsure.remove(&flow(sent));
         let server = arrived.host - CLIENTS.len();
         if self.is_by_client(sent) {
             self.clients.insert(look.src, [server].into());

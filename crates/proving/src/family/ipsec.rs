@@ -7,7 +7,7 @@
 use super::contract::Family;
 use super::sites::{self, EAST, LINK_MTU, Passage, TRANSIT, Tunnel, WEST};
 use crate::datagram::CE;
-use crate::ledger::{Arrived, Ledger, Sent};
+use crate::ledger::{Ledger, Sent};
 use crate::machine::Machine;
 use crate::model::{Fate, Model, Verdict};
 use crate::story::{Knob, Knobs, Step, Story};
@@ -294,8 +294,8 @@ impl Model for Associations {
         (self.changing, self.losing) = (false, false);
     }
 
-    fn repeats(&self, _: &Sent, arrived: &Arrived) -> bool {
-        self.forgot[arrived.host / 2]
+    fn repeats(&self, host: usize) -> bool {
+        self.forgot[host / 2]
     }
 
     /// What was repeated or changed is dropped by the gateway where it came, for a right reason.

@@ -60,6 +60,8 @@ pub enum Received {
     Nothing,
     /// A packet for this host, put together if it came in parts.
     Packet(Datagram, Segment),
+    /// A part of a packet that was here before, and which.
+    Again(String),
     /// Something that no router may send.
     Damaged(String),
 }
@@ -130,7 +132,7 @@ impl Host {
         let whole = match self.parts.add(now_ns, packet) {
             Ok(Some(whole)) => whole,
             Ok(None) => return Received::Nothing,
-            Err(error) => return Received::Damaged(error),
+            Err(error) => return Received::Again(error),
         };
         match Segment::parse(&whole) {
             Ok(segment) => Received::Packet(whole, segment),
