@@ -2,9 +2,9 @@
 
 use router::Config;
 
-/// The identifications of one worker. Of several workers that an element is on, each has every second, fourth or so,
-/// so that none comes twice although they know nothing of each other (RFC 791, section 3.2); one worker alone counts
-/// up by one, as Click does.
+/// The identifications of one worker. Of several workers that an element is on, and of several elements whose packets have the same ends, each
+/// has every second, fourth or so, so that none comes twice although they know nothing of each other (RFC 791, section 3.2); one worker of one
+/// element alone counts up by one, as Click does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Identification {
     /// The upper half counts, so that what goes beyond it is gone, and a length can stand below it.
@@ -14,17 +14,22 @@ pub(super) struct Identification {
 }
 
 impl Identification {
-    /// Those of the worker that an instance is for; the first of all is `first`.
-    pub(super) fn new(config: &Config<'_>, first: u16) -> Identification {
+    /// Those of the worker that an instance is for; the first of all is `first`. Elements of the class whose arguments at the places `ends` are the
+    /// same have the same ends.
+    pub(super) fn new(config: &Config<'_>, first: u16, ends: &[usize]) -> Identification {
         let workers = config.workers();
-        let place = workers.iter().position(|&worker| worker == config.worker()).unwrap_or(0);
-        Identification::of(place, workers.len(), first)
+        let worker = workers.iter().position(|&worker| worker == config.worker()).unwrap_or(0);
+        Identification::of((worker, workers.len()), config.alike(ends), first)
     }
 
-    fn of(place: usize, workers: usize, first: u16) -> Identification {
-        // A power of two, so that the steps also fit where numbers begin anew.
-        let step = workers.next_power_of_two() as u32;
-        Identification { next: (u32::from(first) + place as u32) << 16, step: step << 16 }
+    /// Those of one of so many workers, and of one of so many elements.
+    fn of(worker: (usize, usize), element: (usize, usize), first: u16) -> Identification {
+        // Powers of two, so that the steps also fit where numbers begin anew.
+        let [workers, elements] = [worker.1, element.1].map(usize::next_power_of_two);
+        // With tens of thousands some share theirs.
+        let step = (workers * elements).min(1 << 15);
+        let place = (worker.0 + element.0 * workers) % step;
+        Identification { next: (u32::from(first) + place as u32) << 16, step: (step as u32) << 16 }
     }
 
     /// As it stands in the header.
@@ -64,13 +69,15 @@ mod tests {
     /// However often each of some workers takes one, none comes twice before all have come.
     #[test]
     fn none_twice() {
-        for workers in 1..6 {
+        for (workers, elements) in (1..6).flat_map(|workers| (1..4).map(move |elements| (workers, elements)))
+        {
             let mut seen = HashSet::new();
-            for place in 0..workers {
-                let mut ids = Identification::of(place, workers, 1);
-                for _ in 0..65_536 / workers.next_power_of_two() {
+            let share = 65_536 / workers.next_power_of_two() / elements.next_power_of_two();
+            for (worker, element) in (0..workers).flat_map(|w| (0..elements).map(move |e| (w, e))) {
+                let mut ids = Identification::of((worker, workers), (element, elements), 1);
+                for _ in 0..share {
                     let id = ids.take().get();
-                    assert!(seen.insert(id), "{id} of worker {place} of {workers}");
+                    assert!(seen.insert(id), "{id} of worker {worker}, element {element}");
                 }
             }
         }
@@ -79,10 +86,10 @@ mod tests {
     /// What goes on has numbers of its own still, and later ones.
     #[test]
     fn goes_on() {
-        let mut old = Identification::of(0, 1, 0);
+        let mut old = Identification::of((0, 1), (0, 1), 0);
         (0..101).for_each(|_| _ = old.take());
         let goes_on = |place, workers| {
-            let mut new = Identification::of(place, workers, 0);
+            let mut new = Identification::of((place, workers), (0, 1), 0);
             new.go_on(old);
             new.get()
         };

@@ -10,8 +10,8 @@
 //! The header of a tunnel (protocol 4 or 41, esp behind ESPEncap, gre behind GREEncap) has the congestion mark of the
 //! IP packet inside (RFC 6040), unless TOS, ECT or CE say another.
 //!
-//! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated; each uses
-//! its own share of the 65,536 identifications, so that none repeats before that share is used up.
+//! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated; each uses its own share of the 65,536 identifications, so that none
+//! repeats before that share is used up. So do several IPEncap with the same PROTO, SRC and DST.
 //!
 //! # Arguments
 //! - `PROTO` (protocol name or number): the protocol.
@@ -119,7 +119,7 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     ip.set_src(src);
     Ok(Box::new(PerPacket(IpEncap {
         template: Template::new(template, destination),
-        id: Identification::new(config, 0),
+        id: Identification::new(config, 0, &[0, 1, 2]),
         mark,
     })))
 }

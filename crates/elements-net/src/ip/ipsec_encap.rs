@@ -52,7 +52,7 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     config.args().required("PROTO", &mut protocol).finish()?;
     let protocol = protocol.octet()?;
     let template = Template::of(protocol, TTL, Ipv4Addr::UNSPECIFIED, Destination::Annotation);
-    let (id, mark) = (Identification::new(config, 0), MarkOf::protocol(protocol));
+    let (id, mark) = (Identification::new(config, 0, &[]), MarkOf::protocol(protocol));
     Ok(Box::new(PerPacket(IpsecEncap { template, id, mark })))
 }
 

@@ -187,6 +187,24 @@ impl Config<'_> {
         self.plan.find(name, Some(self.element))
     }
 
+    /// Of the elements of this class that have the same arguments at these places: which one this is, and how many there are. No places mean
+    /// that none is like this one.
+    pub fn alike(&self, places: &[usize]) -> (usize, usize) {
+        let class = self.plan.nodes[self.element].class.name;
+        let words = |config: &str| -> Vec<Option<String>> {
+            let args = lang::conf::split_args(config);
+            places.iter().map(|&place| args.get(place).cloned()).collect()
+        };
+        let own = words(self.text());
+        let alike = |&(index, node): &(usize, &crate::Node)| {
+            index == self.element
+                || !places.is_empty() && node.class.name == class && words(&node.config) == own
+        };
+        let alike: Vec<usize> =
+            self.plan.nodes.iter().enumerate().filter(alike).map(|(index, _)| index).collect();
+        (alike.iter().position(|&index| index == self.element).unwrap_or(0), alike.len())
+    }
+
     /// The class of another element.
     pub fn class_of(&self, element: usize) -> &'static str {
         self.plan.nodes[element].class.name

@@ -53,7 +53,7 @@ impl IcmpEncap {
         identifier: u16,
     ) -> IcmpEncap {
         let template = Template::of(ip_proto::ICMP, 255, src, Destination::Address(dst));
-        IcmpEncap { template, kind, code, identifier, id: Identification::new(config, 1) }
+        IcmpEncap { template, kind, code, identifier, id: Identification::new(config, 1, &[]) }
     }
 
     /// None if the packet becomes too long.

@@ -58,7 +58,7 @@ fn headers(word: &str, weighted: bool, config: &Config<'_>) -> Option<(UdpIp, u3
     let port = |text: &str| IpPort::from_arg(text, scope).ok();
     let destination = Destination::Address(Ipv4Addr::from_arg(dst, scope).ok()?);
     let src = Ipv4Addr::from_arg(src, scope).ok()?;
-    Some((UdpIp::new(config, src, destination, [port(sport)?, port(dport)?], checksum), weight))
+    Some((UdpIp::new(config, src, destination, [port(sport)?, port(dport)?], checksum, &[]), weight))
 }
 
 /// Reads all arguments: headers, and probabilities, which are 1 unless `weighted`.

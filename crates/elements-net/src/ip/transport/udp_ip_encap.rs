@@ -7,7 +7,8 @@
 //! The identification counts up from 0; the TTL is 250. Marks the new headers and sets the destination address
 //! annotation, unless the destination is taken from it. Packets that do not fit into an IP packet are dropped.
 //!
-//! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated; each has its own counter.
+//! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated; each has its own identifications, and so has each of several
+//! UDPIPEncap with the same SRC and DST.
 //!
 //! # Arguments
 //! - `SRC` (address): the source.
@@ -65,9 +66,10 @@ impl UdpIp {
         destination: Destination,
         ports: [IpPort; 2],
         checksum: bool,
+        ends: &[usize],
     ) -> UdpIp {
         let template = Template::of(ip_proto::UDP, 250, src, destination);
-        let (id, mark) = (Identification::new(config, 0), MarkOf::Fixed);
+        let (id, mark) = (Identification::new(config, 0, ends), MarkOf::Fixed);
         let mut headers = UdpIp { template, ports: [0, 0], checksum, id, mark };
         headers.set_ports(ports.map(|port| port.0));
         headers
@@ -177,7 +179,7 @@ pub(super) fn read(config: &Config<'_>, mut interval: Option<&mut u32>) -> Resul
     args.keyword("ECN", &mut ecn).finish()?;
     let destination = Destination::from_arg(&dst, config.scope()).map_err(|_| "bad DST")?;
     let mark = if ecn { MarkOf::Inner } else { MarkOf::Fixed };
-    Ok(UdpIp { mark, ..UdpIp::new(config, src, destination, [sport, dport], checksum) })
+    Ok(UdpIp { mark, ..UdpIp::new(config, src, destination, [sport, dport], checksum, &[0, 2]) })
 }
 
 struct UdpIpEncap(UdpIp);
