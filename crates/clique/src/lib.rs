@@ -214,7 +214,7 @@ pub fn main_with(package: &[&'static Class]) -> ExitCode {
     match Program::parse().command {
         Command::Run(args) => run::run(args, &known),
         Command::Demo(args) => demo::run(&args, &known),
-        Command::Reload(args) => reload::run(&args).into(),
+        Command::Reload(args) => reload::run(&args, &known).into(),
         Command::Confirm(args) => reload::confirm(&args).into(),
         Command::Rollback(args) => reload::roll_back(&args).into(),
         Command::History(args) => reload::history(&args).into(),

@@ -86,6 +86,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "control",
             "device",
             "elements",
+            "elements-shared",
             "http",
             "lang",
             "lpm",

@@ -37,7 +37,7 @@ fn object(text: &str) -> Result<Value, String> {
 }
 
 /// The next event of a trace or a capture.
-fn event(client: &mut Client) -> Result<Value, String> {
+pub(crate) fn event(client: &mut Client) -> Result<Value, String> {
     object(&client.event().map_err(|failure| failure.to_string())?)
 }
 
@@ -47,7 +47,7 @@ fn text<'v>(value: &'v Value, name: &str) -> &'v str {
 }
 
 /// A member that is a number; 0 if there is none.
-fn number(value: &Value, name: &str) -> u64 {
+pub(crate) fn number(value: &Value, name: &str) -> u64 {
     value[name].as_u64().unwrap_or_default()
 }
 
@@ -85,7 +85,7 @@ fn changes_text(changes: &[(String, Option<String>, Option<String>)]) -> String 
 }
 
 /// The bytes of a packet in an event.
-fn bytes(packet: &Value) -> Vec<u8> {
+pub(crate) fn bytes(packet: &Value) -> Vec<u8> {
     decode(text(packet, "bytes")).unwrap_or_default()
 }
 

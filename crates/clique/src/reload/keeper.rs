@@ -164,9 +164,12 @@ impl State {
                 }),
             },
             Ok(Request::History { number: Some(number) }) => match self.history.find(number) {
-                Some(Entry { name, text, .. }) => {
-                    Answer::Text { number, name: name.clone(), text: text.clone() }
-                }
+                Some(Entry { name, text, parameters, .. }) => Answer::Text {
+                    number,
+                    name: name.clone(),
+                    text: text.clone(),
+                    parameters: parameters.clone(),
+                },
                 None => refused(format!("no configuration {number} is kept")),
             },
             Err(error) => refused(format!("unknown request: {error}")),

@@ -3,7 +3,9 @@
 mod diff;
 mod history;
 mod keeper;
+mod rehearse;
 mod request;
+mod shadow;
 
 pub(crate) use keeper::{Checked, Keeper, Start};
 
@@ -15,6 +17,7 @@ use crate::status::Status;
 use clap::ValueHint;
 use click_tools::{Input, Parameter, parameter};
 use request::{Answer, Listed, Load, Request};
+use router::Classes;
 use serde_json::Value;
 use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -36,6 +39,15 @@ pub(crate) struct Args {
     /// Go back to the configuration before unless 'clique confirm' comes within SECONDS. The router sees to it itself.
     #[arg(short, long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=keeper::CONFIRM_MAX_S))]
     confirm: Option<u64>,
+
+    /// First record the packets that come for TIME, 30s for instance, and have copies of the running configuration and of the new one
+    /// treat them. Only if both send and drop the same, the new one is loaded; otherwise the differences are told, and the status is 1.
+    #[arg(long, value_name = "TIME", value_parser = rehearse::span)]
+    shadow: Option<Duration>,
+
+    /// With --shadow: tell differences, and load the new configuration all the same.
+    #[arg(long, requires = "shadow")]
+    accept_differences: bool,
 
     /// Do not print warnings.
     #[arg(short = 'w', long)]
@@ -103,7 +115,7 @@ pub(crate) fn ask_to_load(
 }
 
 /// Runs `clique reload`.
-pub(crate) fn run(args: &Args) -> Status {
+pub(crate) fn run(args: &Args, known: &Classes) -> Status {
     let manner = Manner { name: "reload", json: args.json, warnings: !args.no_warnings };
     let (input, parameters) = match meant(&args.words) {
         Ok(found) => found,
@@ -113,18 +125,18 @@ pub(crate) fn run(args: &Args) -> Status {
         Ok(text) => text,
         Err(message) => return complain(&manner, &message, Status::Configuration),
     };
-    ask(
-        &args.address,
-        &manner,
-        &Request::Load(Load {
-            name: whole_name(&text.name),
-            text: text.text,
-            parameters,
-            dry_run: args.dry_run,
-            confirm_s: args.confirm,
-            color: console::color() && !args.json,
-        }),
-    )
+    let load = Load {
+        name: whole_name(&text.name),
+        text: text.text,
+        parameters,
+        dry_run: args.dry_run,
+        confirm_s: args.confirm,
+        color: console::color() && !args.json,
+    };
+    match args.shadow {
+        Some(span) => rehearse::run(args, &manner, load, span, known),
+        None => ask(&args.address, &manner, &Request::Load(load)),
+    }
 }
 
 /// Runs `clique confirm`.
@@ -179,14 +191,17 @@ fn complain(manner: &Manner, message: &str, status: Status) -> Status {
 
 /// Sends a request to the router, and shows the answer.
 fn ask(address: &Address, manner: &Manner, request: &Request) -> Status {
-    let asked = address.connect().and_then(|mut client| {
-        let request = serde_json::to_string(request).map_err(|error| error.to_string())?;
-        crate::reply::data(client.reload(&request))
-    });
-    match asked {
+    match send(address, request) {
         Ok(answer) => show(manner, &answer),
         Err(message) => complain(manner, &message, Status::Failure),
     }
+}
+
+/// Sends a request to the router: the answer, as it is written.
+fn send(address: &Address, request: &Request) -> Result<String, String> {
+    let mut client = address.connect()?;
+    let request = serde_json::to_string(request).map_err(|error| error.to_string())?;
+    crate::reply::data(client.reload(&request))
 }
 
 fn show(manner: &Manner, text: &str) -> Status {

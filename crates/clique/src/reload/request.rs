@@ -67,6 +67,9 @@ pub(super) enum Answer {
         number: u64,
         name: String,
         text: String,
+        /// Values of its parameters.
+        #[serde(default)]
+        parameters: Vec<(String, String)>,
     },
     /// Nothing has changed: for people, and as `clique check --json` lists what is wrong.
     Refused {

@@ -149,7 +149,7 @@ fn flag_names(flags: u8) -> String {
 }
 
 /// A packet in a line.
-pub(super) fn line(view: &View) -> String {
+pub fn line(view: &View) -> String {
     let fields = fields(view);
     let get = |name: &str| fields.iter().find(|(known, _)| *known == name).map(|(_, value)| value.as_str());
     let end = |address: &str, port: &str| match (get(address), get(port)) {

@@ -8,6 +8,7 @@ mod lines;
 mod question;
 
 pub use describe::{costs, drops, way};
+pub use fields::line as summary;
 pub use lines::{captured, step};
 pub use question::{Question, edge};
 
