@@ -81,3 +81,17 @@ END
 status_of 3 "an element that opens a socket" --shadow 60s "$work/daemon.click"
 said "it is named" "'s' \(Socket\) opens a socket"
 [ "$(number)" = 3 ] || fail "it was loaded"
+stop 2
+
+# Routes that are in no text: both copies have those that the kernel has given to the running router.
+kernel_has_addresses
+kernel_router
+sed 's/\broutes\b/fib/g' "$work/router.click" >"$work/fib.click"
+start -R "$work/router.click"
+status_of 0 "routes of the kernel, in a table of another name" --shadow 3s "$work/fib.click"
+said "packets were forwarded" "^  sent by eth1: [0-9]{2,} running, [0-9]{2,} new$"
+said "the switch" "^configuration 2 runs"
+# Without them nothing would be.
+sed '/^[a-z]* :: KernelRoutes/d' "$work/router.click" >"$work/none.click"
+status_of 1 "no routes of the kernel" --shadow 2s "$work/none.click"
+says "from elsewhere" "another network namespace" "$clique" reload -u "$work/socket" --shadow 2s "$work/none.click"

@@ -10,6 +10,7 @@ use router::Handle;
 use std::collections::BTreeMap;
 use std::fs::DirBuilder;
 use std::io::ErrorKind::{ConnectionRefused, NotFound};
+use std::net::IpAddr;
 use std::os::unix::fs::DirBuilderExt;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
@@ -59,6 +60,32 @@ impl Address {
             }
             failure => format!("{place}: {failure}"),
         })
+    }
+
+    /// Finds out whether the router has the same interfaces as this program: whether it runs on this machine, in the same network namespace.
+    /// Where that cannot be known, it is believed.
+    ///
+    /// # Errors
+    /// That it has others.
+    pub(crate) fn check_here(&self) -> Result<(), String> {
+        if self.port.is_some() {
+            // What answers there is in this namespace.
+            let is_here =
+                self.host == "localhost" || self.host.parse().is_ok_and(|host: IpAddr| host.is_loopback());
+            return if is_here {
+                Ok(())
+            } else {
+                Err(format!("the router's interfaces are those of {}", self.host))
+            };
+        }
+        let namespace = |process: &str| std::fs::read_link(format!("/proc/{process}/ns/net")).ok();
+        let theirs = self.connect()?.process().and_then(|process| namespace(&process.to_string()));
+        match (theirs, namespace("self")) {
+            (Some(theirs), Some(own)) if theirs != own => {
+                Err("the router is in another network namespace, with other interfaces".to_owned())
+            }
+            _ => Ok(()),
+        }
     }
 
     /// What to call the router.

@@ -81,6 +81,10 @@ const AFTER_HELP: &str = "Click's tools are there as well, 'clique click-flatten
 const EXIT_STATUS: &str = "Exit status: 0 fine, 1 wrong or unreadable configuration, 2 wrong command line, \
     3 failure while or after the router ran, 4 a worker panicked.";
 
+const RELOAD_STATUS: &str = "Exit status: 0 the configuration runs (or would, with --dry-run), 1 it is wrong or cannot be read, or --shadow \
+    has shown differences that were not accepted, 2 wrong command line, 3 any other failure, as elements that cannot run in shadow.\n\
+    But for 0 nothing has changed.";
+
 #[derive(Subcommand, Debug)]
 enum Command {
     /// Run a configuration until it stops or is interrupted.
@@ -97,7 +101,7 @@ enum Command {
     ///
     /// Elements hand over their state to those of the same name and class. If anything is wrong with the configuration, it is said as
     /// 'clique check' says it, and nothing changes. A router with the option '-p' or '-u' takes this from there if it has '-R' as well.
-    #[command(after_help = EXIT_STATUS)]
+    #[command(after_help = RELOAD_STATUS)]
     Reload(reload::Args),
     /// Keep the configuration that 'clique reload --confirm' has put on trial.
     Confirm(reload::ConfirmArgs),

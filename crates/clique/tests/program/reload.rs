@@ -80,6 +80,21 @@ impl Drop for User {
 
 const FIRST: &str = "InfiniteSource(LIMIT 50) -> q :: Queue(1000) -> Idle; one :: Idle";
 
+/// What has no interfaces has nothing to be tried on, and what is wrong is said as without a shadow: nothing is waited for or loaded.
+#[test]
+fn a_shadow_wants_interfaces() {
+    let user = User::start(FIRST);
+    user.write("second.click", FIRST);
+    let said = user.run(&["reload", "--shadow", "1h", "second.click"]);
+    assert!(said.starts_with("exit status: 3"), "{said}");
+    assert!(said.contains("no element that receives packets from an interface"), "{said}");
+    user.write("wrong.click", "Frog -> Discard");
+    let said = user.run(&["reload", "--shadow", "1h", "wrong.click"]);
+    assert!(said.starts_with("exit status: 1") && said.contains("Frog"), "{said}");
+    assert!(user.run(&["reload", "--accept-differences", "second.click"]).starts_with("exit status: 2"));
+    assert_eq!(user.json(&["history"])["configurations"].as_array().map(Vec::len), Some(1));
+}
+
 /// What would change is said before, and nothing changes by it; then the configuration runs and the queue has its packets.
 #[test]
 fn a_configuration_is_looked_at_and_then_loaded() {

@@ -2,11 +2,13 @@
 
 use super::comparison::Outcome;
 use super::doors::Doors;
+use super::routes::Routes;
 use super::{fitness, neighbours, stand_ins};
 use crate::{load, report};
 use click_tools::{Parameter, Text, default_clickpath};
 use router::{Call, Classes, Clock, Log, Options, Router, Standing};
 use std::collections::BTreeMap;
+use std::sync::PoisonError;
 
 /// Turns that a copy may take at one moment before it is said never to rest.
 const ROUNDS_MAX: usize = 20_000;
@@ -52,7 +54,7 @@ pub(super) struct Copy {
 }
 
 impl Copy {
-    /// Makes one that begins cold, at a time.
+    /// Makes one that begins at a time: cold, but for the routes of its tables.
     ///
     /// # Errors
     /// What is wrong with the configuration, or why it cannot be copied.
@@ -60,9 +62,11 @@ impl Copy {
         name: &'static str,
         source: &Source,
         known: &Classes,
+        routes: &Routes,
         start_ns: i64,
     ) -> Result<Copy, String> {
         let parsed = source.graph(known)?;
+        let routes = routes.of(&parsed.graph)?;
         let secrets = report::secrets(&parsed.graph, known);
         let (doors, clock) = (Doors::default(), Clock::simulated());
         clock.jump(start_ns);
@@ -77,7 +81,16 @@ impl Copy {
             found.iter_mut().for_each(|diagnostic| secrets.mask_diagnostic(diagnostic));
             lang::render_click(&found)
         })?;
-        Ok(Copy { name, router, clock, doors, drops: BTreeMap::new() })
+        let mut copy = Copy { name, router, clock, doors, drops: BTreeMap::new() };
+        for (table, routes) in routes {
+            copy.write(&format!("{table}.replace_text"), &format!("--strict\n{routes}"))?;
+        }
+        Ok(copy)
+    }
+
+    fn write(&mut self, handler: &str, value: &str) -> Result<(), String> {
+        let written = self.router.call(Call::write(handler, value)).map(drop);
+        written.map_err(|error| format!("the copy of {}: {handler}: {error}", self.name))
     }
 
     /// The interfaces that it receives from.
@@ -108,8 +121,7 @@ impl Copy {
 
     fn arrive(&mut self, port: &str, bytes: &[u8]) -> Result<(), String> {
         let Some(element) = self.doors.arrive(port, bytes) else { return Ok(()) };
-        let call = Call::write(format!("{element}.{}", stand_ins::ARRIVED), "");
-        self.router.call(call).map(drop).map_err(|error| format!("the copy of {}: {error}", self.name))
+        self.write(&format!("{element}.{}", stand_ins::ARRIVED), "")
     }
 
     /// What has become of packets, once the copy rests: neighbours have answered by then.
@@ -129,6 +141,10 @@ impl Copy {
             answers.iter().try_for_each(|(port, answer)| self.arrive(port, answer))?;
         }
         outcome.dropped = self.newly_dropped();
+        // What elements print is no result, and is not to fill the memory.
+        if let Log::Memory(text) = &self.router.info().log {
+            text.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        }
         Ok(outcome)
     }
 

@@ -24,11 +24,8 @@ const REACH_OUTSIDE: &[(&str, &str)] = &[
     ("XDPFromDevice", "receives from a device by XDP alone"),
     ("XDPToDevice", "sends to a device by XDP alone"),
     ("EtcdRoster", "talks to etcd"),
-    ("FPMServer", "gets routes from a daemon, which has one router only"),
     ("KernelHandlerProxy", "reaches the kernel"),
     ("KernelIPsec", "gets associations from the kernel"),
-    ("KernelNeighbours", "gets neighbours from the kernel"),
-    ("KernelRoutes", "gets routes from the kernel"),
 ];
 
 /// Classes whose arguments are a script.
@@ -73,12 +70,12 @@ mod tests {
         let known = crate::classes(&[]);
         let graph = |text: &str| lang::parse(text, "config", &[]).graph;
         let text = "FromDevice(eth0) -> c :: Counter -> ToDump(/tmp/x) -> q :: Queue -> ToDevice(eth1);
-             s :: Socket(TCP, 0.0.0.0, 80) -> Discard; f :: FPMServer(r); ControlSocket(TCP, 1);
+             s :: Socket(TCP, 0.0.0.0, 80) -> Discard; f :: FPMServer(r); i :: KernelIPsec(x); ControlSocket(TCP, 1);
              Script(print c.count); w :: Script(print > /tmp/file $(c.count)); v :: Script(save c.count /tmp/y)";
         let said = obstacles(&graph(text), &known);
         let expected = [
             "'s' (Socket) opens a socket",
-            "'f' (FPMServer) gets routes from a daemon, which has one router only",
+            "'i' (KernelIPsec) gets associations from the kernel",
             "'w' (Script) writes files",
             "'v' (Script) writes files",
         ];

@@ -3,7 +3,8 @@
 //! Packets are recorded as they come into the running router, at the outputs of the elements that receive them. Then two copies of routers
 //! get them in this process, at the times at which they came: one of the text that runs, one of the new text. Their interfaces are doors,
 //! so that nothing is sent. Both begin cold, without neighbours, flows and associations, which is why the new text is compared with a copy
-//! of the running one and not with what the router itself has sent: that knew all these. Neighbours answer both in the same way.
+//! of the running one and not with what the router itself has sent: that knew all these. Neighbours answer both in the same way, and routes of
+//! daemons are those of the running router.
 
 mod comparison;
 mod copy;
@@ -12,6 +13,7 @@ mod fitness;
 mod neighbours;
 mod recording;
 mod report;
+mod routes;
 mod stand_ins;
 
 pub(super) use copy::Source;
@@ -23,12 +25,17 @@ use control::observe;
 use copy::Copy;
 use recording::{Arrived, Recording};
 use router::{Classes, View};
+use routes::Routes;
 use std::time::Duration;
 
 /// For how long the copies go on when the last packet has come, so that what waits in queues leaves.
 const LINGER_NS: i64 = 2_000_000_000;
 /// How long before the first packet they begin.
 const LEAD_NS: i64 = 1_000_000;
+
+/// What messages call the two.
+const RUNNING: &str = "the running configuration";
+const NEW: &str = "the new configuration";
 
 /// Records what comes into a router for so long, and compares what two configurations make of it.
 ///
@@ -41,23 +48,32 @@ pub(super) fn run(
     known: &Classes,
     span: Duration,
 ) -> Result<Report, String> {
-    let taps = recording::taps(&running.graph(known)?.graph, known);
+    address.check_here()?;
+    let graph = running.graph(known)?.graph;
+    let taps = recording::taps(&graph, known);
     if taps.is_empty() {
         return Err(
             "the running configuration has no element that receives packets from an interface".to_owned()
         );
     }
+    let routes = Routes::read(address, &graph)?;
     // What is wrong is said before anything is waited for.
-    Copy::new("the running configuration", running, known, 0)?.end();
-    Copy::new("the new configuration", new, known, 0)?.end();
-    replay(&recording::record(address, &taps, span)?, running, new, known)
+    Copy::new(RUNNING, running, known, &routes, 0)?.end();
+    Copy::new(NEW, new, known, &routes, 0)?.end();
+    replay(&recording::record(address, &taps, span)?, running, new, known, &routes)
 }
 
 /// Compares what two configurations make of packets that have been recorded.
-fn replay(recording: &Recording, running: &Source, new: &Source, known: &Classes) -> Result<Report, String> {
+fn replay(
+    recording: &Recording,
+    running: &Source,
+    new: &Source,
+    known: &Classes,
+    routes: &Routes,
+) -> Result<Report, String> {
     let start_ns = recording.packets.first().map_or(0, |first| first.at_ns - LEAD_NS);
-    let mut running = Copy::new("the running configuration", running, known, start_ns)?;
-    let mut new = Copy::new("the new configuration", new, known, start_ns)?;
+    let mut running = Copy::new(RUNNING, running, known, routes, start_ns)?;
+    let mut new = Copy::new(NEW, new, known, routes, start_ns)?;
     let mut comparison = Comparison::default();
     for packet in &recording.packets {
         pass(&mut running, &mut new, packet.at_ns, &mut comparison)?;

@@ -56,6 +56,10 @@ const ROLES: &[(&str, Role)] = &[
     ("KernelFilter", Role::Silent),
     ("ChangeUID", Role::Silent),
     ("ClickyInfo", Role::Silent),
+    // Neighbours answer, and routes are in the tables.
+    ("KernelNeighbours", Role::Silent),
+    ("KernelRoutes", Role::Silent),
+    ("FPMServer", Role::Silent),
 ];
 
 fn role(class: &Class) -> Option<Role> {
@@ -123,6 +127,8 @@ struct Device {
     /// The interface's own address.
     ether: Option<MacAddr>,
     pulls: bool,
+    /// The only EtherType that is received; 0 for all.
+    protocol: u16,
     /// Whether what was sent goes on to output 0.
     passes: bool,
     burst: usize,
@@ -147,6 +153,8 @@ fn device(config: &mut Config<'_>, role: Role) -> Result<Box<dyn Element>, Confi
     if is_source {
         doors.open(&port, config.name(), is_bare)?;
     }
+    let protocol = keyword(&text, "PROTOCOL").filter(|_| role == Role::FromDevice);
+    let protocol = protocol.and_then(|text| router::parse_integer(&text)?.try_into().ok());
     let link = if is_bare { LinkType::from_code(BARE) } else { LinkType::Ethernet };
     let forces_ip = role == Role::FromDevice && is_set("FORCE_IP");
     let is_host = matches!(role, Role::FromHost | Role::Tun | Role::Tap | Role::ToHost);
@@ -160,6 +168,7 @@ fn device(config: &mut Config<'_>, role: Role) -> Result<Box<dyn Element>, Confi
         passes: role == Role::ToDevice && config.outputs() > 0,
         burst: config.vector(),
         idle: 0,
+        protocol: protocol.unwrap_or(0),
         doors,
         port,
     }))
@@ -171,6 +180,9 @@ impl Device {
         let mut batch = cx.batch();
         let now_ns = cx.now_ns();
         while let Some(bytes) = self.doors.next(&self.port) {
+            if self.protocol != 0 && bytes.get(12..14) != Some(&self.protocol.to_be_bytes()[..]) {
+                continue; // the kernel would not hand it over
+            }
             let Some(mut packet) = cx.pool().packet(&bytes) else {
                 cx.count_drops("no buffer for a received frame", 1);
                 continue;

@@ -34,7 +34,7 @@ fn compare(recording: &Recording, running: &str, new: &str) -> Result<Report, St
         text: Text { name: "config".to_owned(), text: text.to_owned() },
         parameters: Vec::new(),
     };
-    replay(recording, &source(running), &source(new), &crate::classes(&[]))
+    replay(recording, &source(running), &source(new), &crate::classes(&[]), &Routes::default())
 }
 
 const RUNNING: &str = "FromDevice(shadow0) -> Strip(14) -> CheckIPHeader -> f :: IPFilter(allow all)
@@ -79,6 +79,7 @@ fn other_ways_are_found() {
     let packets = recording(&[frame(53, 64)]);
     let running = "FromDevice(shadow0) -> t :: Tee -> ToDevice(shadow1); t[1] -> Idle";
     for new in [
+        "FromDevice(shadow0, PROTOCOL 0x86dd) -> ToDevice(shadow1)",
         "FromDevice(shadow0) -> ToDevice(shadow2)",
         "FromDevice(shadow0) -> Strip(14) -> DecIPTTL -> Unstrip(14) -> ToDevice(shadow1)",
         "FromDevice(shadow0) -> t :: Tee -> q :: Queue -> ToDevice(shadow1); t[1] -> q",
