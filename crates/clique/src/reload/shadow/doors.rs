@@ -24,9 +24,17 @@ struct Inner {
 /// An interface from which an element receives.
 struct Entrance {
     element: String,
-    /// Whether its packets are bare IP packets, and no frames.
-    is_bare: bool,
+    link: Link,
     waiting: VecDeque<Vec<u8>>,
+}
+
+/// What is behind an interface.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Link {
+    /// Whether its packets are bare IP packets, and no frames.
+    pub(super) is_bare: bool,
+    /// Whether this machine's kernel is there.
+    pub(super) is_host: bool,
 }
 
 impl Doors {
@@ -38,7 +46,7 @@ impl Doors {
     ///
     /// # Errors
     /// That another element does.
-    pub(super) fn open(&self, port: &str, element: &str, is_bare: bool) -> Result<(), String> {
+    pub(super) fn open(&self, port: &str, element: &str, link: Link) -> Result<(), String> {
         let mut inner = self.lock();
         match inner.entrances.get(port) {
             Some(other) if other.element != element => Err(format!(
@@ -46,7 +54,7 @@ impl Doors {
                 other.element
             )),
             _ => {
-                let entrance = Entrance { element: element.to_owned(), is_bare, waiting: VecDeque::new() };
+                let entrance = Entrance { element: element.to_owned(), link, waiting: VecDeque::new() };
                 inner.entrances.insert(port.to_owned(), entrance);
                 Ok(())
             }
@@ -78,7 +86,15 @@ impl Doors {
 
     /// Whether the packets of an interface are bare IP packets.
     pub(super) fn is_bare(&self, port: &str) -> bool {
-        self.lock().entrances.get(port).is_some_and(|entrance| entrance.is_bare)
+        self.lock().entrances.get(port).is_some_and(|entrance| entrance.link.is_bare)
+    }
+
+    /// The interface behind which the kernel is, if there is only one.
+    pub(super) fn only_host(&self) -> Option<String> {
+        let inner = self.lock();
+        let mut hosts = inner.entrances.iter().filter(|(_, entrance)| entrance.link.is_host);
+        let (port, _) = hosts.next()?;
+        hosts.next().is_none().then(|| port.clone())
     }
 
     /// The interfaces that elements receive from.

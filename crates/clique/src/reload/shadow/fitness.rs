@@ -6,6 +6,7 @@ use router::{Class, Classes};
 
 /// Classes of the library whose elements reach outside and have nothing in their place, and what they do.
 const REACH_OUTSIDE: &[(&str, &str)] = &[
+    ("CounterFile", "writes a file"),
     ("DeviceBalancer", "sets interfaces up"),
     ("FromDPDKDevice", "receives from a device of DPDK"),
     ("FromDPDKRing", "receives from another program"),
@@ -49,6 +50,9 @@ fn obstacle(class: &'static Class, config: &str, library: &Classes) -> Option<&'
     }
     if SCRIPTS.contains(&name) && lang::conf::split_args(config).iter().any(|line| writes_file(line)) {
         return Some("writes files");
+    }
+    if name == "AggregateIPFlows" && config.contains("TRACEINFO") {
+        return Some("writes a file");
     }
     let is_foreign = library.get(class.name).is_none() && !stand_ins::is_one(class);
     is_foreign.then_some("is of no class that is known to keep to itself")

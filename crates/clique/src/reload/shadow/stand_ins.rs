@@ -1,6 +1,6 @@
 //! The elements in the place of those that reach outside of a router.
 
-use super::doors::Doors;
+use super::doors::{Doors, Link};
 use crate::memory::device_name;
 use device::capture::LinkType;
 use elements_shared::encap;
@@ -124,6 +124,8 @@ struct Device {
     sorts: bool,
     /// Whether packets begin with their IP header.
     is_bare: bool,
+    /// Whether what is in front of the IP header of packets that are sent is taken off.
+    strips: bool,
     /// The interface's own address.
     ether: Option<MacAddr>,
     pulls: bool,
@@ -139,7 +141,7 @@ struct Device {
 fn device(config: &mut Config<'_>, role: Role) -> Result<Box<dyn Element>, ConfigError> {
     let text = config.text().to_owned();
     let doors = config.resource::<Doors>().ok_or("there are no doors")?.clone();
-    let port = port(role, &text).or_else(|| Some(doors.ports()).filter(|_| role == Role::ToHost)?.pop());
+    let port = port(role, &text).or_else(|| doors.only_host().filter(|_| role == Role::ToHost));
     let port = port.ok_or("DEVNAME: required argument missing")?;
     let is_set = |name| keyword(&text, name).and_then(|value| router::parse_boolean(&value)) == Some(true);
     let is_bare = match role {
@@ -149,20 +151,21 @@ fn device(config: &mut Config<'_>, role: Role) -> Result<Box<dyn Element>, Confi
         Role::ToHost => doors.is_bare(&port),
         _ => false,
     };
+    let is_host = matches!(role, Role::FromHost | Role::ToHost | Role::Tun | Role::Tap);
     let is_source = !matches!(role, Role::ToDevice | Role::ToHost);
     if is_source {
-        doors.open(&port, config.name(), is_bare)?;
+        doors.open(&port, config.name(), Link { is_bare, is_host })?;
     }
     let protocol = keyword(&text, "PROTOCOL").filter(|_| role == Role::FromDevice);
     let protocol = protocol.and_then(|text| router::parse_integer(&text)?.try_into().ok());
     let link = if is_bare { LinkType::from_code(BARE) } else { LinkType::Ethernet };
     let forces_ip = role == Role::FromDevice && is_set("FORCE_IP");
-    let is_host = matches!(role, Role::FromHost | Role::Tun | Role::Tap | Role::ToHost);
     Ok(Box::new(Device {
         is_source,
         marks: (forces_ip || role == Role::FromHost || is_host && is_bare).then_some(link),
         sorts: forces_ip || is_host && is_bare,
-        is_bare: is_bare && is_host,
+        is_bare,
+        strips: is_bare && is_host,
         ether: device::addresses::ether(&port).filter(|_| role == Role::FromDevice),
         pulls: pulling::pulls(config),
         passes: role == Role::ToDevice && config.outputs() > 0,
@@ -188,8 +191,10 @@ impl Device {
                 continue;
             };
             packet.set_timestamp_ns(now_ns);
-            if !self.is_bare {
+            if !self.strips {
                 packet.set_mac_offset(0);
+            }
+            if !self.is_bare {
                 packet.set_kind(self.kind(packet.data()));
             }
             batch.push(packet);
@@ -221,11 +226,11 @@ impl Device {
     }
 
     fn send(&mut self, cx: &mut Cx<'_>, batch: Batch) {
-        let is_bare = self.is_bare;
+        let strips = self.strips;
         let batch = cx.sift(batch, |_, packet| {
             // A TUN interface takes what begins with the IP header.
             let at = packet.network_offset().and_then(|at| usize::try_from(at).ok());
-            match !is_bare || at.is_some_and(|at| packet.pull(at)) {
+            match !strips || at.is_some_and(|at| packet.pull(at)) {
                 true => Verdict::Pass,
                 false => Verdict::Drop("no network header"),
             }

@@ -77,7 +77,7 @@ fn what_only_one_drops_is_named() {
 #[test]
 fn other_ways_are_found() {
     let packets = recording(&[frame(53, 64)]);
-    let running = "FromDevice(shadow0) -> t :: Tee -> ToDevice(shadow1); t[1] -> Idle";
+    let running = "FromDevice(shadow0) -> ToDevice(shadow1)";
     for new in [
         "FromDevice(shadow0, PROTOCOL 0x86dd) -> ToDevice(shadow1)",
         "FromDevice(shadow0) -> ToDevice(shadow2)",
@@ -109,6 +109,11 @@ fn the_host_is_an_interface() {
         (false, comparison::Both { running: 1, new: 1 })
     );
     packets.packets[0].bytes = frame(53, 64);
+    // The only interface to the kernel need not be named, and what it sends has its IP header marked.
+    let frames = "FromDevice(a0) -> Discard; FromDevice(z0) -> Discard;
+        FromHost(shadow0) -> c :: IPClassifier(dst udp port 53, -); c[0] -> ToHost; c[1] -> Discard";
+    let report = compare(&packets, frames, frames).expect("compared");
+    assert_eq!(report.interfaces["shadow0"].sent, comparison::Both { running: 1, new: 1 });
     let tap = "k :: KernelTap(10.0.0.1/24, DEVNAME shadow0) -> k";
     let report = compare(&packets, tap, tap).expect("compared");
     assert_eq!(report.interfaces["shadow0"].sent, comparison::Both { running: 1, new: 1 });
@@ -127,4 +132,16 @@ fn refusals_are_plain() {
         said("a :: FromDevice(x) -> Discard; b :: FromDevice(x) -> Discard")
             .contains("'a' and 'b' receive from 'x'")
     );
+}
+
+/// Where another element comes before it, a translator chooses the same ports.
+#[test]
+fn ports_are_chosen_alike() {
+    let packets: Vec<_> = (0..50).map(|port| frame(1000 + port, 64)).collect();
+    let text = "FromDevice(shadow0) -> Strip(14) -> CheckIPHeader -> rw :: IPRewriter(pattern 10.0.2.1 1024-65535 - - 0 1)
+        -> EtherEncap(0x0800, 02:00:00:00:00:01, 02:00:00:00:00:02) -> ToDevice(shadow1); rw[1] -> Discard";
+    let new = format!("Idle -> c :: Counter -> Discard; {text}");
+    let report = compare(&recording(&packets), text, &new).expect("compared");
+    assert!(!report.differs, "{}", report.text());
+    assert_eq!(report.interfaces["shadow1"].sent, comparison::Both { running: 50, new: 50 });
 }
