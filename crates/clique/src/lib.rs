@@ -82,7 +82,7 @@ const EXIT_STATUS: &str = "Exit status: 0 fine, 1 wrong or unreadable configurat
     3 failure while or after the router ran, 4 a worker panicked.";
 
 const RELOAD_STATUS: &str = "Exit status: 0 the configuration runs (or would, with --dry-run), 1 it is wrong or cannot be read, or --shadow \
-    has shown differences that were not accepted, 2 wrong command line, 3 any other failure, as elements that cannot run in shadow.\n\
+    has shown differences, or no packets came, and that was not accepted, 2 wrong command line, 3 any other failure, as elements that cannot run in shadow.\n\
     But for 0 nothing has changed.";
 
 #[derive(Subcommand, Debug)]

@@ -41,11 +41,12 @@ pub(crate) struct Args {
     confirm: Option<u64>,
 
     /// First record the packets that come for TIME, 30s for instance, and have copies of the running configuration and of the new one
-    /// treat them. Only if both send and drop the same, the new one is loaded; otherwise the differences are told, and the status is 1.
+    /// treat them. Only if packets come, and both send and drop the same, the new one is loaded; otherwise the differences are told, and the
+    /// status is 1.
     #[arg(long, value_name = "TIME", value_parser = rehearse::span)]
     shadow: Option<Duration>,
 
-    /// With --shadow: tell differences, and load the new configuration all the same.
+    /// With --shadow: tell differences, or that no packets came, and load the new configuration all the same.
     #[arg(long, requires = "shadow")]
     accept_differences: bool,
 

@@ -52,13 +52,14 @@ fn rehearse(
     if !manner.json {
         console::write_result(None, &lang::bytes::without_bytes(&report.text()));
     }
-    let is_refused = report.differs && !args.accept_differences;
+    let is_refused = !report.is_good() && !args.accept_differences;
     let verdict = if is_refused { Status::Configuration } else { Status::Fine };
     if load.dry_run {
         return Ok(verdict.max(show(manner, &with_report(&planned, &report, manner)?)));
     }
     if is_refused {
-        let answer = json!({ "answer": "differs", "shadow": report });
+        let answer =
+            json!({ "answer": if report.differs { "differs" } else { "no_packets" }, "shadow": report });
         if manner.json {
             return Ok(verdict.max(report::print_json(&answer)));
         }

@@ -123,6 +123,45 @@ mod tests {
         assert_eq!(answer(&reply), None);
     }
 
+    /// A solicitation, with the asker's address or without, as one that looks whether its own is free.
+    fn solicitation(options: &[u8]) -> Vec<u8> {
+        let (from, wanted): (Ipv6Addr, Ipv6Addr) = (Ipv6Addr::from_bits(1), Ipv6Addr::from_bits(9));
+        let mut message = [0; icmpv6::NEIGHBOR_LEN];
+        let mut asked = Neighbor::new(&mut message);
+        asked.set_kind_and_flags(kind::NEIGHBOR_SOLICITATION, 0);
+        asked.set_target(wanted);
+        let mut header = [0; ipv6::HEADER_LEN];
+        let mut outer = ipv6::Header::new(&mut header);
+        outer.set_version_class_flow(0, 0);
+        outer.set_payload_len((message.len() + options.len()) as u16);
+        outer.set_next_header(ICMP6);
+        outer.set_src(from);
+        outer.set_dst(wanted);
+        let ends = [0x33, 0x33, 0, 0, 0, 9, 2, 0, 0, 0, 0, 1];
+        [&ends[..], &[0x86, 0xdd], &header, &message, options].concat()
+    }
+
+    /// With an advertisement that a router accepts: solicited, with the address and a checksum that is right.
+    #[test]
+    fn solicitations_are_answered() {
+        let own = icmpv6::link_addr_option(nd_option::SOURCE_LINK_ADDR, MacAddr([2, 0, 0, 0, 0, 1]));
+        let reply = answer(&solicitation(&own)).expect("an answer");
+        let (from, wanted) = (Ipv6Addr::from_bits(1), Ipv6Addr::from_bits(9));
+        assert_eq!((&reply[..6], &reply[6..12]), (&[2, 0, 0, 0, 0, 1][..], &ether6(wanted).0[..]));
+        assert_eq!(ipv6::check(&reply[14..]).ok(), Some(reply.len() - 14));
+        let message = &reply[14 + ipv6::HEADER_LEN..];
+        assert!(icmpv6::verify_checksum(wanted, from, message).is_ok());
+        let advertised = Neighbor::new_checked(message).expect("long enough");
+        assert_eq!(advertised.kind(), kind::NEIGHBOR_ADVERTISEMENT);
+        assert_eq!(
+            (advertised.flags() & icmpv6::FLAG_SOLICITED, advertised.target()),
+            (icmpv6::FLAG_SOLICITED, wanted)
+        );
+        let option = NdOptions::new(&message[icmpv6::NEIGHBOR_LEN..]).next().and_then(Result::ok);
+        assert_eq!(option.and_then(|option| option.link_addr()), Some(ether6(wanted)));
+        assert_eq!(answer(&solicitation(&[])), None);
+    }
+
     /// Whatever is cut off, nothing panics.
     #[test]
     fn pieces_are_not_answered() {

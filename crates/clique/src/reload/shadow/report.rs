@@ -51,6 +51,11 @@ impl Report {
         report
     }
 
+    /// Whether packets came, and both made the same of them.
+    pub(in crate::reload) fn is_good(&self) -> bool {
+        !self.differs && self.packets > 0
+    }
+
     /// For people, in lines.
     pub(in crate::reload) fn text(&self) -> String {
         let mut text = format!("shadow: {} packets to both", self.packets);
@@ -81,7 +86,11 @@ impl Report {
             let from = if interface.is_empty() { String::new() } else { format!(" from {interface}") };
             let _ = writeln!(text, "  {packet}{from}: running: {running}; new: {new}");
         }
-        text += if self.differs { "shadow: the configurations differ\n" } else { "shadow: no difference\n" };
+        text += match (self.differs, self.packets) {
+            (true, _) => "shadow: the configurations differ\n",
+            (false, 0) => "shadow: no packets came, which shows nothing\n",
+            (false, _) => "shadow: no difference\n",
+        };
         text
     }
 }

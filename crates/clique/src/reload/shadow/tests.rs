@@ -119,6 +119,14 @@ fn the_host_is_an_interface() {
     assert_eq!(report.interfaces["shadow0"].sent, comparison::Both { running: 1, new: 1 });
 }
 
+/// Without packets there is no difference, and nothing is shown either.
+#[test]
+fn silence_shows_nothing() {
+    let report = compare(&recording(&[]), RUNNING, RUNNING).expect("compared");
+    assert!(!report.differs && !report.is_good() && report.text().ends_with("which shows nothing\n"));
+    assert!(compare(&recording(&[frame(80, 64)]), RUNNING, RUNNING).expect("compared").is_good());
+}
+
 /// What cannot run in shadow is refused and named.
 #[test]
 fn refusals_are_plain() {
