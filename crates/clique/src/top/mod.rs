@@ -1,9 +1,11 @@
 //! `clique top`: what a running router does, on one screen.
 //!
-//! A reading is the router's metrics as a text, from its control socket (`source`, `samples`), and the largest flows (`flows`). Two of them make a view with rates
+//! A reading is the router's metrics as a text, from its control socket (`source`, `samples`), the largest flows (`flows`) and the busiest associations
+//! (`associations`). Two of them make a view with rates
 //! (`watch`, `view`), of which rows are chosen and sorted (`order`) and put into tables (`panels`, `grid`). These are drawn
 //! (`screen`, `terminal`), or printed as a text; or the view is printed as JSON.
 
+mod associations;
 mod figures;
 mod flows;
 mod grid;

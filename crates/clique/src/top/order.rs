@@ -1,5 +1,6 @@
 //! Which rows are shown, and in which order.
 
+use super::associations::Association;
 use super::flows::Flow;
 use super::view::View;
 use clap::ValueEnum;
@@ -56,6 +57,11 @@ pub(super) fn arrange(mut view: View, order: SortKey, filter: &str) -> View {
     let largest =
         |a: &Flow, b: &Flow| falling(&[a.octets_rate, Some(a.octets)], &[b.octets_rate, Some(b.octets)]);
     view.flows.sort_by(largest);
+    view.associations.retain(|row| fits(&[&row.element, &row.source, &row.destination, &row.spi]));
+    let busiest = |a: &Association, b: &Association| {
+        falling(&[a.packets_rate, Some(a.packets)], &[b.packets_rate, Some(b.packets)])
+    };
+    view.associations.sort_by(busiest);
     // Sorts are stable, and rows come by name.
     match order {
         SortKey::Name => {}

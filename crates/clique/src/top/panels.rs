@@ -64,11 +64,21 @@ pub(super) struct Panel {
 }
 
 /// The panels that may be chosen, in order.
-pub(super) const TITLES: [&str; 7] = ["Elements", "Queues", "Drops", "Interfaces", "Tables", "RCU", "Flows"];
+pub(super) const TITLES: [&str; 8] =
+    ["Elements", "Queues", "Drops", "Interfaces", "Tables", "RCU", "Flows", "IPsec"];
 
 /// All panels in the order of [`TITLES`].
 pub(super) fn all(view: &View) -> [Panel; TITLES.len()] {
-    [elements(view), queues(view), drops(view), interfaces(view), tables(view), rcu(view), flows(view)]
+    [
+        elements(view),
+        queues(view),
+        drops(view),
+        interfaces(view),
+        tables(view),
+        rcu(view),
+        flows(view),
+        associations(view),
+    ]
 }
 
 fn columns(list: &[(&'static str, Holds, u8)]) -> Vec<Column> {
@@ -302,6 +312,37 @@ fn flows(view: &View) -> Panel {
             ("element", Names, 2),
         ]),
         rows: view.flows.iter().map(row).collect(),
+    }
+}
+
+/// The busiest IPsec associations.
+fn associations(view: &View) -> Panel {
+    use Holds::{Names, Numbers, Words};
+    let row = |of: &super::associations::Association| {
+        vec![
+            number(or_dash(of.packets_rate, short)),
+            number(or_dash(of.octets_rate, bytes)),
+            number(short(of.packets)),
+            name(&of.source),
+            name(&of.destination),
+            faint(&of.spi),
+            if of.expired { Cell::Text("expired".to_owned(), Tone::Warning) } else { faint(&of.algorithm) },
+            faint(&of.element),
+        ]
+    };
+    Panel {
+        title: TITLES[7],
+        columns: columns(&[
+            ("packets/s", Numbers, 0),
+            ("octets/s", Numbers, 1),
+            ("packets", Numbers, 2),
+            ("from", Names, 0),
+            ("to", Names, 0),
+            ("SPI", Words, 1),
+            ("cipher", Words, 2),
+            ("element", Names, 2),
+        ]),
+        rows: view.associations.iter().map(row).collect(),
     }
 }
 

@@ -212,6 +212,7 @@ fn example() -> View {
             view::Buffers { size: "large".to_owned(), in_use: 0.0, free: 64.0, capacity: 15_405.0 },
         ],
         flows: Vec::new(),
+        associations: Vec::new(),
     }
 }
 

@@ -110,6 +110,9 @@ fn headline(view: &View, choices: &Choices, room: usize) -> Line<'static> {
     Line::from(spans)
 }
 
+/// So many panels are named even if they are empty.
+const ALWAYS: usize = 6;
+
 /// The panels' names, with the numbers of their rows, or what has happened.
 fn tab_line(view: &View, choices: &Choices) -> Line<'static> {
     if let Some(notice) = &choices.notice {
@@ -124,6 +127,7 @@ fn tab_line(view: &View, choices: &Choices) -> Line<'static> {
         Some(view.tables.len()),
         None,
         Some(view.flows.len()),
+        Some(view.associations.len()),
     ];
     let tab = |(at, (title, count)): (usize, (&str, Option<usize>))| {
         let count = count.map_or_else(String::new, |count| format!(" {count}"));
@@ -131,9 +135,9 @@ fn tab_line(view: &View, choices: &Choices) -> Line<'static> {
         let text = format!(" {} {title}{count} ", at + 1);
         [Span::styled(text, Style::new().add_modifier(chosen)), Span::raw(" ")]
     };
-    // Few routers tell their flows.
-    let shown = if view.flows.is_empty() { TITLES.len() - 1 } else { TITLES.len() };
-    Line::from(TITLES.into_iter().zip(counts).take(shown).enumerate().flat_map(tab).collect::<Vec<_>>())
+    // Few routers tell their flows, or have associations.
+    let shown = |(at, (_, count)): &(usize, (&str, Option<usize>))| *at < ALWAYS || *count != Some(0);
+    Line::from(TITLES.into_iter().zip(counts).enumerate().filter(shown).flat_map(tab).collect::<Vec<_>>())
 }
 
 /// The line at the bottom: what keys do.

@@ -1,5 +1,6 @@
 //! Where readings come from: the control socket of a router, which may go and come back.
 
+use super::associations::{self, Association};
 use super::flows::{self, Flow};
 use super::samples::Samples;
 use crate::address::Address;
@@ -12,6 +13,8 @@ pub(super) struct Reading {
     pub(super) samples: Samples,
     /// The largest flows, where elements know them.
     pub(super) flows: Vec<Flow>,
+    /// The busiest associations, where elements have some.
+    pub(super) associations: Vec<Association>,
 }
 
 /// A connection that is made anew when it is lost.
@@ -42,8 +45,9 @@ impl Source {
         let text = crate::reply::data(Ok(reply))?;
         let samples = Samples::parse(&text);
         let flows = flows::ask(&mut client, &samples);
+        let associations = associations::ask(&mut client, &samples);
         self.client = Some(client);
-        Ok(Reading { at, samples, flows })
+        Ok(Reading { at, samples, flows, associations })
     }
 }
 

@@ -190,7 +190,7 @@ impl Display {
             KeyCode::Char('p' | ' ') => choices.paused = !choices.paused,
             KeyCode::Char('s') => choices.order = choices.order.next(),
             KeyCode::Char('/') => choices.typing = true,
-            KeyCode::Char(digit @ '1'..='7') => choices.turn_to(digit as usize - '1' as usize),
+            KeyCode::Char(digit @ '1'..='8') => choices.turn_to(digit as usize - '1' as usize),
             KeyCode::Tab | KeyCode::Right => choices.turn_to(choices.panel + 1),
             KeyCode::BackTab | KeyCode::Left => {
                 choices.turn_to(choices.panel + super::panels::TITLES.len() - 1)

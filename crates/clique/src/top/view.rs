@@ -1,5 +1,6 @@
 //! What is shown of a router: tables of rows, made of two readings of its metrics.
 
+use super::associations::Association;
 use super::flows::Flow;
 use super::samples::{Readings, Sample, Samples};
 use serde::Serialize;
@@ -18,6 +19,7 @@ pub(super) struct View {
     pub(super) rcu: Rcu,
     pub(super) buffers: Vec<Buffers>,
     pub(super) flows: Vec<Flow>,
+    pub(super) associations: Vec<Association>,
 }
 
 /// The program.
@@ -174,6 +176,7 @@ impl View {
             rcu: rcu(readings),
             buffers: buffers(readings.now),
             flows: Vec::new(),
+            associations: Vec::new(),
         }
     }
 }

@@ -1,9 +1,9 @@
 //! What is made of one reading after the other.
 
-use super::flows;
 use super::samples::Readings;
 use super::source::Reading;
 use super::view::{View, start_s};
+use super::{associations, flows};
 
 /// How far apart two times may be that are the start of the same program, in seconds: the system counts in ticks.
 const SAME_START_S: f64 = 1.5;
@@ -41,6 +41,8 @@ impl Watch {
         let mut view = View::of(&readings);
         let flows = before.as_ref().map(|old| &*old.flows);
         view.flows = flows::with_rates(reading.flows.clone(), flows, readings.seconds);
+        let old = before.as_ref().map(|old| &*old.associations);
+        view.associations = associations::with_rates(reading.associations.clone(), old, readings.seconds);
         self.last = Some(reading);
         let notice = match (restarted, replaced) {
             (true, _) => Some("the router was started anew"),
@@ -67,7 +69,12 @@ mod tests {
                  clique_element_packets_total{{element=\"c\",class=\"Counter\"}} {packets}\n"
             );
             let samples = Samples::parse(&text);
-            let reading = Reading { at: at + Duration::from_secs(second), samples, flows: Vec::new() };
+            let reading = Reading {
+                at: at + Duration::from_secs(second),
+                samples,
+                flows: Vec::new(),
+                associations: Vec::new(),
+            };
             let news = watch.take(reading);
             (news.view.elements[0].packets_rate, news.notice)
         };

@@ -233,6 +233,31 @@ fn top_prints_tables_or_objects() {
     router.end();
 }
 
+/// Flows and associations are shown where elements know them, the busiest first.
+#[test]
+fn top_shows_flows_and_associations() {
+    const GATEWAY: &str = "
+        InfiniteSource(LENGTH 60, LIMIT 5) -> UDPIPEncap(10.0.1.1, 1000, 10.0.2.1, 53) -> fx :: FlowExporter -> [0]ipsec;
+        fx[1] -> Discard; Idle -> [1]ipsec;
+        ipsec :: IPsec(
+          SA 192.0.2.1 198.51.100.1 0x1001 aes-gcm key 000102030405060708090a0b0c0d0e0f10111213,
+          SA 198.51.100.1 192.0.2.1 0x2001 aes-gcm key 000102030405060708090a0b0c0d0e0f10111214,
+          POLICY out 10.0.1.0/24 10.0.2.0/24 protect 192.0.2.1 198.51.100.1);
+        ipsec[0] -> Discard; ipsec[1] -> Discard;";
+    let router = Running::start("run", GATEWAY, &[]);
+    let object: Value = serde_json::from_str(&top(&router, &["--json", "-n", "1"])).expect("JSON");
+    let associations = object["associations"].as_array().expect("a list");
+    let told: Vec<_> = associations.iter().map(|of| (of["spi"].as_str(), of["packets"].as_f64())).collect();
+    assert_eq!(told, [(Some("0x00001001"), Some(5.0)), (Some("0x00002001"), Some(0.0))], "{object}");
+    assert_eq!(object["flows"][0]["destination"], "10.0.2.1", "{object}");
+    let text = top(&router, &["--once"]);
+    assert!(text.contains("IPsec\n") && text.contains("0x00002001") && text.contains("Flows\n"), "{text}");
+    assert_eq!(router.talk("read ipsec.associations 1").matches("reqid").count(), 1);
+    assert!(router.talk("read ipsec.associations few").contains("520"), "no number");
+    router.talk("write stop");
+    router.end();
+}
+
 /// What a packet costs in an element is in the metrics once a turn was looked at, and in the rows of `clique top` that are there anyway.
 #[test]
 fn the_time_in_elements_is_told() {

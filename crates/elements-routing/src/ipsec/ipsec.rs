@@ -53,7 +53,7 @@
 //! - `NAT_PORT` (integer, default 4500): the UDP port at which ESP arrives through address translators.
 //!
 //! # Handlers
-//! - `associations` (read): a line for each, without its key: source, destination, SPI, algorithm, mode, what it has done, and `mtu N` if a router has said so.
+//! - `associations` (read, a number): a line for each, or for so many with the most packets, without its key: source, destination, SPI, algorithm, mode, what it has done, and `mtu N` if a router has said so.
 //! - `policies` (read): a line for each, the best of each direction first, as POLICY has them.
 //! - `association_count`, `policy_count` (read): how many there are.
 //! - `waiting` (read): packets that wait for their associations.
@@ -611,11 +611,22 @@ impl Element for Ipsec {
 
     fn handlers(&self, h: &mut Handlers) {
         // By a thread: one that changes the tables keeps them locked while it waits for workers.
-        h.read_outcome("associations", |e: &mut Ipsec, cx, _| {
+        h.read_outcome("associations", |e: &mut Ipsec, cx, most| {
             let (tables, now) = (e.tables.clone(), cx.now_ns());
+            let most = match most.trim() {
+                "" => usize::MAX,
+                number => match router::value(cx, number) {
+                    Ok(most) => most,
+                    Err(why) => return Outcome::Done(Err(why.into())),
+                },
+            };
             Outcome::Aside(Box::new(move || {
-                let lines = tables.associations().into_iter().map(|sa| text::show_association(&sa, now));
-                HandlerResult::Ok(lines.collect()).into()
+                let mut all = tables.associations();
+                if most < all.len() {
+                    all.sort_by_cached_key(|sa| std::cmp::Reverse(sa.usage().packets));
+                    all.truncate(most);
+                }
+                HandlerResult::Ok(all.iter().map(|sa| text::show_association(sa, now)).collect()).into()
             }))
         })
         .merged(Merge::First);
