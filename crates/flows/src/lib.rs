@@ -53,7 +53,7 @@ pub use hash::HashKey;
 pub use key::{Destination4, Destination6, Key, Label, V4Tuple, V6Tuple};
 pub use limits::{Limits, Refused, STATES, Stats};
 pub use records::Slot;
-pub use table::{Flow, Pairs, Table};
+pub use table::{Flow, Guess, Met, Pairs, Table};
 
 /// The example of the README, as a test.
 #[cfg(doctest)]

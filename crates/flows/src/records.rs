@@ -117,6 +117,12 @@ impl<K: Copy, V: Default, const KEYS: usize> Records<K, V, KEYS> {
             .get_mut((number & ((1 << PIECE_BITS) - 1)) as usize)
     }
 
+    /// The first place that there is from a number on: where a piece ends, the next one goes on.
+    pub(crate) fn place_from(&self, number: u32) -> Option<(u32, &Record<K, V, KEYS>)> {
+        let next = ((number >> PIECE_BITS) + 1) << PIECE_BITS;
+        [number, next].into_iter().find_map(|number| self.get(number).map(|record| (number, record)))
+    }
+
     /// Puts a record into a free place, in no list; its number, if there is room.
     pub(crate) fn put(&mut self, record: Record<K, V, KEYS>) -> Option<u32> {
         let number = self.free;

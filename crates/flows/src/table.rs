@@ -1,8 +1,10 @@
 //! The table.
 
 mod growth;
+mod meet;
 mod transfer;
 
+pub use meet::{Guess, Met};
 pub use transfer::Flow;
 
 use crate::door::Door;
@@ -207,17 +209,6 @@ impl<K: Key, V: Default, const KEYS: usize> Table<K, V, KEYS> {
             record.seen = Instant::from_ns(now_ns).mark();
             record.flags |= TOUCHED;
         }
-    }
-
-    /// The same, and confirms the flow: for tables in which a second packet is enough. Its value.
-    #[inline]
-    pub fn meet(&mut self, slot: Slot, now_ns: i64) -> Option<&mut V> {
-        if !self.live(slot)?.is(CONFIRMED) {
-            self.confirm(slot, now_ns);
-        }
-        let record = self.live_mut(slot)?;
-        record.seen = Instant::from_ns(now_ns).mark();
-        Some(&mut record.value)
     }
 
     /// Whether a flow's time is over, though [`Table::expire`] has not come to it yet.

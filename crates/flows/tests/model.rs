@@ -1,6 +1,6 @@
 //! The table against a map under random operations.
 
-use flows::{Destination4, HashKey, Limits, Pairs, Refused, Slot, Table, V4Tuple};
+use flows::{Destination4, Guess, HashKey, Limits, Pairs, Refused, Slot, Table, V4Tuple};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
@@ -110,9 +110,26 @@ struct Both {
     table: Pairs<V4Tuple, u32>,
     model: Model,
     now: i64,
+    /// What the index said of flows and directions when they had their last packets, however long ago.
+    guesses: BTreeMap<(u32, bool), Guess>,
 }
 
 impl Both {
+    /// Meets a flow by its guess of old, and by a fresh one.
+    fn meet(&mut self, flow: u32, back: bool) {
+        let key = if back { tuple(flow).reversed() } else { tuple(flow) };
+        let (hash, expected) = (self.table.hash(&key), self.model.flows.get(&flow).map(|known| known.value));
+        let fresh = self.table.guessed(hash);
+        let old = self.guesses.insert((flow, back), fresh).unwrap_or(Guess::NONE);
+        for guess in [old, fresh] {
+            let met = self.table.meet_guessed(guess, hash, &key, self.now);
+            assert_eq!(
+                met.map(|met| (met.slot.is_reverse(), *met.value)),
+                expected.map(|value| (back, value))
+            );
+        }
+    }
+
     fn find(&mut self, flow: u32, back: bool) -> Option<Slot> {
         let key = if back { tuple(flow).reversed() } else { tuple(flow) };
         let slot = self.table.find(self.table.hash(&key), &key);
@@ -122,6 +139,7 @@ impl Both {
     }
 
     fn packet(&mut self, flow: u32, back: bool) {
+        self.meet(flow, back);
         if let Some(slot) = self.find(flow, back) {
             assert_eq!(self.table.meet(slot, self.now).copied(), Some(self.model.flows[&flow].value));
             return self.model.meet(flow, self.now);
@@ -170,6 +188,14 @@ impl Both {
             .map(|(flow, known)| (*flow, (known.confirmed, known.state, self.now - known.seen)));
         assert_eq!(listed, expected.collect());
         assert_eq!(self.table.len(), self.model.flows.len());
+        let (mut walked, mut from) = (Vec::new(), Some(0));
+        while let Some(at) = from {
+            let before = walked.len();
+            from = self.table.walk(at, 7, |key, value| walked.push((*value / 7, key)));
+            assert!(walked.len() - before <= 7, "places bound the work");
+        }
+        walked.sort_unstable();
+        assert!(walked.into_iter().eq(self.model.flows.keys().map(|flow| (*flow, tuple(*flow)))));
     }
 }
 
@@ -189,7 +215,7 @@ proptest! {
         limits.timeouts = [second(10), second(3), Duration::ZERO, second(2000), second(0), second(0), second(0), second(0)];
         let model = Model { limits, flows: BTreeMap::new(), queue: VecDeque::new() };
         let table = Table::new(limits, HashKey::new(3));
-        let (mut both, mut fresh) = (Both { table, model, now: 1 << 40 }, 0);
+        let (mut both, mut fresh) = (Both { table, model, now: 1 << 40, guesses: BTreeMap::new() }, 0);
         for step in steps {
             match step {
                 Step::Packet(flow, back) => both.packet(flow.into(), back),

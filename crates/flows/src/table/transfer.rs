@@ -3,7 +3,7 @@
 use super::{Table, keys};
 use crate::key::Key;
 use crate::limits::Refused;
-use crate::records::{CONFIRMED, Record, Slot};
+use crate::records::{CONFIRMED, LIVE, Record, Slot};
 use crate::time::{Instant, duration, steps};
 use std::time::Duration;
 
@@ -29,6 +29,21 @@ impl<K: Key, V: Default, const KEYS: usize> Table<K, V, KEYS> {
     pub fn iter(&self, now_ns: i64) -> impl Iterator<Item = (Slot, Flow<K, &V>)> {
         let now = Instant::from_ns(now_ns);
         self.records.iter().map(move |(number, record)| (Slot(number), flow(record, now, &record.value)))
+    }
+
+    /// Hands the first keys and the values of some flows to `f`, those in `places` places for records from number `from` on; where
+    /// to go on, or `None` at the end. The work is bounded by the places. A flow that is there all the while is handed out once,
+    /// however the table changes between two calls.
+    pub fn walk(&self, from: u32, places: usize, mut f: impl FnMut(K, &V)) -> Option<u32> {
+        let mut next = from;
+        for _ in 0..places {
+            let (number, record) = self.records.place_from(next)?;
+            if record.is(LIVE) {
+                f(record.keys[0], &record.value);
+            }
+            next = number + 1;
+        }
+        self.records.place_from(next).map(|(number, _)| number)
     }
 
     /// Takes all flows out.

@@ -1,0 +1,76 @@
+//! Packets that confirm their flows: a look-up and what it notes in one.
+
+use super::Table;
+use crate::key::Key;
+use crate::records::{CONFIRMED, LIVE, MARK, PAIR, Slot};
+use crate::time::Instant;
+
+/// What the index says of a hash. It may be out of date, or belong to another key: [`Table::meet_guessed`] finds out.
+#[derive(Clone, Copy, Debug)]
+pub struct Guess(u32);
+
+impl Guess {
+    /// No guess: a look-up searches.
+    pub const NONE: Guess = Guess(u32::MAX);
+}
+
+/// A flow that has a packet now.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Met<'t, V> {
+    /// Where it is.
+    pub slot: Slot,
+    /// Its state.
+    pub state: u8,
+    /// Its value.
+    pub value: &'t mut V,
+}
+
+impl<K: Key, V: Default, const KEYS: usize> Table<K, V, KEYS> {
+    /// Notes that a flow has a packet now, and confirms it: for tables in which a second packet is enough. Its value.
+    #[inline]
+    pub fn meet(&mut self, slot: Slot, now_ns: i64) -> Option<&mut V> {
+        if !self.live(slot)?.is(CONFIRMED) {
+            self.confirm(slot, now_ns);
+        }
+        let record = self.live_mut(slot)?;
+        record.seen = Instant::from_ns(now_ns).mark();
+        Some(&mut record.value)
+    }
+
+    /// Asks for the record that a hash most likely belongs to, and says which one that is; of use some time after
+    /// [`Table::prefetch`].
+    #[inline]
+    pub fn guessed(&self, hash: u64) -> Guess {
+        Guess(self.guess(hash))
+    }
+
+    /// [`Table::find`] and [`Table::meet`] in one. For a confirmed flow that was guessed it reads the record alone. The table may
+    /// have changed since the guess.
+    #[inline]
+    pub fn meet_guessed(&mut self, guess: Guess, hash: u64, key: &K, now_ns: i64) -> Option<Met<'_, V>> {
+        let name = guess.0;
+        if !self.is_confirmed_name(name, key) {
+            return self.meet_searched(hash, key, now_ns);
+        }
+        let record = self.records.get_mut(name & !MARK)?;
+        record.seen = Instant::from_ns(now_ns).mark();
+        self.stats.hits += 1;
+        Some(Met { slot: Slot(name), state: record.state, value: &mut record.value })
+    }
+
+    /// Whether a name leads to a key of a confirmed flow that is there. A place keeps the keys of a flow that is gone, and the second
+    /// key of a record counts only if it has two.
+    #[inline]
+    fn is_confirmed_name(&self, name: u32, key: &K) -> bool {
+        let flags = LIVE | CONFIRMED | if name & MARK != 0 { PAIR } else { 0 };
+        let record = self.records.get(name & !MARK).filter(|record| record.is(flags));
+        record.and_then(|record| record.key(name)).is_some_and(|known| known == key)
+    }
+
+    #[inline(never)]
+    fn meet_searched(&mut self, hash: u64, key: &K, now_ns: i64) -> Option<Met<'_, V>> {
+        let slot = self.find(hash, key)?;
+        self.meet(slot, now_ns)?;
+        self.live_mut(slot).map(|record| Met { slot, state: record.state, value: &mut record.value })
+    }
+}
