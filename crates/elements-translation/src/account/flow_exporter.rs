@@ -72,7 +72,9 @@
 //!   or events came faster than they could be exported.
 //! - `uncounted` (read): packets of which nothing is exported: without IP header, or of flows without room.
 //! - `talkers` (read, a number from 1 to 1000, default 10): so many of the largest flows of each worker since they were
-//!   exported last: octets of both directions, a tab, protocol, source, port, destination and port.
+//!   exported last: octets of both directions, a tab, protocol, source, port, destination and port. A read looks at 2048 flows of
+//!   each family at most, so that packets do not wait for it. If there are more, the walk goes on, as many each millisecond, and
+//!   until it ends the answer is that of the walk before, or of the flows that the first one has seen so far.
 //! - `counters` (read): lines of a number, a tab and what it counts.
 //! - `flush` (write, button): exports all flows soon.
 //!
@@ -94,11 +96,11 @@ use super::messages::{Counts, Course, LONGEST, Messages, Plan, SHORTEST};
 use super::meter::{Meter, Parts, Timeouts};
 use super::numbers::{Known, Numbers};
 use super::record::{Record, Why};
-use super::sight::{self, Facts, Tuple};
-use super::talkers::Talkers;
+use super::sight::{self, Tuple};
+use super::talkers::{self, Talkers};
 use crate::rewrite::flow_events::Event;
 use flows::{V4Tuple, V6Tuple};
-use packet::{BATCH_MAX, Batch, Packet};
+use packet::{Batch, Packet};
 use router::{
     Class, Config, ConfigError, Cx, Decision, Element, Handlers, Look, Merge, Metric, Raw, TableSize, Then,
     Verdict, metric,
@@ -129,9 +131,13 @@ const AT_ONCE: usize = 256;
 const BREATH: Duration = Duration::from_micros(100);
 const NS_PER_MS: i64 = 1_000_000;
 
-/// The timers: of flows, and of events.
+/// Between two steps of a walk over the flows.
+const PAUSE: Duration = Duration::from_millis(1);
+
+/// The timers: of flows, of events, and of the walk for the largest flows.
 const FLOWS: u32 = 0;
 const EVENTS: u32 = 1;
+const TALKERS: u32 = 2;
 
 /// What an instance has counted of packets.
 #[derive(Clone, Copy, Default)]
@@ -152,8 +158,10 @@ struct FlowExporter {
     /// What others tell of their flows: by one of the workers.
     events: Events,
     seen: Seen,
-    /// The packets at hand.
-    at_hand: Vec<Option<(u64, Tuple, Facts)>>,
+    /// The walk for the largest flows.
+    talkers: Talkers,
+    /// Whether the timer of flows is set.
+    is_ticking: bool,
     /// Where messages leave.
     output: usize,
     capacity: usize,
@@ -225,7 +233,8 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         numbers: config.shared(|| Ok(Numbers::default()))?,
         events,
         seen: Seen::default(),
-        at_hand: Vec::with_capacity(BATCH_MAX),
+        talkers: Talkers::default(),
+        is_ticking: false,
         output: config.inputs(),
         capacity: capacity.0,
     }))
@@ -238,38 +247,34 @@ fn now_ms(cx: &Cx<'_>) -> i64 {
 impl FlowExporter {
     /// Counts packets. First asks for the memory of all of them.
     #[inline]
-    fn account<'p>(&mut self, cx: &mut Cx<'_>, packets: impl Iterator<Item = &'p Packet>) {
-        self.at_hand.clear();
+    fn account<'p>(&mut self, cx: &mut Cx<'_>, packets: impl ExactSizeIterator<Item = &'p Packet>) {
+        self.seen.packets += packets.len() as u64;
         for packet in packets {
-            let seen = sight::of(packet).map(|(tuple, facts)| match tuple {
-                Tuple::V4(key) => (self.v4.hash(&key), tuple, facts),
-                Tuple::V6(key) => (self.v6.hash(&key), tuple, facts),
-            });
-            self.at_hand.push(seen);
-        }
-        for (hash, tuple, _) in self.at_hand.iter().flatten() {
-            match tuple {
-                Tuple::V4(_) => self.v4.prefetch(*hash),
-                Tuple::V6(_) => self.v6.prefetch(*hash),
+            if let Some((key, facts)) = sight::usual_v4(packet) {
+                self.v4.add(key, facts);
+                continue;
+            }
+            match sight::but_usual_v4(packet) {
+                Some((Tuple::V4(key), facts)) => self.v4.add(key, facts),
+                Some((Tuple::V6(key), facts)) => self.v6.add(key, facts),
+                None => self.seen.strange += 1,
             }
         }
         let (now_ns, now_ms) = (cx.now_ns(), now_ms(cx));
-        for packet in &self.at_hand {
-            self.seen.packets += 1;
-            let has_room = match packet {
-                Some((hash, Tuple::V4(key), facts)) => self.v4.count(*hash, *key, facts, now_ns, now_ms),
-                Some((hash, Tuple::V6(key), facts)) => self.v6.count(*hash, *key, facts, now_ns, now_ms),
-                None => {
-                    self.seen.strange += 1;
-                    continue;
-                }
-            };
-            self.seen.refused += u64::from(!has_room);
-        }
+        self.seen.refused += self.v4.count(now_ns, now_ms) + self.v6.count(now_ns, now_ms);
         if self.v4.is_pressed() || self.v6.is_pressed() {
+            self.is_ticking = true;
             cx.timers().at_once(FLOWS);
-        } else if !cx.timers().is_set(FLOWS) {
+        } else if !self.is_ticking {
+            self.is_ticking = true;
             cx.timers().after(FLOWS, TICK);
+        }
+    }
+
+    /// Goes on with the walk for the largest flows, if there is one.
+    fn walk(&mut self, cx: &mut Cx<'_>) {
+        if self.talkers.step(&self.v4, &self.v6) {
+            cx.timers().after(TALKERS, PAUSE);
         }
     }
 
@@ -385,13 +390,19 @@ impl Element for FlowExporter {
     }
 
     fn timer(&mut self, cx: &mut Cx<'_>, key: u32) {
-        if key == EVENTS {
-            let pause = self.export_events(cx);
-            cx.timers().after(EVENTS, pause);
-        } else if self.export(cx) {
-            cx.timers().after(FLOWS, BREATH);
-        } else if !self.is_empty() {
-            cx.timers().after(FLOWS, TICK);
+        match key {
+            EVENTS => {
+                let pause = self.export_events(cx);
+                cx.timers().after(EVENTS, pause);
+            }
+            TALKERS => self.walk(cx),
+            _ => {
+                let pause = if self.export(cx) { BREATH } else { TICK };
+                self.is_ticking = pause == BREATH || !self.is_empty();
+                if self.is_ticking {
+                    cx.timers().after(FLOWS, pause);
+                }
+            }
         }
     }
 
@@ -421,6 +432,7 @@ impl Element for FlowExporter {
         self.seen.strange += seen.strange;
         self.seen.refused += seen.refused;
         if !self.is_empty() {
+            self.is_ticking = true;
             cx.timers().after(FLOWS, TICK);
         }
     }
@@ -437,15 +449,17 @@ impl Element for FlowExporter {
         h.read("uncounted", |e: &mut E, _| e.seen.strange + e.seen.refused).merged(Merge::Sum);
         h.read("counters", |e: &mut E, _| e.counters()).merged(Merge::Tally);
         h.read_with("talkers", |e: &mut E, cx, text| {
-            let mut talkers = Talkers::asked(text)?;
-            e.v4.each(cx.now_ns(), |octets, parts| talkers.add(octets, parts));
-            e.v6.each(cx.now_ns(), |octets, parts| talkers.add(octets, parts));
-            Ok(talkers.lines())
+            let most = talkers::asked(text)?;
+            if e.talkers.begin() {
+                e.walk(cx);
+            }
+            Ok(e.talkers.lines(most))
         })
         .merged(Merge::Tally);
         h.write("flush", |e: &mut E, cx, _| {
             e.v4.force(cx.now_ns());
             e.v6.force(cx.now_ns());
+            e.is_ticking = true;
             cx.timers().at_once(FLOWS);
             Ok(())
         })

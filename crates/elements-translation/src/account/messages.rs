@@ -252,7 +252,8 @@ mod tests {
         let mut record = Record::default();
         for (direction, packets) in packets.iter().enumerate() {
             for (number, octets) in packets.iter().enumerate() {
-                let facts = Facts { octets: (*octets).into(), tcp_flags: 1 << number, icmp: *octets };
+                let facts =
+                    Facts { octets: (*octets).into(), packets: 1, tcp_flags: 1 << number, icmp: *octets };
                 record.count(direction, &facts, at_ms + 10 * number as i64 + direction as i64);
             }
         }

@@ -2,7 +2,8 @@
 
 use super::record::{Record, Why};
 use super::sight::Facts;
-use flows::{Flow, HashKey, Key, Limits, Pairs, Slot, V4Tuple, V6Tuple};
+use flows::{Flow, Guess, HashKey, Key, Limits, Met, Pairs, Slot, V4Tuple, V6Tuple};
+use packet::BATCH_MAX;
 use std::net::IpAddr;
 use std::time::Duration;
 use wire::tcp::flag;
@@ -59,9 +60,19 @@ pub(super) struct Timeouts {
     pub(super) active_ms: i64,
 }
 
+/// Packets of a flow in a row.
+struct Train<K> {
+    hash: u64,
+    key: K,
+    guess: Guess,
+    facts: Facts,
+}
+
 /// The records.
 pub(super) struct Meter<K> {
     table: Pairs<K, Record>,
+    /// The packets at hand.
+    at_hand: Vec<Train<K>>,
     active_ms: i64,
     /// Flows that were not reported for long.
     due: Vec<Slot>,
@@ -81,6 +92,7 @@ impl<K: Ends> Meter<K> {
         limits.timeouts[usize::from(ENDED)] = LINGER.min(timeouts.idle);
         Meter {
             table: Pairs::new(limits, HashKey::new(seed)),
+            at_hand: Vec::with_capacity(BATCH_MAX),
             active_ms: timeouts.active_ms,
             due: Vec::with_capacity(DUE),
             forced: Vec::new(),
@@ -89,38 +101,63 @@ impl<K: Ends> Meter<K> {
         }
     }
 
-    /// A hash of a flow; asks for the memory that [`Meter::count`] begins with.
+    /// Takes a packet that [`Meter::count`] counts, [`BATCH_MAX`] of them at most; asks for the memory that a look-up begins with.
+    /// Packets of a flow in a row are counted together, unless some of them may begin another flow in its place.
     #[inline]
-    pub(super) fn hash(&self, key: &K) -> u64 {
-        let hash = self.table.hash(key);
-        self.table.prefetch(hash);
-        hash
-    }
-
-    /// Asks for the record that a hash most likely belongs to.
-    #[inline]
-    pub(super) fn prefetch(&self, hash: u64) {
-        self.table.prefetch_record(hash);
-    }
-
-    /// Counts a packet; false if there is no room for its flow. Allocates nothing.
-    #[inline]
-    pub(super) fn count(&mut self, hash: u64, key: K, facts: &Facts, now_ns: i64, now_ms: i64) -> bool {
-        let Some(slot) = self.table.find(hash, &key) else {
-            return self.begin(hash, key, facts, now_ns, now_ms);
-        };
-        if facts.tcp_flags & (flag::SYN | flag::ACK) == flag::SYN && self.table.state(slot) == Some(ENDED) {
-            self.retire(slot);
-            return self.begin(hash, key, facts, now_ns, now_ms);
+    pub(super) fn add(&mut self, key: K, facts: Facts) {
+        if let Some(last) = self.at_hand.last_mut()
+            && last.key == key
+            && (last.facts.tcp_flags | facts.tcp_flags) & flag::SYN == 0
+        {
+            last.facts.octets += facts.octets;
+            last.facts.packets += facts.packets;
+            last.facts.tcp_flags |= facts.tcp_flags;
+            return;
         }
-        let direction = usize::from(slot.is_reverse());
-        let Some(record) = self.table.meet(slot, now_ns) else { return false };
-        record.count(direction, facts, now_ms);
-        if record.age_ms(now_ms) >= self.active_ms && !record.is_due && self.due.len() < DUE {
+        let hash = self.table.hash(&key);
+        self.table.prefetch(hash);
+        self.at_hand.push(Train { hash, key, guess: Guess::NONE, facts });
+    }
+
+    /// Counts the packets that were added; of how many the flow has no room. Allocates nothing.
+    #[inline]
+    pub(super) fn count(&mut self, now_ns: i64, now_ms: i64) -> u64 {
+        if self.at_hand.is_empty() {
+            return 0;
+        }
+        let mut at_hand = std::mem::take(&mut self.at_hand);
+        for train in &mut at_hand {
+            train.guess = self.table.guessed(train.hash);
+        }
+        let mut refused = 0;
+        for train in &at_hand {
+            if !self.count_train(train, now_ns, now_ms) {
+                refused += u64::from(train.facts.packets);
+            }
+        }
+        at_hand.clear();
+        self.at_hand = at_hand;
+        refused
+    }
+
+    /// Counts packets of a flow; false if there is no room for it.
+    #[inline]
+    fn count_train(&mut self, train: &Train<K>, now_ns: i64, now_ms: i64) -> bool {
+        let Train { hash, key, guess, facts } = train;
+        let Some(Met { slot, state, value: record }) = self.table.meet_guessed(*guess, *hash, key, now_ns)
+        else {
+            return self.begin(train, now_ns, now_ms);
+        };
+        if state == ENDED && facts.tcp_flags & (flag::SYN | flag::ACK) == flag::SYN {
+            self.retire(slot);
+            return self.begin(train, now_ns, now_ms);
+        }
+        let age_ms = record.count(usize::from(slot.is_reverse()), facts, now_ms);
+        if age_ms >= self.active_ms && !record.is_due && self.due.len() < DUE {
             record.is_due = true;
             self.due.push(slot);
         }
-        if facts.tcp_flags != 0 && record.has_ended() {
+        if facts.tcp_flags != 0 && state != ENDED && record.has_ended() {
             self.table.set_state(slot, ENDED, now_ns);
         }
         true
@@ -138,10 +175,14 @@ impl<K: Ends> Meter<K> {
         }
     }
 
-    /// The first packet of a flow.
-    fn begin(&mut self, hash: u64, key: K, facts: &Facts, now_ns: i64, now_ms: i64) -> bool {
+    /// The first packets of a flow. A second one confirms it.
+    #[inline(never)]
+    fn begin(&mut self, train: &Train<K>, now_ns: i64, now_ms: i64) -> bool {
+        let Train { hash, key, facts, .. } = train;
         let mut record = Record::default();
         record.count(0, facts, now_ms);
+        let has_ended = facts.packets > 1 && record.has_ended();
+        let (hash, key) = (*hash, *key);
         let back = key.reversed();
         // A host may talk to itself, from a port to the same.
         let second = (back != key).then(|| (self.table.hash(&back), back));
@@ -155,7 +196,16 @@ impl<K: Ends> Meter<K> {
                 false => *lost += 1,
             }
         };
-        table.insert_with((hash, key), second, record, now_ns, &mut displaced).is_ok()
+        let Ok(slot) = table.insert_with((hash, key), second, record, now_ns, &mut displaced) else {
+            return false;
+        };
+        if facts.packets > 1 {
+            table.confirm(slot, now_ns);
+        }
+        if has_ended {
+            table.set_state(slot, ENDED, now_ns);
+        }
+        true
     }
 
     /// Whether so many wait that they should be reported at once.
@@ -206,9 +256,10 @@ impl<K: Ends> Meter<K> {
         more || !self.gone.is_empty() || !self.forced.is_empty() || !self.due.is_empty()
     }
 
-    /// Hands the octets of each flow since it was reported to `f`, both directions together.
-    pub(super) fn each(&self, now_ns: i64, mut f: impl FnMut(u64, Parts)) {
-        self.table.iter(now_ns).for_each(|(_, flow)| f(flow.value.octets.iter().sum(), flow.key.parts()));
+    /// Hands the octets of flows since they were reported to `f`, both directions together: of those in `places` places for flows from
+    /// `from` on. Where to go on, or `None` at the end.
+    pub(super) fn walk(&self, from: u32, places: usize, mut f: impl FnMut(u64, Parts)) -> Option<u32> {
+        self.table.walk(from, places, |key, record| f(record.octets.iter().sum(), key.parts()))
     }
 
     /// Has all flows reported soon.

@@ -16,9 +16,8 @@ fn key(host: u8, port: u16) -> V4Tuple {
 
 impl Meter<V4Tuple> {
     fn see(&mut self, key: V4Tuple, octets: u32, tcp_flags: u8, now_ms: i64) -> bool {
-        let facts = Facts { octets, tcp_flags, icmp: 0 };
-        let hash = self.hash(&key);
-        self.count(hash, key, &facts, now_ms * MS, now_ms)
+        self.add(key, Facts { octets, packets: 1, tcp_flags, icmp: 0 });
+        self.count(now_ms * MS, now_ms) == 0
     }
 
     /// What is reported at a time: the source's port, octets of both directions, and why; sorted.
@@ -165,5 +164,33 @@ proptest! {
         prop_assert_eq!((meter.len(), meter.lost), (0, 0));
         prop_assert_eq!(counted, reported);
         prop_assert!(oldest <= active_ms + IDLE_MS + 2 * 9000 + 500, "{}", oldest);
+    }
+}
+
+proptest! {
+    /// Packets that are counted together leave what they leave one by one, also where flows are refused, displaced, closed and begin anew.
+    #[test]
+    fn trains_are_as_single_packets(batches in prop::collection::vec(prop::collection::vec((0u16..6, any::<bool>(), 0u8..6, 1usize..4), 1..8), 1..30), capacity in 2usize..8) {
+        let (mut together, mut singly) = (meter(capacity, 500), meter(capacity, 500));
+        let kinds = [flag::ACK, flag::ACK, flag::SYN, flag::SYN | flag::ACK, flag::FIN | flag::ACK, flag::RST];
+        let all = |meter: &mut Meter<V4Tuple>, now_ms: i64| {
+            let mut all = Vec::new();
+            while meter.report(now_ms * MS, 3, &mut |parts, record: &Record, why| all.push((parts, *record, why as u8))) {}
+            all.sort_by_key(|(parts, record, why)| (*parts, record.start_ms, *why));
+            all
+        };
+        for (at, batch) in (0..).zip(batches) {
+            let (now_ms, mut refused) = (at * 300, 0);
+            for (port, is_back, kind, times) in batch {
+                let key = if is_back { key(1, port).reversed() } else { key(1, port) };
+                for _ in 0..times {
+                    refused += u64::from(!singly.see(key, 100, kinds[usize::from(kind)], now_ms));
+                    together.add(key, Facts { octets: 100, packets: 1, tcp_flags: kinds[usize::from(kind)], icmp: 0 });
+                }
+            }
+            prop_assert_eq!((together.count(now_ms * MS, now_ms), together.len()), (refused, singly.len()));
+            prop_assert_eq!(all(&mut together, now_ms), all(&mut singly, now_ms));
+        }
+        prop_assert_eq!((all(&mut together, 1_000_000), together.lost), (all(&mut singly, 1_000_000), singly.lost));
     }
 }

@@ -40,25 +40,23 @@ pub(super) enum Why {
 }
 
 impl Record {
-    /// Counts a packet of one direction.
+    /// Counts packets of one direction that come at a time. How long ago the first one since the last report came, in milliseconds.
     #[inline]
-    pub(super) fn count(&mut self, direction: usize, facts: &Facts, now_ms: i64) {
+    pub(super) fn count(&mut self, direction: usize, facts: &Facts, now_ms: i64) -> i64 {
         if self.is_empty() {
             self.start_ms = now_ms;
         }
-        let at = u32::try_from(now_ms - self.start_ms).unwrap_or(if now_ms < self.start_ms {
-            0
-        } else {
-            u32::MAX
-        });
+        let age = self.age_ms(now_ms);
+        let at = age.clamp(0, u32::MAX.into()) as u32;
         if self.packets[direction] == 0 {
             self.first[direction] = at;
             self.icmp[direction] = facts.icmp;
         }
         self.last[direction] = at;
-        self.packets[direction] += 1;
+        self.packets[direction] += u64::from(facts.packets);
         self.octets[direction] += u64::from(facts.octets);
         self.tcp_flags[direction] |= facts.tcp_flags;
+        age
     }
 
     /// Whether nothing came since the last report.
@@ -93,7 +91,7 @@ mod tests {
     /// Each direction has its own counts and times; what a report ends begins anew with the next packet.
     #[test]
     fn directions_are_counted_apart() {
-        let facts = |octets, tcp_flags| Facts { octets, tcp_flags, icmp: 0 };
+        let facts = |octets, tcp_flags| Facts { octets, packets: 1, tcp_flags, icmp: 0 };
         let mut record = Record::default();
         record.count(0, &facts(40, flag::SYN), 5000);
         record.count(1, &facts(60, flag::SYN | flag::ACK), 5020);

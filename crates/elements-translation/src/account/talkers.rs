@@ -1,6 +1,6 @@
 //! Which flows are the largest.
 
-use super::meter::Parts;
+use super::meter::{Ends, Meter, Parts};
 use elements_shared::flow_filter::protocol_name;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -9,47 +9,83 @@ use std::fmt::Write as _;
 /// Flows that can be asked for.
 const MOST: usize = 1000;
 const DEFAULT: usize = 10;
+/// Places for flows of each family that a step of a walk looks at.
+pub(super) const STRIDE: usize = 2048;
 
-/// The largest flows among those that were added.
+/// How many flows a user asks for.
+///
+/// # Errors
+/// The text is no such number.
+pub(super) fn asked(text: &str) -> Result<usize, String> {
+    match text.trim() {
+        "" => Ok(DEFAULT),
+        text => text
+            .parse()
+            .ok()
+            .filter(|most| (1..=MOST).contains(most))
+            .ok_or_else(|| format!("a number of flows from 1 to {MOST} is expected")),
+    }
+}
+
+/// The largest flows among those that were added, [`MOST`] of them; the smallest first.
+#[derive(Clone, Default)]
+struct Largest(BinaryHeap<Reverse<(u64, Parts)>>);
+
+impl Largest {
+    fn add(&mut self, octets: u64, parts: Parts) {
+        let is_smaller = |Reverse(least): &Reverse<(u64, Parts)>| octets <= least.0;
+        if octets == 0 || self.0.len() == MOST && self.0.peek().is_some_and(is_smaller) {
+            return;
+        }
+        self.0.push(Reverse((octets, parts)));
+        if self.0.len() > MOST {
+            self.0.pop();
+        }
+    }
+
+    /// The largest first.
+    fn sorted(self) -> Vec<Reverse<(u64, Parts)>> {
+        self.0.into_sorted_vec()
+    }
+}
+
+/// Walks over a worker's flows in steps, and what the walks find.
+#[derive(Default)]
 pub(super) struct Talkers {
-    most: usize,
-    /// The smallest of them first.
-    heap: BinaryHeap<Reverse<(u64, Parts)>>,
+    /// Where the walk goes on in the table of each family, unless it is at its end.
+    next: [Option<u32>; 2],
+    found: Largest,
+    /// What the last walk that ended has found.
+    last: Option<Vec<Reverse<(u64, Parts)>>>,
 }
 
 impl Talkers {
-    /// As many as a user asks for.
-    ///
-    /// # Errors
-    /// The text is no such number.
-    pub(super) fn asked(text: &str) -> Result<Talkers, String> {
-        let most = match text.trim() {
-            "" => DEFAULT,
-            text => text
-                .parse()
-                .ok()
-                .filter(|most| (1..=MOST).contains(most))
-                .ok_or_else(|| format!("a number of flows from 1 to {MOST} is expected"))?,
-        };
-        Ok(Talkers { most, heap: BinaryHeap::with_capacity(most + 1) })
+    /// Begins a walk; false if one is on.
+    pub(super) fn begin(&mut self) -> bool {
+        let is_new = self.next == [None; 2];
+        if is_new {
+            self.next = [Some(0); 2];
+        }
+        is_new
     }
 
-    /// Adds a flow.
-    pub(super) fn add(&mut self, octets: u64, parts: Parts) {
-        let is_smaller = |Reverse(least): &Reverse<(u64, Parts)>| octets <= least.0;
-        if octets == 0 || self.heap.len() == self.most && self.heap.peek().is_some_and(is_smaller) {
-            return;
+    /// Goes on with the walk; whether there is more to walk.
+    pub(super) fn step(&mut self, v4: &Meter<impl Ends>, v6: &Meter<impl Ends>) -> bool {
+        let Talkers { next: [next4, next6], found, last } = self;
+        *next4 = next4.and_then(|from| v4.walk(from, STRIDE, |octets, parts| found.add(octets, parts)));
+        *next6 = next6.and_then(|from| v6.walk(from, STRIDE, |octets, parts| found.add(octets, parts)));
+        let has_more = next4.is_some() || next6.is_some();
+        if !has_more {
+            *last = Some(std::mem::take(found).sorted());
         }
-        self.heap.push(Reverse((octets, parts)));
-        if self.heap.len() > self.most {
-            self.heap.pop();
-        }
+        has_more
     }
 
-    /// A line for each, the largest first: octets, a tab, protocol, source, port, destination, port.
-    pub(super) fn lines(self) -> String {
+    /// A line for each of so many flows, the largest first: octets, a tab, protocol, source, port, destination, port.
+    pub(super) fn lines(&self, most: usize) -> String {
+        let so_far = if self.last.is_none() { self.found.clone().sorted() } else { Vec::new() };
         let mut text = String::new();
-        for Reverse((octets, parts)) in self.heap.into_sorted_vec() {
+        for Reverse((octets, parts)) in self.last.as_ref().unwrap_or(&so_far).iter().take(most) {
             let [(source, sport), (destination, dport)] = parts.ends;
             let protocol = protocol_name(parts.protocol);
             let _ = writeln!(text, "{octets}\t{protocol} {source} {sport} {destination} {dport}");
@@ -60,35 +96,82 @@ impl Talkers {
 
 #[cfg(test)]
 mod tests {
+    use super::super::meter::Timeouts;
+    use super::super::sight::Facts;
     use super::*;
+    use flows::{V4Tuple, V6Tuple};
     use proptest::prelude::*;
+    use std::time::Duration;
 
-    fn parts(port: u16) -> Parts {
-        let end = |last| std::net::IpAddr::from([10, 0, 0, last]);
-        Parts { ends: [(end(1), port), (end(2), 53)], protocol: 17 }
+    fn meters() -> (Meter<V4Tuple>, Meter<V6Tuple>) {
+        let timeouts = Timeouts { idle: Duration::from_secs(15), active_ms: 60_000 };
+        (Meter::new(20_000, timeouts, 7), Meter::new(20_000, timeouts, 7))
+    }
+
+    /// A flow with so many octets, which two packets have, so that it is confirmed.
+    fn see<K: Ends>(meter: &mut Meter<K>, key: K, octets: u32) {
+        for octets in [octets / 2, octets - octets / 2] {
+            meter.add(key, Facts { octets, packets: 1, ..Facts::default() });
+            meter.count(0, 0);
+        }
+    }
+
+    fn v4(number: u16) -> V4Tuple {
+        V4Tuple::new(([10, 0, 0, 1].into(), [10, 0, 0, 2].into()), (number, 53), 17, 0)
+    }
+
+    fn octets(lines: &str) -> Vec<u32> {
+        lines.lines().map(|line| line.split_once('\t').unwrap().0.parse().unwrap()).collect()
     }
 
     proptest! {
-        /// The largest of a sorted list, in its order.
+        #![proptest_config(ProptestConfig::with_cases(20))]
+        /// The largest of a sorted list, in its order, after as many steps as the larger table needs.
         #[test]
-        fn as_a_sorted_list(octets in prop::collection::vec(0u64..50, 0..60), most in 1usize..20) {
-            let mut talkers = Talkers::asked(&most.to_string()).unwrap();
-            octets.iter().enumerate().for_each(|(at, &octets)| talkers.add(octets, parts(at as u16)));
-            let mut sorted: Vec<u64> = octets.into_iter().filter(|&octets| octets > 0).collect();
+        fn as_a_sorted_list(sizes in prop::collection::vec(0u32..5000, 0..5000), of_v6 in 0usize..300, most in 1usize..1000) {
+            let (mut meter4, mut meter6) = meters();
+            for (number, &octets) in (0..).zip(&sizes) {
+                let ends = (std::net::Ipv6Addr::LOCALHOST, std::net::Ipv6Addr::UNSPECIFIED);
+                match usize::from(number) < of_v6 {
+                    true => see(&mut meter6, V6Tuple::new(ends, (number, 53), 17, 0), octets),
+                    false => see(&mut meter4, v4(number), octets),
+                }
+            }
+            let mut sorted: Vec<u32> = sizes.iter().copied().filter(|&octets| octets > 0).collect();
             sorted.sort_unstable_by_key(|&octets| Reverse(octets));
             sorted.truncate(most);
-            let lines = talkers.lines();
-            let found: Vec<u64> =
-                lines.lines().map(|line| line.split_once('\t').unwrap().0.parse().unwrap()).collect();
-            prop_assert_eq!(found, sorted);
+            let (mut talkers, mut steps) = (Talkers::default(), 1);
+            prop_assert!(talkers.begin());
+            while talkers.step(&meter4, &meter6) {
+                prop_assert!(!talkers.begin());
+                steps += 1;
+            }
+            prop_assert_eq!(steps, meter4.len().max(meter6.len()).div_ceil(STRIDE).max(1));
+            prop_assert_eq!(octets(&talkers.lines(most)), sorted);
         }
+    }
+
+    /// An answer is that of the walk before until the next one ends; of the first one, what it has seen.
+    #[test]
+    fn answers_do_not_wait_for_a_walk() {
+        let (mut meter4, meter6) = meters();
+        let more = STRIDE as u16 + 1;
+        (0..more).for_each(|number| see(&mut meter4, v4(number), u32::from(number) + 1));
+        let mut talkers = Talkers::default();
+        assert!(talkers.begin() && talkers.step(&meter4, &meter6));
+        assert_eq!(octets(&talkers.lines(1)), [STRIDE as u32]);
+        assert!(!talkers.step(&meter4, &meter6));
+        assert_eq!(octets(&talkers.lines(1)), [STRIDE as u32 + 1]);
+        see(&mut meter4, v4(0), 90_000);
+        assert!(talkers.begin() && talkers.step(&meter4, &meter6));
+        assert_eq!(octets(&talkers.lines(1)), [STRIDE as u32 + 1]);
+        assert!(!talkers.step(&meter4, &meter6));
+        assert_eq!(octets(&talkers.lines(2)), [90_001, STRIDE as u32 + 1]);
     }
 
     #[test]
     fn what_is_asked_for_is_bounded() {
-        let mut talkers = Talkers::asked("").unwrap();
-        talkers.add(7, parts(5000));
-        assert_eq!((talkers.most, talkers.lines().as_str()), (10, "7\tudp 10.0.0.1 5000 10.0.0.2 53\n"));
-        assert!(["0", "1001", "x"].iter().all(|text| Talkers::asked(text).is_err()));
+        assert_eq!((asked(""), asked(" 1000 ")), (Ok(10), Ok(1000)));
+        assert!(["0", "1001", "x"].iter().all(|text| asked(text).is_err()));
     }
 }
