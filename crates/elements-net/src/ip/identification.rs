@@ -69,8 +69,7 @@ mod tests {
     /// However often each of some workers takes one, none comes twice before all have come.
     #[test]
     fn none_twice() {
-        for (workers, elements) in (1..6).flat_map(|workers| (1..4).map(move |elements| (workers, elements)))
-        {
+        for (workers, elements) in (1..6_usize).flat_map(|w| (1..4_usize).map(move |e| (w, e))) {
             let mut seen = HashSet::new();
             let share = 65_536 / workers.next_power_of_two() / elements.next_power_of_two();
             for (worker, element) in (0..workers).flat_map(|w| (0..elements).map(move |e| (w, e))) {
