@@ -237,12 +237,12 @@ fn top_prints_tables_or_objects() {
 #[test]
 fn top_shows_flows_and_associations() {
     const GATEWAY: &str = "
-        InfiniteSource(LENGTH 60, LIMIT 5) -> UDPIPEncap(10.0.1.1, 1000, 10.0.2.1, 53) -> fx :: FlowExporter -> [0]ipsec;
-        fx[1] -> Discard; Idle -> [1]ipsec;
         ipsec :: IPsec(
           SA 192.0.2.1 198.51.100.1 0x1001 aes-gcm key 000102030405060708090a0b0c0d0e0f10111213,
           SA 198.51.100.1 192.0.2.1 0x2001 aes-gcm key 000102030405060708090a0b0c0d0e0f10111214,
           POLICY out 10.0.1.0/24 10.0.2.0/24 protect 192.0.2.1 198.51.100.1);
+        InfiniteSource(LENGTH 60, LIMIT 5) -> UDPIPEncap(10.0.1.1, 1000, 10.0.2.1, 53) -> fx :: FlowExporter -> [0]ipsec;
+        fx[1] -> Discard; Idle -> [1]ipsec;
         ipsec[0] -> Discard; ipsec[1] -> Discard;";
     let router = Running::start("run", GATEWAY, &[]);
     let object: Value = serde_json::from_str(&top(&router, &["--json", "-n", "1"])).expect("JSON");
@@ -253,7 +253,7 @@ fn top_shows_flows_and_associations() {
     let text = top(&router, &["--once"]);
     assert!(text.contains("IPsec\n") && text.contains("0x00002001") && text.contains("Flows\n"), "{text}");
     assert_eq!(router.talk("read ipsec.associations 1").matches("reqid").count(), 1);
-    assert!(router.talk("read ipsec.associations few").contains("520"), "no number");
+    assert!(!router.talk("read ipsec.associations few").contains("200 "), "no number");
     router.talk("write stop");
     router.end();
 }
