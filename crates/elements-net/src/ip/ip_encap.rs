@@ -11,7 +11,7 @@
 //! IP packet inside (RFC 6040), unless TOS, ECT or CE say another.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated; each uses its own share of the 65,536 identifications, so that none
-//! repeats before that share is used up. So do several IPEncap with the same PROTO, SRC and DST.
+//! repeats before that share is used up. So do several IPEncap of a tunnel with the same PROTO, SRC and DST.
 //!
 //! # Arguments
 //! - `PROTO` (protocol name or number): the protocol.
@@ -107,7 +107,10 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         _ => return Err(format!("bad ECT value '{ect}'").into()),
     };
     let fixed = tos >= 0 || !ect.is_empty() || service.ce;
-    let mark = if fixed { MarkOf::Fixed } else { MarkOf::protocol(protocol) };
+    let tunnel = MarkOf::protocol(protocol);
+    // What a tunnel makes may be cut. Of others each counts by itself, as Click has it.
+    let ends: &[usize] = if matches!(tunnel, MarkOf::Fixed) { &[] } else { &[0, 1, 2] };
+    let mark = if fixed { MarkOf::Fixed } else { tunnel };
     (service.tos, service.dscp) = (u32::try_from(tos).ok(), u32::try_from(dscp).ok());
     let mut template = [0; HEADER_LEN];
     let mut ip = Header::new(&mut template);
@@ -119,7 +122,7 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     ip.set_src(src);
     Ok(Box::new(PerPacket(IpEncap {
         template: Template::new(template, destination),
-        id: Identification::new(config, 0, &[0, 1, 2]),
+        id: Identification::new(config, 0, ends),
         mark,
     })))
 }

@@ -147,9 +147,14 @@ fn tunnel(side: usize, knobs: &Knobs) -> Tunnel {
     let pair = |pattern: String, chain: &str| (pattern, chain.to_owned());
     let (bare, gre) = ("StripIPHeader -> inner", "StripIPHeader -> StripGREHeader -> inner");
     let udp = "StripTransportHeader -> inner";
+    // Packets in UDP have the same ends, whatever they contain: one element numbers them.
+    let heads = match wrap.protocols {
+        Some(_) => [head(0), head(1)],
+        None => [format!("wrapped :: {}", head(0).trim_start()), "wrapped".to_owned()],
+    };
     Tunnel {
         mtu: mtu(knobs),
-        heads: [head(0), head(1)],
+        heads,
         tails: vec![
             pair(format!("src host {peer4} and (ip proto 4 or ip proto 41)"), bare),
             pair(format!("src host {peer4} and ip proto 47"), gre),

@@ -7,8 +7,8 @@
 //! The identification counts up from 0; the TTL is 250. Marks the new headers and sets the destination address
 //! annotation, unless the destination is taken from it. Packets that do not fit into an IP packet are dropped.
 //!
-//! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated; each has its own identifications, and so has each of several
-//! UDPIPEncap with the same SRC and DST.
+//! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated; each has its own identifications, and so has, with ECN, each of
+//! several UDPIPEncap with the same SRC and DST. Without ECN several use the same ones: behind one of them packets of all can be cut.
 //!
 //! # Arguments
 //! - `SRC` (address): the source.
@@ -178,8 +178,9 @@ pub(super) fn read(config: &Config<'_>, mut interval: Option<&mut u32>) -> Resul
     }
     args.keyword("ECN", &mut ecn).finish()?;
     let destination = Destination::from_arg(&dst, config.scope()).map_err(|_| "bad DST")?;
-    let mark = if ecn { MarkOf::Inner } else { MarkOf::Fixed };
-    Ok(UdpIp { mark, ..UdpIp::new(config, src, destination, [sport, dport], checksum, &[0, 2]) })
+    // What a tunnel makes may be cut. Of others each counts by itself, as Click has it.
+    let (mark, ends): (_, &[usize]) = if ecn { (MarkOf::Inner, &[0, 2]) } else { (MarkOf::Fixed, &[]) };
+    Ok(UdpIp { mark, ..UdpIp::new(config, src, destination, [sport, dport], checksum, ends) })
 }
 
 struct UdpIpEncap(UdpIp);
