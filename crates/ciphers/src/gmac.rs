@@ -1,21 +1,27 @@
 //! AES-GMAC (RFC 4543): packets can be read, but not changed.
 
 use super::gcm::Gcm;
-use super::{CHECK_LEN, HEADER_LEN, Head, IV_LEN, SALT_LEN, nonce};
+use super::{CHECK_LEN, HEADER_LEN, Head, IV_LEN, Place, SALT_LEN, nonce};
 
 /// The high half of an extended sequence number, which is not in the packet.
 const HIGH_LEN: usize = 4;
 
 /// AES-GMAC with its key and salt.
+#[repr(C)]
 pub(crate) struct Gmac {
-    gcm: Gcm,
     salt: [u8; SALT_LEN],
+    gcm: Gcm,
 }
 
 impl Gmac {
     /// By a key of 16 or 32 octets, and a salt.
     pub(crate) fn new(key: &[u8], salt: [u8; SALT_LEN]) -> Option<Gmac> {
-        Some(Gmac { gcm: Gcm::new(key)?, salt })
+        Some(Gmac { salt, gcm: Gcm::new(key)? })
+    }
+
+    /// Where the key lies: nothing is encrypted, so that all texts are empty.
+    pub(crate) fn place(&self) -> Place {
+        self.gcm.place(0)
     }
 
     /// Writes the check value of a packet that is complete but for that. False if it is too short.

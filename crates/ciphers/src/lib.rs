@@ -77,13 +77,34 @@ impl Head {
     }
 }
 
+/// Where a key lies, for a caller that asks for its cache lines ahead.
+#[derive(Clone, Copy, Debug)]
+pub struct Place {
+    /// Where it begins.
+    pub start: *const u8,
+    /// How long it is.
+    pub octets: usize,
+}
+
+impl Place {
+    fn of<T>(key: &T) -> Place {
+        Place { start: std::ptr::from_ref(key).cast(), octets: size_of::<T>() }
+    }
+}
+
 /// A cipher with its key.
 pub struct Cipher(Kind);
 
+/// What says where the key lies comes first.
+#[repr(u8)]
+#[allow(
+    clippy::large_enum_variant,
+    reason = "a key in its place is one pointer less to follow, and most are of AES-GCM"
+)]
 enum Kind {
-    Gcm(Gcm, [u8; SALT_LEN]),
+    Gcm([u8; SALT_LEN], Gcm),
     Gmac(Gmac),
-    ChaCha(ChaCha, [u8; SALT_LEN]),
+    ChaCha([u8; SALT_LEN], ChaCha),
     CbcSha256(Box<CbcSha256>),
 }
 
@@ -103,10 +124,10 @@ impl Cipher {
     pub fn new(algorithm: Algorithm, material: &[u8]) -> Result<Cipher, &'static str> {
         let salted = material.split_last_chunk::<SALT_LEN>();
         let kind = match algorithm {
-            Algorithm::AesGcm => salted.and_then(|(key, salt)| Some(Kind::Gcm(Gcm::new(key)?, *salt))),
+            Algorithm::AesGcm => salted.and_then(|(key, salt)| Some(Kind::Gcm(*salt, Gcm::new(key)?))),
             Algorithm::AesGmac => salted.and_then(|(key, salt)| Gmac::new(key, *salt)).map(Kind::Gmac),
             Algorithm::ChaCha20Poly1305 => {
-                salted.and_then(|(key, salt)| Some(Kind::ChaCha(ChaCha::new(key)?, *salt)))
+                salted.and_then(|(key, salt)| Some(Kind::ChaCha(*salt, ChaCha::new(key)?)))
             }
             Algorithm::AesCbcSha256 => CbcSha256::new(material).map(|both| Kind::CbcSha256(Box::new(both))),
         };
@@ -119,6 +140,18 @@ impl Cipher {
                 "the key must have 48 or 64 octets: those of AES-128 or AES-256, and 32 of HMAC"
             }
         })
+    }
+
+    /// Where the key lies that a text of so many octets needs. Of the cipher only which one it is, is read.
+    #[inline]
+    #[must_use]
+    pub fn place(&self, text: usize) -> Place {
+        match &self.0 {
+            Kind::Gcm(_, gcm) => gcm.place(text),
+            Kind::Gmac(gmac) => gmac.place(),
+            Kind::ChaCha(_, chacha) => Place::of(chacha),
+            Kind::CbcSha256(both) => Place::of(&**both),
+        }
     }
 
     /// Octets of the initialisation vector.
@@ -153,8 +186,8 @@ impl Cipher {
         *iv = once.to_be_bytes();
         let (data, len) = head.additional_data();
         *check = match &self.0 {
-            Kind::Gcm(gcm, salt) => gcm.seal(nonce(*salt, *iv), &data[..len], text),
-            Kind::ChaCha(chacha, salt) => chacha.seal(nonce(*salt, *iv), &data[..len], text),
+            Kind::Gcm(salt, gcm) => gcm.seal(nonce(*salt, *iv), &data[..len], text),
+            Kind::ChaCha(salt, chacha) => chacha.seal(nonce(*salt, *iv), &data[..len], text),
             Kind::Gmac(gmac) => return gmac.seal(head, packet),
             Kind::CbcSha256(_) => return false,
         };
@@ -187,8 +220,8 @@ impl Cipher {
         };
         let (data, len) = head.additional_data();
         match &self.0 {
-            Kind::Gcm(gcm, salt) => gcm.open(nonce(*salt, *iv), &data[..len], text, *check),
-            Kind::ChaCha(chacha, salt) => chacha.open(nonce(*salt, *iv), &data[..len], text, *check),
+            Kind::Gcm(salt, gcm) => gcm.open(nonce(*salt, *iv), &data[..len], text, *check),
+            Kind::ChaCha(salt, chacha) => chacha.open(nonce(*salt, *iv), &data[..len], text, *check),
             Kind::Gmac(_) | Kind::CbcSha256(_) => false,
         }
     }

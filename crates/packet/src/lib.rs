@@ -30,7 +30,7 @@ pub use anno::Anno;
 pub use arena::{Class, LARGE_STRIDE, SMALL_STRIDE, strays};
 pub use batch::{BATCH_MAX, Batch};
 pub use fifo::Fifo;
-pub use memory::{prefetch, roomy_vec};
+pub use memory::{prefetch, prefetch_all, prefetch_span, roomy_vec};
 pub use packet::{ANNO_BYTES, DEFAULT_HEADROOM, FlowTag, Kind, Packet};
 pub use pool::{Pool, Usage, circulating, usage};
 pub use window::{Borrower, Loan, Window};

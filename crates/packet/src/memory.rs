@@ -6,14 +6,37 @@ use rustix::mm::{Advice, madvise};
 /// instructions from being finished, so a caller that asks for a batch's lines first waits for about one of them.
 #[inline(always)]
 pub fn prefetch<T>(value: &T) {
+    prefetch_line(std::ptr::from_ref(value).cast());
+}
+
+#[inline(always)]
+fn prefetch_line(line: *const u8) {
     #[cfg(target_arch = "x86_64")]
-    // SAFETY: a prefetch changes nothing but what is in the caches, and every such processor has it.
+    // SAFETY: a prefetch changes nothing but what is in the caches, whatever the address, and every such processor has it.
     unsafe {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(value).cast());
+        _mm_prefetch::<_MM_HINT_T0>(line.cast());
     }
     #[cfg(not(target_arch = "x86_64"))]
-    let _ = value;
+    let _ = line;
+}
+
+/// Octets of a cache line.
+const LINE: usize = 64;
+
+/// Asks for all cache lines of a value, as [`prefetch`] does for the first.
+#[inline(always)]
+pub fn prefetch_all<T>(value: &T) {
+    prefetch_span(std::ptr::from_ref(value).cast(), size_of::<T>());
+}
+
+/// Asks for all cache lines of so many octets from an address on. Nothing is read there, so that any address will do.
+#[inline(always)]
+pub fn prefetch_span(start: *const u8, octets: usize) {
+    let skip = start.addr() % LINE;
+    for line in 0..(skip + octets).div_ceil(LINE) {
+        prefetch_line(start.wrapping_sub(skip).wrapping_add(line * LINE));
+    }
 }
 
 /// The smallest pages.
@@ -40,6 +63,17 @@ pub fn roomy_vec<T>(capacity: usize) -> Vec<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Nothing is read, whatever the address.
+    #[test]
+    fn any_address_will_do() {
+        prefetch_all(&[0u8; 300]);
+        prefetch_all(&());
+        for octets in [0, 1, 64, 65] {
+            prefetch_span(std::ptr::null(), octets);
+            prefetch_span(std::ptr::without_provenance(usize::MAX - 70), octets);
+        }
+    }
 
     #[test]
     fn vectors_of_all_sizes() {

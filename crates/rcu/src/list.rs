@@ -323,7 +323,10 @@ impl<K: Hash + Eq + Send + Sync + 'static, V: Send + Sync + 'static, S: BuildHas
         self.chains.iter().flat_map(move |chain| chain.iter(turn))
     }
 
-    fn chain<Q: Hash + ?Sized>(&self, key: &Q) -> &List<(K, V)> {
+    /// The chain that a key belongs to, for those who walk the chains of several keys side by side: finding it reads nothing of
+    /// it. Keys of others may be in it, too.
+    #[inline]
+    pub fn chain<Q: Hash + ?Sized>(&self, key: &Q) -> &List<(K, V)> {
         &self.chains[self.hasher.hash_one(key) as usize & (self.chains.len() - 1)]
     }
 }

@@ -1,10 +1,13 @@
 //! Security associations, as workers use them, and where they are found by their numbers (the SAD of RFC 4301, section 4.4.2).
 
 use super::replay::{self, Replay};
+use super::side_by_side;
 use ciphers::{Cipher, Head};
 use elements_shared::ipsec_port::{Association, Limits, Mode, Usage};
+use packet::{BATCH_MAX, prefetch, prefetch_span};
 use rcu::{Chains, Turn, Weigh};
 use std::hash::{BuildHasher, Hasher};
+use std::mem::offset_of;
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering::Relaxed};
@@ -13,26 +16,31 @@ use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering::Re
 const WINDOW_MOST: u32 = 1 << 16;
 
 /// An association with its cipher. It does not change; what it counts is in [`Live`].
+///
+/// What each packet reads comes first: two cache lines, and one more with the beginning of the cipher.
+#[repr(C, align(64))]
 pub(crate) struct Sa {
-    pub(crate) source: IpAddr,
-    pub(crate) destination: IpAddr,
-    pub(crate) spi: u32,
-    pub(crate) reqid: u32,
-    pub(crate) mode: Mode,
-    pub(crate) ports: Option<(u16, u16)>,
-    pub(crate) extended: bool,
-    pub(crate) cipher: Cipher,
-    /// What it was made of. A key is compared with another, and shown by nothing.
-    pub(crate) of: Association,
-    /// What is added to a sequence number so that nothing made of it comes twice under a key, after a restart of the program either.
-    start: u64,
-    soft: Limits,
-    hard: Limits,
     live: Arc<Live>,
     pub(crate) replay: Arc<Replay>,
+    /// What is added to a sequence number so that nothing made of it comes twice under a key, after a restart of the program either.
+    start: u64,
     /// Later ones are preferred.
     pub(crate) age: u64,
+    hard: Limits,
+    pub(crate) spi: u32,
+    pub(crate) mode: Mode,
+    pub(crate) extended: bool,
+    soft: Limits,
+    pub(crate) source: IpAddr,
+    pub(crate) destination: IpAddr,
+    pub(crate) ports: Option<(u16, u16)>,
+    pub(crate) cipher: Cipher,
+    pub(crate) reqid: u32,
+    /// What it was made of. A key is compared with another, and shown by nothing.
+    pub(crate) of: Association,
 }
+
+const _: () = assert!(offset_of!(Sa, soft) == 64 && offset_of!(Sa, cipher) == 128);
 
 /// What changes in an association with each packet: words that all workers write to, once for a run of packets.
 #[repr(align(64))]
@@ -136,6 +144,27 @@ impl Sa {
     fn has_key_of(&self, other: &Association) -> bool {
         let of = &self.of;
         (&of.key, of.algorithm, of.extended) == (&other.key, other.algorithm, other.extended)
+    }
+
+    /// Asks for what each packet reads of it, but for its key.
+    #[inline]
+    pub(crate) fn prefetch(&self) {
+        prefetch(self);
+        prefetch(&self.soft);
+        prefetch(&self.cipher);
+    }
+
+    /// Asks for what each packet changes.
+    #[inline]
+    pub(crate) fn prefetch_live(&self) {
+        prefetch(&*self.live);
+    }
+
+    /// Asks for the key, for a packet of so many octets.
+    #[inline]
+    pub(crate) fn prefetch_key(&self, octets: usize) {
+        let place = self.cipher.place(octets);
+        prefetch_span(place.start, place.octets);
     }
 
     /// Takes so many sequence numbers; the first.
@@ -308,7 +337,7 @@ impl Hasher for Spread {
 }
 
 /// Chains: as many as there may well be associations.
-const CHAINS: usize = 1 << 13;
+const CHAINS: usize = 1 << 14;
 /// As many as there may well be of transport mode.
 const ENDS: usize = 1 << 11;
 
@@ -321,6 +350,19 @@ impl Sad {
     #[inline]
     pub(crate) fn find<'t>(&'t self, spi: u32, destination: IpAddr, turn: Turn<'t>) -> Option<&'t Sa> {
         self.0.get(&Key(spi, destination), turn).map(|entry| &*entry.0)
+    }
+
+    /// The associations that packets name, if they name any: `name` says the number and the destination of each. They are looked up side by side.
+    #[inline]
+    pub(crate) fn find_all<'t>(
+        &'t self,
+        count: usize,
+        name: impl Fn(usize) -> Option<(u32, IpAddr)>,
+        turn: Turn<'t>,
+    ) -> [Option<&'t Sa>; BATCH_MAX] {
+        let key = |at: usize| name(at).map(|(spi, destination)| Key(spi, destination));
+        let entries = side_by_side::get_all(&self.0, count, key, turn);
+        entries.map(|entry| entry.map(|entry| &*entry.0))
     }
 
     /// Puts one in. False if there is no room at present.

@@ -4,7 +4,7 @@ use super::associations::Sa;
 use super::flow::Flow;
 use super::outbound::set_upper;
 use super::replay::Refused;
-use ciphers::CHECK_LEN;
+use ciphers::{CHECK_LEN, IV_LEN};
 use elements_shared::ecn;
 use elements_shared::ipsec_port::Mode;
 use packet::Packet;
@@ -46,10 +46,36 @@ pub(crate) fn kind(flow: &Flow, packet: &[u8], port: u16) -> Kind {
     }
 }
 
-/// The number of the association that a packet names, whose ESP header starts there.
-#[inline]
-pub(crate) fn spi(packet: &[u8], at: usize) -> Option<u32> {
-    packet.get(at..)?.first_chunk().map(|bytes| u32::from_be_bytes(*bytes))
+/// What the headers of a packet from outside say.
+#[derive(Clone, Copy)]
+pub(crate) struct Arrival {
+    pub(crate) flow: Flow,
+    pub(crate) kind: Kind,
+    /// The number of the association that it names, if it is ESP.
+    pub(crate) spi: Option<u32>,
+    /// The lower half of its own number; 0 if it has none.
+    pub(crate) low: u32,
+    /// About how long the text is.
+    pub(crate) text: usize,
+}
+
+impl Arrival {
+    /// Of an IP packet; UDP to `port` may contain ESP. None if it is none.
+    #[inline]
+    pub(crate) fn of(packet: &[u8], port: u16) -> Option<Arrival> {
+        let flow = Flow::of(packet)?;
+        let kind = kind(&flow, packet, port);
+        let Kind::Esp(at) = kind else { return Some(Arrival { flow, kind, spi: None, low: 0, text: 0 }) };
+        let word = |at: usize| packet.get(at..)?.first_chunk().map(|bytes| u32::from_be_bytes(*bytes));
+        let text = packet.len().saturating_sub(at + esp::HEADER_LEN + IV_LEN + CHECK_LEN);
+        Some(Arrival { flow, kind, spi: word(at), low: word(at + 4).unwrap_or(0), text })
+    }
+
+    /// What names the association: its number, and where the packet goes. None if it is no ESP.
+    #[inline]
+    pub(crate) fn name(&self) -> Option<(u32, IpAddr)> {
+        Some((self.spi?, destination(&self.flow)))
+    }
 }
 
 /// Makes the packet what it contains, an IP packet. Otherwise the reason why it is none.
@@ -163,7 +189,7 @@ pub(crate) fn mark(packet: &mut Packet) {
 }
 
 /// Where a packet goes.
-pub(crate) fn destination(flow: &Flow) -> IpAddr {
+fn destination(flow: &Flow) -> IpAddr {
     if flow.six {
         Ipv6Addr::from(flow.destination).into()
     } else {

@@ -76,9 +76,10 @@ use super::associations::{Limit, Sa};
 use super::cut;
 use super::early::{self, Early};
 use super::flow::Flow;
-use super::inbound::{self, Kind};
+use super::inbound::{self, Arrival, Kind};
 use super::outbound;
 use super::policies::{Rule, Slot, Spd, admits};
+use super::side_by_side::{self, AHEAD};
 use super::table::{Shared, Tables, Way};
 use super::too_big::TooBig;
 use super::{text, too_big};
@@ -201,16 +202,6 @@ struct Handover {
     early: Early<Packet>,
 }
 
-/// What has become of a packet from outside.
-enum Entrance {
-    /// It is let in.
-    Inside(Packet),
-    /// It comes before its association, or behind such a packet.
-    Early(Packet),
-    /// It went another way.
-    Closed,
-}
-
 /// What becomes of a packet from outside that is not let in.
 enum Other {
     Early,
@@ -233,6 +224,29 @@ impl<'t> View<'t> {
     fn of(tables: &'t Tables, turn: Turn<'t>) -> View<'t> {
         View { tables, policies: tables.into.read(turn), turn }
     }
+
+    /// The association that a packet names.
+    #[inline]
+    fn association(&self, arrival: &Arrival) -> Option<&'t Sa> {
+        let (spi, destination) = arrival.name()?;
+        self.tables.sad.find(spi, destination, self.turn)
+    }
+
+    /// The associations that the packets of a batch name, found side by side; and what they need of them is asked for.
+    fn associations(&self, arrivals: &[Option<Arrival>]) -> [Option<&'t Sa>; BATCH_MAX] {
+        let name = |at: usize| arrivals[at].as_ref().and_then(Arrival::name);
+        let found = self.tables.sad.find_all(arrivals.len(), name, self.turn);
+        let both = found.iter().zip(arrivals).filter_map(|both| Some(((*both.0)?, both.1.as_ref()?.low)));
+        side_by_side::ask_for_windows(both);
+        found
+    }
+}
+
+/// What a packet from outside contains that a policy is to let in: behind an association, if it was protected.
+#[derive(Clone, Copy)]
+struct Inner<'t> {
+    flow: Flow,
+    sa: Option<&'t Sa>,
 }
 
 /// Packets of one association that came one after the other, and their octets: they are counted together.
@@ -271,11 +285,11 @@ enum Fate<'t> {
 impl Ipsec {
     /// What a policy, or that there is none, says of a packet of the protected side.
     #[inline]
-    fn choose<'t>(&self, tables: &'t Tables, spd: &'t Spd, cx: &Cx<'t>, flow: &Flow) -> Fate<'t> {
+    fn choose<'t>(&self, tables: &'t Tables, rule: Option<&'t Rule>, cx: &Cx<'t>, flow: &Flow) -> Fate<'t> {
         let settled = |passes: bool, reason| {
             Fate::Settled(if passes { Verdict::Output(0) } else { Verdict::Drop(reason) })
         };
-        let Some(rule) = spd.find(flow, cx.turn()) else { return settled(self.default_passes, NO_POLICY) };
+        let Some(rule) = rule else { return settled(self.default_passes, NO_POLICY) };
         let slot = match (&rule.policy.action, &rule.slot) {
             (Action::Protect(_), Some(slot)) => slot,
             (Action::Bypass, _) => return settled(true, ""),
@@ -301,21 +315,44 @@ impl Ipsec {
         let spd = tables.out.read(cx.turn());
         let mut ways = [Fate::Settled(Verdict::Drop("no IP packet")); BATCH_MAX];
         let mut flows: [Option<Flow>; BATCH_MAX] = [None; BATCH_MAX];
-        for ((way, kept), packet) in ways.iter_mut().zip(&mut flows).zip(batch.iter_mut()) {
-            let Some(flow) = Flow::of(packet.data()) else { continue };
-            *way = self.choose(&tables, spd, cx, &flow);
+        let found = tables.are_many().then(|| {
+            flows.iter_mut().zip(batch.iter()).for_each(|(flow, packet)| *flow = Flow::of(packet.data()));
+            let found = spd.find_all(&flows[..batch.len()], cx.turn());
+            side_by_side::ask_for_current(&found, cx.turn());
+            found
+        });
+        let mut octets = [0; BATCH_MAX];
+        for (at, packet) in batch.iter_mut().enumerate() {
+            let (way, kept) = (&mut ways[at], &mut flows[at]);
+            let rule;
+            if let Some(found) = &found {
+                (rule, octets[at]) = (found[at], packet.len());
+            } else {
+                *kept = Flow::of(packet.data());
+                rule = kept.as_ref().and_then(|flow| spd.find(flow, cx.turn()));
+            }
+            let Some(flow) = kept.as_ref() else { continue };
+            *way = self.choose(&tables, rule, cx, flow);
             if self.copy_df
                 && let Fate::Protect(sa) = *way
-                && let Some(mtu) = outbound::too_long(sa, sa.mtu(self.mtu, cx.now_ns()), &flow, packet.data())
+                && let Some(mtu) = outbound::too_long(sa, sa.mtu(self.mtu, cx.now_ns()), flow, packet.data())
             {
                 self.tell(cx, packet, mtu, sa);
                 *way = Fate::Settled(Verdict::Drop("too long for the tunnel"));
             }
-            *kept = Some(flow);
         }
+        let ask_for_key = |at: usize| {
+            if found.is_some()
+                && let Some(Fate::Protect(sa)) = ways.get(at)
+            {
+                sa.prefetch_key(octets[at]);
+            }
+        };
+        (0..AHEAD).for_each(ask_for_key);
         let (len, mut at, mut run) = (batch.len(), 0, Run::default());
         cx.scatter(batch, |cx, packet| {
             let (way, flow) = (ways[at], &flows[at]);
+            ask_for_key(at + AHEAD);
             at += 1;
             let (Fate::Protect(sa), Some(flow)) = (way, flow) else {
                 let Fate::Settled(verdict) = way else { return Verdict::Drop("no IP packet") };
@@ -369,7 +406,7 @@ impl Ipsec {
         }
     }
 
-    /// Packets from outside.
+    /// Packets from outside. First all are decrypted, and then policies are asked, so that those of all can be looked up side by side.
     fn enter(&mut self, cx: &mut Cx<'_>, mut batch: Batch) {
         let tables = self.tables.clone();
         let newest = tables.newest();
@@ -378,13 +415,42 @@ impl Ipsec {
         if early.note(newest) {
             self.look_again(cx, view, &mut early);
         }
-        batch.filter_map(|packet| match self.let_in(cx, view, &early, &mut came, packet) {
-            Entrance::Inside(packet) => Some(packet),
-            Entrance::Early(packet) => wait(cx, &mut early, packet),
-            Entrance::Closed => None,
+        let mut arrivals = [None; BATCH_MAX];
+        for (arrival, packet) in arrivals.iter_mut().zip(batch.iter()) {
+            *arrival = Arrival::of(packet.data(), self.nat_port);
+        }
+        let found = tables.are_many().then(|| view.associations(&arrivals[..batch.len()]));
+        let ask_for_key = |at: usize| {
+            if let (Some(Some(sa)), Some(Some(arrival))) =
+                (found.as_ref().and_then(|found| found.get(at)), arrivals.get(at))
+            {
+                sa.prefetch_key(arrival.text);
+            }
+        };
+        (0..AHEAD).for_each(ask_for_key);
+        let mut inside: [Option<Inner<'_>>; BATCH_MAX] = [None; BATCH_MAX];
+        let (mut at, mut kept) = (0, 0);
+        batch.filter_map(|mut packet| {
+            let arrival = &arrivals[at];
+            let sa = match &found {
+                Some(found) => found[at],
+                None => arrival.as_ref().and_then(|arrival| view.association(arrival)),
+            };
+            ask_for_key(at + AHEAD);
+            at += 1;
+            match self.open(cx, view, &early, &mut came, arrival, sa, &mut packet) {
+                Ok(inner) => {
+                    inside[kept] = Some(inner);
+                    kept += 1;
+                    Some(packet)
+                }
+                Err(Other::Early) => wait(cx, &mut early, packet),
+                Err(other) => turn_away(cx, other, packet),
+            }
         });
         came.count(&tables, cx);
         self.early = early;
+        self.check_all(cx, view, &inside[..kept], &mut batch);
         cx.emit(1, batch);
     }
 
@@ -392,63 +458,57 @@ impl Ipsec {
     #[cold]
     fn look_again(&self, cx: &mut Cx<'_>, view: View<'_>, early: &mut Early<Packet>) {
         let mut came = Came::default();
-        early.again(cx.now_ns(), |early, packet, is_over| {
-            match self.let_in(cx, view, early, &mut came, packet) {
-                Entrance::Inside(packet) => cx.emit_packet(1, packet),
-                Entrance::Early(packet) if is_over => cx.drop(packet, UNKNOWN),
-                Entrance::Early(packet) => return Some(packet),
-                Entrance::Closed => {}
+        early.again(cx.now_ns(), |early, mut packet, is_over| {
+            let arrival = Arrival::of(packet.data(), self.nat_port);
+            let sa = arrival.as_ref().and_then(|arrival| view.association(arrival));
+            let opened = self.open(cx, view, early, &mut came, &arrival, sa, &mut packet);
+            let admitted = opened
+                .and_then(|inner| self.check(inner, view.policies.find(&inner.flow, view.turn), &mut packet));
+            match admitted {
+                Ok(()) => cx.emit_packet(1, packet),
+                Err(Other::Early) if is_over => cx.drop(packet, UNKNOWN),
+                Err(Other::Early) => return Some(packet),
+                Err(other) => return turn_away(cx, other, packet),
             }
             None
         });
         came.count(view.tables, cx);
     }
 
-    /// Lets a packet from outside in that may be let in.
+    /// What a packet from outside contains: what was protected no longer is. A policy is to be asked yet.
     #[inline]
-    fn let_in<'t>(
-        &self,
-        cx: &mut Cx<'_>,
-        view: View<'t>,
-        early: &Early<Packet>,
-        came: &mut Came<'t>,
-        mut packet: Packet,
-    ) -> Entrance {
-        match self.admit(cx, view, early, came, &mut packet) {
-            Ok(()) => return Entrance::Inside(packet),
-            Err(Other::Early) => return Entrance::Early(packet),
-            Err(Other::Host) => cx.emit_packet(2, packet),
-            Err(Other::Done) => drop(packet),
-            Err(Other::Refused(reason)) => cx.drop(packet, reason),
-        }
-        Entrance::Closed
-    }
-
-    /// Whether a packet from outside may be let in; what was protected no longer is.
-    #[inline]
-    fn admit<'t>(
+    #[allow(
+        clippy::too_many_arguments,
+        reason = "what a batch has in common, and what its packets have each"
+    )]
+    fn open<'t>(
         &self,
         cx: &Cx<'_>,
         view: View<'t>,
         early: &Early<Packet>,
         came: &mut Came<'t>,
+        arrival: &Option<Arrival>,
+        sa: Option<&'t Sa>,
         packet: &mut Packet,
-    ) -> Result<(), Other> {
-        let flow = Flow::of(packet.data()).ok_or(Other::Refused("no IP packet"))?;
-        let at = match inbound::kind(&flow, packet.data(), self.nat_port) {
+    ) -> Result<Inner<'t>, Other> {
+        let Some(Arrival { flow, kind, spi, .. }) = arrival else {
+            return Err(Other::Refused("no IP packet"));
+        };
+        let at = match *kind {
             Kind::Esp(at) => at,
             Kind::Ike if self.has_host => return Err(Other::Host),
             // A receiver ignores it (RFC 3948, section 4).
             Kind::KeepAlive => return Err(Other::Done),
-            Kind::Clear if self.heeds_routers && heed(cx, view, &flow, packet.data()) => {
+            Kind::Clear if self.heeds_routers && heed(cx, view, flow, packet.data()) => {
                 return Err(Other::Done);
             }
             Kind::Fragment => return Err(Other::Refused("a fragment of ESP")),
-            Kind::Ike | Kind::Clear => return self.check(view, &flow, None, packet),
+            Kind::Ike | Kind::Clear => return Ok(Inner { flow: *flow, sa: None }),
         };
-        let spi = inbound::spi(packet.data(), at).ok_or(Other::Refused("too short"))?;
-        let found = view.tables.sad.find(spi, inbound::destination(&flow), view.turn);
-        let sa = found.filter(|sa| !early.may_wait_for(sa.age)).ok_or(Other::Early)?;
+        if spi.is_none() {
+            return Err(Other::Refused("too short"));
+        }
+        let sa = sa.filter(|sa| !early.may_wait_for(sa.age)).ok_or(Other::Early)?;
         // A sender that both ends have agreed to find at a port comes from there, and others from none.
         if sa.ports.is_some() != (flow.protocol == wire::ip_proto::UDP) {
             return Err(Other::Refused("in UDP, or not, against what was agreed"));
@@ -456,30 +516,60 @@ impl Ipsec {
         if !sa.is_good(cx.now_ns()) {
             return Err(Other::Refused("the association is over"));
         }
-        inbound::open(sa, &flow, at, packet).map_err(Other::Refused)?;
-        let inner = Flow::of(packet.data());
-        let admitted = match inner {
-            Some(inner) => self.check(view, &inner, Some(sa), packet),
-            None => Err(Other::Refused("no IP packet inside")),
-        };
+        inbound::open(sa, flow, at, packet).map_err(Other::Refused)?;
         came.add(sa, packet.len(), view.tables, cx);
-        admitted
+        let flow = Flow::of(packet.data()).ok_or(Other::Refused("no IP packet inside"))?;
+        Ok(Inner { flow, sa: Some(sa) })
     }
 
-    /// Whether a policy lets a packet in that is protected by an association, or by none.
+    /// Leaves those of a batch that policies let in.
     #[inline]
-    fn check(&self, view: View<'_>, flow: &Flow, sa: Option<&Sa>, packet: &mut Packet) -> Result<(), Other> {
-        match view.policies.find(flow, view.turn) {
-            Some(rule) => admits(rule, sa).map_err(Other::Refused)?,
+    fn check_all(&self, cx: &mut Cx<'_>, view: View<'_>, inside: &[Option<Inner<'_>>], batch: &mut Batch) {
+        let found = view.tables.are_many().then(|| {
+            let mut flows = [None; BATCH_MAX];
+            flows.iter_mut().zip(inside).for_each(|(flow, inner)| *flow = inner.map(|inner| inner.flow));
+            view.policies.find_all(&flows[..inside.len()], view.turn)
+        });
+        let mut at = 0;
+        batch.filter_map(|mut packet| {
+            let inner = inside[at]?;
+            let rule = match &found {
+                Some(found) => found[at],
+                None => view.policies.find(&inner.flow, view.turn),
+            };
+            at += 1;
+            match self.check(inner, rule, &mut packet) {
+                Ok(()) => Some(packet),
+                Err(other) => turn_away(cx, other, packet),
+            }
+        });
+    }
+
+    /// Whether a rule, or that there is none, lets a packet in that was protected by an association, or by none.
+    #[inline]
+    fn check(&self, inner: Inner<'_>, rule: Option<&Rule>, packet: &mut Packet) -> Result<(), Other> {
+        match rule {
+            Some(rule) => admits(rule, inner.sa).map_err(Other::Refused)?,
             // What is protected although no policy says so was not agreed on.
-            None if self.default_passes && sa.is_none() => {}
+            None if self.default_passes && inner.sa.is_none() => {}
             None => return Err(Other::Refused(NO_POLICY)),
         }
-        if sa.is_none() {
+        if inner.sa.is_none() {
             inbound::mark(packet);
         }
         Ok(())
     }
+}
+
+/// A packet from outside goes another way than in.
+#[inline]
+fn turn_away(cx: &mut Cx<'_>, other: Other, packet: Packet) -> Option<Packet> {
+    match other {
+        Other::Host => cx.emit_packet(2, packet),
+        Other::Refused(reason) => cx.drop(packet, reason),
+        Other::Early | Other::Done => drop(packet),
+    }
+    None
 }
 
 /// Whether a packet is what a router says of ESP that an association has sent; it is heeded.

@@ -6,30 +6,36 @@
 
 use super::associations::{Entry, Sa};
 use super::flow::{Flow, bits, matches_upper};
+use super::side_by_side;
 use elements_shared::ipsec_port::{Action, Mode, Policy, Selector, Template};
+use packet::BATCH_MAX;
 use rcu::{Chains, OptionCell, Turn, Weigh};
 use std::hash::{BuildHasherDefault, Hasher};
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::AtomicI64;
 
-/// The association that packets of a template leave by, at this time.
+/// The association that packets of a template leave by, at this time. What packets read comes first, in one cache line.
+#[repr(C)]
 pub(crate) struct Slot {
-    pub(crate) template: Template,
     pub(crate) current: OptionCell<Entry>,
+    is_by_packet: bool,
+    pub(crate) template: Template,
     /// When an association was asked for last.
     pub(crate) asked_ns: AtomicI64,
 }
 
 impl Slot {
     pub(crate) fn new(template: Template) -> Slot {
-        Slot { template, current: OptionCell::new(None), asked_ns: AtomicI64::new(i64::MIN / 2) }
+        let is_by_packet = template.mode == Mode::Transport && template.destination.is_unspecified();
+        let asked_ns = AtomicI64::new(i64::MIN / 2);
+        Slot { current: OptionCell::new(None), is_by_packet, template, asked_ns }
     }
 
     /// Whether packets choose the association by their own addresses: in transport mode a template need not name them.
     #[inline]
     pub(crate) fn is_by_packet(&self) -> bool {
-        self.template.mode == Mode::Transport && self.template.destination.is_unspecified()
+        self.is_by_packet
     }
 
     /// What the template asks for, for a packet of the flow.
@@ -94,13 +100,37 @@ impl Weigh for Prefixes {
     }
 }
 
-/// Policies with the same prefixes, the best first.
+/// Policies with the same prefixes. The best lies in the table itself: few prefixes have another one, and a search follows one pointer less.
 #[derive(Clone)]
-pub(crate) struct Rules(pub(crate) Vec<Rule>);
+pub(crate) struct Rules {
+    best: Rule,
+    /// The best first.
+    others: Box<[Rule]>,
+}
+
+impl Rules {
+    /// Of a list that begins with the best. None if it is empty.
+    pub(crate) fn new(list: Vec<Rule>) -> Option<Rules> {
+        let mut list = list.into_iter();
+        Some(Rules { best: list.next()?, others: list.collect() })
+    }
+
+    /// All of them, the best first.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Rule> {
+        std::iter::once(&self.best).chain(&self.others)
+    }
+
+    /// The best that matches protocol and ports.
+    #[inline]
+    fn find(&self, flow: &Flow) -> Option<&Rule> {
+        let matches = |rule: &&Rule| matches_upper(&rule.policy.selector, flow);
+        Some(&self.best).filter(matches).or_else(|| self.others.iter().find(matches))
+    }
+}
 
 impl Weigh for Rules {
     fn heap_bytes(&self) -> usize {
-        self.0.capacity() * size_of::<Rule>()
+        self.others.len() * size_of::<Rule>()
     }
 }
 
@@ -116,6 +146,25 @@ pub(crate) struct Pair {
     pub(crate) places: Arc<Places>,
 }
 
+impl Pair {
+    /// By which prefixes policies for packets of a flow are here. None if it is of the other family.
+    #[inline]
+    fn prefixes(&self, flow: &Flow) -> Option<Prefixes> {
+        let prefixes = Prefixes(flow.source & self.masks.0, flow.destination & self.masks.1);
+        (self.six == flow.six).then_some(prefixes)
+    }
+}
+
+/// Of two rules that match the one that counts.
+#[inline]
+fn better<'t>(found: Option<&'t Rule>, other: Option<&'t Rule>) -> Option<&'t Rule> {
+    match (found, other) {
+        (Some(found), Some(other)) if other.rank() >= found.rank() => Some(found),
+        (found, None) => found,
+        (_, other) => other,
+    }
+}
+
 /// The policies of a direction: pairs, those with the best policies first.
 #[derive(Default)]
 pub(crate) struct Spd(pub(crate) Vec<Pair>);
@@ -129,14 +178,31 @@ impl Spd {
             if found.is_some_and(|found| found.rank() < pair.best) {
                 break;
             }
-            if pair.six != flow.six {
-                continue;
-            }
-            let prefixes = Prefixes(flow.source & pair.masks.0, flow.destination & pair.masks.1);
+            let Some(prefixes) = pair.prefixes(flow) else { continue };
             let Some(rules) = pair.places.get(&prefixes, turn) else { continue };
-            let first = rules.0.iter().find(|rule| matches_upper(&rule.policy.selector, flow));
-            if let Some(rule) = first.filter(|rule| found.is_none_or(|found| rule.rank() < found.rank())) {
-                found = Some(rule);
+            found = better(found, rules.find(flow));
+        }
+        found
+    }
+
+    /// The rules that count for a batch's packets, found side by side.
+    pub(crate) fn find_all<'t>(
+        &'t self,
+        flows: &[Option<Flow>],
+        turn: Turn<'t>,
+    ) -> [Option<&'t Rule>; BATCH_MAX] {
+        let mut found: [Option<&Rule>; BATCH_MAX] = [None; BATCH_MAX];
+        for pair in &self.0 {
+            let prefixes = |at: usize| {
+                let flow = flows[at].as_ref()?;
+                let is_settled = found[at].is_some_and(|found| found.rank() < pair.best);
+                if is_settled { None } else { pair.prefixes(flow) }
+            };
+            let all = side_by_side::get_all(&pair.places, flows.len(), prefixes, turn);
+            for ((found, rules), flow) in found.iter_mut().zip(all).zip(flows) {
+                if let (Some(rules), Some(flow)) = (rules, flow) {
+                    *found = better(*found, rules.find(flow));
+                }
             }
         }
         found
@@ -144,8 +210,12 @@ impl Spd {
 
     /// All of them, the best first.
     pub(crate) fn rules<'t>(&'t self, turn: Turn<'t>) -> Vec<&'t Rule> {
-        let mut all: Vec<&Rule> =
-            self.0.iter().flat_map(|pair| pair.places.iter(turn)).flat_map(|(_, rules)| &rules.0).collect();
+        let mut all: Vec<&Rule> = self
+            .0
+            .iter()
+            .flat_map(|pair| pair.places.iter(turn))
+            .flat_map(|(_, rules)| rules.iter())
+            .collect();
         all.sort_by_key(|rule| rule.rank());
         all
     }

@@ -92,6 +92,15 @@ impl Replay {
         Ok(())
     }
 
+    /// Asks for what says whether the number has come whose lower half this is. A block has the same word as that of the half: the ring is no longer
+    /// than there are halves.
+    #[inline]
+    pub(crate) fn prefetch(&self, low: u32) {
+        if let Some(word) = self.word(u64::from(low) / BLOCK) {
+            packet::prefetch(word);
+        }
+    }
+
     #[inline]
     fn word(&self, block: u64) -> Option<&AtomicU64> {
         self.words.get(block as usize & self.words.len().wrapping_sub(1))

@@ -103,19 +103,17 @@ impl Ruled {
         let had = self.rules.range(neighbours(&key)).next().is_some();
         let first = lot.ranks.first().copied();
         let mut gone = None;
-        if !had && lot.entries >= 2 * lot.chains {
+        if !had && 2 * lot.entries >= lot.chains {
             gone = Some(lot.bytes());
             widen(lot);
         }
         let place = &lot.places;
-        let done = if rules.is_empty() {
-            perform(&mut |updater| place.remove(&prefixes, updater).is_ok())
-        } else {
-            let rules = Rules(rules.clone());
-            perform(&mut |updater| place.insert(prefixes, rules.clone(), updater).is_ok())
+        let done = match &rules {
+            None => perform(&mut |updater| place.remove(&prefixes, updater).is_ok()),
+            Some(rules) => perform(&mut |updater| place.insert(prefixes, rules.clone(), updater).is_ok()),
         };
         if done {
-            lot.entries = lot.entries + usize::from(!rules.is_empty()) - usize::from(had);
+            lot.entries = lot.entries + usize::from(rules.is_some()) - usize::from(had);
             if let Some(before) = before {
                 lot.ranks.remove(&before);
             }
@@ -138,12 +136,12 @@ impl Ruled {
     }
 
     /// The policies with the prefixes of a key, the best first, when that names this one, or none.
-    fn with(&self, key: &Key, rule: Option<&Rule>) -> Vec<Rule> {
+    fn with(&self, key: &Key, rule: Option<&Rule>) -> Option<Rules> {
         let others =
             self.rules.range(neighbours(key)).filter(|(other, _)| *other != key).map(|(_, rule)| rule);
         let mut rules: Vec<Rule> = others.chain(rule).cloned().collect();
         rules.sort_by_key(Rule::rank);
-        rules
+        Rules::new(rules)
     }
 
     /// Takes all away.
@@ -301,10 +299,17 @@ mod tests {
                     let mut ranks: Vec<Rank> = of().map(Rule::rank).collect();
                     ranks.sort_unstable();
                     prop_assert_eq!(spd.rules(guard.turn()).iter().map(|rule| rule.rank()).collect::<Vec<_>>(), ranks);
-                    for (addresses, six, port) in &packets {
+                    let flows: Vec<Option<Flow>> = packets.iter().map(|(addresses, six, port)| {
                         let [source, destination] = addresses.map(|byte| u128::from(byte) << 120 | 1 << 97);
                         let ports = port.map(|port| (9, port));
-                        let flow = Flow { six: *six, source, destination, protocol: 17, ports, offset: 20, is_fragment: false };
+                        Some(Flow { six: *six, source, destination, protocol: 17, ports, offset: 20, is_fragment: false })
+                    }).chain([None]).collect();
+                    let all = spd.find_all(&flows, guard.turn());
+                    for (flow, beside) in flows.iter().zip(all) {
+                        let Some(flow) = *flow else { prop_assert!(beside.is_none()); continue };
+                        prop_assert_eq!(
+                            spd.find(&flow, guard.turn()).map(|rule| rule.age), beside.map(|rule| rule.age)
+                        );
                         let listed = of().filter(|rule| matches(&rule.policy.selector, &flow)).min_by_key(|rule| rule.rank());
                         prop_assert_eq!(
                             spd.find(&flow, guard.turn()).map(|rule| rule.age), listed.map(|rule| rule.age)

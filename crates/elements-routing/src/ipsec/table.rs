@@ -9,6 +9,7 @@ use super::flow::Flow;
 use super::kinds::Kinds;
 use super::policies::{Slot, Spd, fits};
 use super::rules::{Key, Ruled};
+use super::side_by_side::MANY;
 use super::too_big::TooBig;
 use super::transaction::Transaction;
 use elements_shared::ipsec_port::{Change, IpsecFeed, IpsecPort, Notice, Policy, Refused, Template, Usage};
@@ -166,6 +167,12 @@ impl Tables {
     pub(crate) fn count(&self) -> (usize, usize) {
         let [associations, policies] = &self.counts;
         (associations.load(Relaxed), policies.load(Relaxed))
+    }
+
+    /// Whether there are so many that no cache has them all.
+    #[inline]
+    pub(crate) fn are_many(&self) -> bool {
+        self.counts.iter().any(|count| count.load(Relaxed) > MANY)
     }
 
     /// The age of the youngest association. What is looked up after this call finds those that are as old.
