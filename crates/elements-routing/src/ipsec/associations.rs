@@ -337,7 +337,7 @@ impl Hasher for Spread {
 }
 
 /// Chains: as many as there may well be associations.
-const CHAINS: usize = 1 << 14;
+const CHAINS: usize = 1 << 13;
 /// As many as there may well be of transport mode.
 const ENDS: usize = 1 << 11;
 
