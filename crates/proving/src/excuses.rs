@@ -2,12 +2,13 @@
 
 use crate::contents::Contents;
 use crate::message::Message;
+use crate::world::STRIDE_MAX_NS;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How long a message may be on its way while nothing is in trouble.
 const STAY_NS: i64 = 20_000_000;
-/// How long a frame that is meant for an address may be on its way, beside the time for which routers hold it.
-const FLIGHT_NS: i64 = 1_000_000;
+/// How long a frame that is meant for an address may be on its way, beside the time for which routers hold it: they may be late by a stride.
+const FLIGHT_NS: i64 = 1_000_000 + STRIDE_MAX_NS;
 /// After a question for a neighbour, or its answer, was lost on a bad link, routers may give it up: three questions, a second apart.
 const AFTERMATH_NS: i64 = 5_000_000_000;
 
