@@ -7,8 +7,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// How long a message may be on its way while nothing is in trouble.
 const STAY_NS: i64 = 20_000_000;
-/// How long a frame that is meant for an address may be on its way, beside the time for which routers hold it: they may be late by a stride.
-const FLIGHT_NS: i64 = 1_000_000 + STRIDE_MAX_NS;
+/// How long a frame that is meant for an address may be on its way, beside the time for which routers hold it.
+const FLIGHT_NS: i64 = 1_000_000;
 /// After a question for a neighbour, or its answer, was lost on a bad link, routers may give it up: three questions, a second apart.
 const AFTERMATH_NS: i64 = 5_000_000_000;
 
@@ -99,9 +99,10 @@ impl Excuses {
     }
 
     /// Whether a frame that arrives now may have been sent to an Ethernet address that was another one's until then: it was on its way, or
-    /// the sender was not told.
-    pub fn may_be_meant_for(&self, until_ns: i64, now_ns: i64) -> bool {
-        let late_ns = self.until_ns(until_ns) - STAY_NS + FLIGHT_NS;
+    /// the sender was not told, or it answers a question from there, late by a stride.
+    pub fn may_be_meant_for(&self, until_ns: i64, now_ns: i64, contents: &Contents) -> bool {
+        let stride_ns = if matches!(contents, Contents::Neighbours) { STRIDE_MAX_NS } else { 0 };
+        let late_ns = self.until_ns(until_ns) - STAY_NS + FLIGHT_NS + stride_ns;
         let untold = self.silences.iter().chain(&self.ends).any(|&at_ns| at_ns >= until_ns - self.held_ns);
         now_ns <= late_ns || untold || self.is_rough(until_ns, now_ns)
     }

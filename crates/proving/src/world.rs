@@ -368,10 +368,11 @@ impl World {
         let now_ns = self.now_ns();
         let mut out = Vec::new();
         let former = bytes.get(..6).and_then(|mac| self.hosts[host].had_until_ns(mac.try_into().ok()?));
-        if let Some(until_ns) = former
-            && self.judge.excuses.may_be_meant_for(until_ns, now_ns)
-        {
-            self.lose(bytes); // it was on its way when the host got another address
+        if let Some(until_ns) = former {
+            let contents = self.bystander.look(bytes);
+            if self.judge.excuses.may_be_meant_for(until_ns, now_ns, &contents) {
+                self.judge.excuses.lose(now_ns, contents);
+            }
         }
         let received = match Frame::parse(bytes) {
             Ok(frame) => self.hosts[host].receive(now_ns, &frame, &mut out),
