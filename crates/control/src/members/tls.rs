@@ -156,7 +156,7 @@ impl Secure {
         self.send()?;
         match (len, came) {
             (0, _) if has_closed => Ok(Some(0)),
-            // Whoever cuts the connection off must not be able to shorten an answer.
+            // An attacker who cuts the connection off cannot shorten an answer.
             (0, Some(0)) => Err(ended()),
             (0, _) => Ok(None),
             (len, _) => Ok(Some(len)),
