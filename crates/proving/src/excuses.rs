@@ -2,7 +2,7 @@
 
 use crate::contents::Contents;
 use crate::message::Message;
-use crate::world::STRIDE_MAX_NS;
+use crate::pace::STRIDE_MAX_NS;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How long a message may be on its way while nothing is in trouble.

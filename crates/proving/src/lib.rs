@@ -15,6 +15,7 @@
 
 pub mod datagram;
 pub mod message;
+pub mod pace;
 
 pub mod contents;
 

@@ -8,6 +8,7 @@ use crate::link::{Link, Station};
 use crate::machine::Machine;
 use crate::message::Message;
 use crate::oracle::Judge;
+use crate::pace::STRIDE_MAX_NS;
 use crate::trace::Trace;
 use router::{Clock, Standing};
 use std::collections::BTreeMap;
@@ -17,9 +18,6 @@ use std::net::IpAddr;
 pub const ROUNDS: usize = 2_000;
 /// How much later.
 const LATER_NS: i64 = 1_000;
-/// While nothing moves, timers of routers may be late by so much, as on a busy machine: polling for frames that cannot come is
-/// most of what there is to skip.
-pub const STRIDE_MAX_NS: i64 = 5_000_000;
 /// Moments in which nothing moved before strides get longer.
 const QUIET: u32 = 8;
 /// Moments of a story, at most: every run ends.
