@@ -161,6 +161,7 @@ fn drive(worker: &mut Worker) {
             Turned::Blocked => sleep(worker, worker.patient_until_ns()),
         }
     }
+    worker.end_last_turn();
 }
 
 /// Notes that a worker runs on this thread.

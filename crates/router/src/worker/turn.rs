@@ -95,6 +95,15 @@ impl Worker {
         resume_unwind(panic)
     }
 
+    /// Does what the last turn before a stop left on the list because a grace period waited for it: these packets are between two elements,
+    /// and the call that stopped the driver came after they had set out. One turn's work at most, since the graph may have a loop.
+    pub(crate) fn end_last_turn(&mut self) {
+        let mut budget = DISPATCHES_PER_TURN;
+        while budget > 0 && self.running().run_list(&mut budget) == Some(Turned::Busy) {
+            self.reader.quiescent();
+        }
+    }
+
     /// Serves messages and what follows from them, but runs no task and no timer.
     pub(crate) fn serve(&mut self) -> Turned {
         self.core.now_ns = self.core.clock.now_ns();

@@ -5,6 +5,7 @@ mod toys;
 
 use clique_router as router;
 use router::{Call, Clock, HandlerError, HandlerErrorKind, Options, Router};
+use std::sync::atomic::{AtomicBool, Ordering};
 use toys::{build_with, classes, options, run};
 
 /// Packets of a batch leave together where they go the same way, in the order of the ways' first packets.
@@ -106,6 +107,30 @@ fn a_translation_lives_on_two_workers() {
         assert_eq!(router.call(Call::read("n.drop_reasons", "")).as_deref(), Ok(""));
         assert!(router.call(Call::read("rcu", "")).unwrap().contains("\nbytes_waiting "));
     }
+}
+
+/// A packet that stops the driver still arrives, also if a grace period ends the turn between its call and the next element.
+#[test]
+fn who_stops_the_driver_arrives() {
+    let config = "Source(20, STOP false) -> Trigger(20, stop) -> Ponder -> s :: Sink";
+    let is_over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !is_over.load(Ordering::Relaxed) {
+                rcu::Domain::global().synchronize();
+            }
+        });
+        let counts: Vec<_> = (0..20)
+            .map(|_| {
+                let options = Options { clock: Clock::real(), ..options(1, 8) };
+                let mut router = build_with(config, options).expect("a good configuration");
+                router.run();
+                router.call(Call::read("s.count", "")).expect("a count")
+            })
+            .collect();
+        is_over.store(true, Ordering::Relaxed);
+        assert!(counts.iter().all(|count| count == "20"), "{counts:?}");
+    });
 }
 
 /// Elements on two workers read each other's handlers, nested eleven deep, and no worker waits for ever; both at once.

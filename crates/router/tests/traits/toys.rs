@@ -93,6 +93,16 @@ impl Element for BackTee {
     }
 }
 
+/// Takes 2 ms for each batch, long enough for a grace period to ask the worker to come to an end.
+struct Ponder;
+
+impl Element for Ponder {
+    fn push(&mut self, cx: &mut Cx<'_>, _port: usize, batch: Batch) {
+        std::thread::sleep(Duration::from_millis(2));
+        cx.emit(0, batch);
+    }
+}
+
 struct Sink(u64);
 
 impl Element for Sink {
@@ -467,6 +477,7 @@ static CLASSES: &[Class] = &[
     Class::new("Everywhere", source).ports("0/1").processing("h/h").activity(Activity::PerWorker),
     Class::new("Say", say),
     Class::new("BackTee", |_| Ok(Box::new(BackTee))).ports("1/2").processing("h/h"),
+    Class::new("Ponder", |_| Ok(Box::new(Ponder))).processing("h/h"),
     Class::new("Sink", |_| Ok(Box::new(Sink(0)))).ports("1/0").processing("h/h"),
     Class::new("Trigger", trigger).processing("h/h"),
     Class::new("Valve", |_| Ok(Box::new(Valve(0)))).ports("1/-").processing("h/h"),
