@@ -72,27 +72,19 @@
 //! # See also
 //! KernelIPsec, ESPEncap, ESPDecap, IPReassembler, IPFragmenter
 
-use super::associations::{Limit, Sa};
-use super::cut;
+use super::associations::Sa;
 use super::early::{self, Early};
-use super::flow::Flow;
-use super::inbound::{self, Arrival, Kind};
-use super::outbound;
-use super::policies::{Rule, Slot, Spd, admits};
-use super::side_by_side::{self, AHEAD};
+use super::enter::View;
 use super::table::{Shared, Tables, Way};
-use super::too_big::TooBig;
-use super::{text, too_big};
-use elements_shared::ipsec_port::{Action, Change, Notice, Policy, Port, Refused};
-use packet::{BATCH_MAX, Batch, Packet};
-use rcu::Turn;
+use super::text;
+use elements_shared::ipsec_port::{Change, Policy, Port, Refused};
+use packet::{Batch, Packet};
 use router::{
     Class, Config, ConfigError, Cx, Element, HandlerResult, Handlers, Level, Merge, Metric, Outcome, Raw,
-    Residency, Verdict,
+    Residency,
 };
 use std::any::Any;
 use std::sync::Arc;
-use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 /// The class.
@@ -112,34 +104,33 @@ static ASSOCIATIONS: Metric =
     Metric::gauge("clique_ipsec_associations", "Security associations of the element.");
 static POLICIES: Metric = Metric::gauge("clique_ipsec_policies", "Security policies of the element.");
 
-/// ICMP errors in a second, at most.
-const ERRORS: u32 = 1000;
-/// How often an association is asked for while there is none.
-const ASK_AGAIN_NS: i64 = 1_000_000_000;
-const NO_POLICY: &str = "no policy";
-const UNKNOWN: &str = "no such association";
+/// Why a packet is dropped that no policy is for.
+pub(super) const NO_POLICY: &str = "no policy";
+/// Why ESP is dropped that waited for its association in vain.
+pub(super) const UNKNOWN: &str = "no such association";
 /// Timer: packets that wait are looked at.
-const WAITING: u32 = 0;
+pub(super) const WAITING: u32 = 0;
 /// How often that is done.
-const LOOK: Duration = Duration::from_millis(5);
+pub(super) const LOOK: Duration = Duration::from_millis(5);
 
-struct Ipsec {
+/// An instance: one of each worker, all with the same tables. [`super::leave`] and [`super::enter`] are what it does with packets.
+pub(super) struct Ipsec {
     shared: Arc<Shared>,
-    tables: Arc<Tables>,
+    pub(super) tables: Arc<Tables>,
     /// Whether this instance makes associations and policies of the arguments.
     is_first: bool,
     associations: Vec<Vec<String>>,
     policies: Vec<Policy>,
-    default_passes: bool,
-    mtu: usize,
-    copy_df: bool,
-    heeds_routers: bool,
-    nat_port: u16,
-    has_host: bool,
+    pub(super) default_passes: bool,
+    pub(super) mtu: usize,
+    pub(super) copy_df: bool,
+    pub(super) heeds_routers: bool,
+    pub(super) nat_port: u16,
+    pub(super) has_host: bool,
     /// Packets that wait for their associations.
-    early: Early<Packet>,
+    pub(super) early: Early<Packet>,
     /// The second that is counted, and the errors in it.
-    errors: (i64, u32),
+    pub(super) errors: (i64, u32),
 }
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
@@ -200,443 +191,6 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
 struct Handover {
     tables: Arc<Tables>,
     early: Early<Packet>,
-}
-
-/// What becomes of a packet from outside that is not let in.
-enum Other {
-    Early,
-    /// It is for the daemon of this machine.
-    Host,
-    /// It was only for an address translator on its way, or was about ESP and has been heeded.
-    Done,
-    Refused(&'static str),
-}
-
-/// What packets from outside are looked up in.
-#[derive(Clone, Copy)]
-struct View<'t> {
-    tables: &'t Tables,
-    policies: &'t Spd,
-    turn: Turn<'t>,
-}
-
-impl<'t> View<'t> {
-    fn of(tables: &'t Tables, turn: Turn<'t>) -> View<'t> {
-        View { tables, policies: tables.into.read(turn), turn }
-    }
-
-    /// The association that a packet names.
-    #[inline]
-    fn association(&self, arrival: &Arrival) -> Option<&'t Sa> {
-        let (spi, destination) = arrival.name()?;
-        self.tables.sad.find(spi, destination, self.turn)
-    }
-
-    /// The associations that the packets of a batch name, found side by side; and what they need of them is asked for.
-    fn associations(&self, arrivals: &[Option<Arrival>]) -> [Option<&'t Sa>; BATCH_MAX] {
-        let name = |at: usize| arrivals[at].as_ref().and_then(Arrival::name);
-        let found = self.tables.sad.find_all(arrivals.len(), name, self.turn);
-        let both = found.iter().zip(arrivals).filter_map(|both| Some(((*both.0)?, both.1.as_ref()?.low)));
-        side_by_side::ask_for_windows(both);
-        found
-    }
-}
-
-/// What a packet from outside contains that a policy is to let in: behind an association, if it was protected.
-#[derive(Clone, Copy)]
-struct Inner<'t> {
-    flow: Flow,
-    sa: Option<&'t Sa>,
-}
-
-/// Packets of one association that came one after the other, and their octets: they are counted together.
-#[derive(Default)]
-struct Came<'t> {
-    of: Option<&'t Sa>,
-    packets: u64,
-    bytes: u64,
-}
-
-impl<'t> Came<'t> {
-    #[inline]
-    fn add(&mut self, sa: &'t Sa, bytes: usize, tables: &Tables, cx: &Cx<'_>) {
-        if !self.of.is_some_and(|of| std::ptr::eq(of, sa)) {
-            self.count(tables, cx);
-            *self = Came { of: Some(sa), packets: 0, bytes: 0 };
-        }
-        (self.packets, self.bytes) = (self.packets + 1, self.bytes + bytes as u64);
-    }
-
-    #[inline]
-    fn count(&self, tables: &Tables, cx: &Cx<'_>) {
-        if let Some(sa) = self.of {
-            account(tables, sa, self.packets, self.bytes, cx);
-        }
-    }
-}
-
-/// What becomes of a packet of the protected side.
-#[derive(Clone, Copy)]
-enum Fate<'t> {
-    Protect(&'t Sa),
-    Settled(Verdict),
-}
-
-impl Ipsec {
-    /// What a policy, or that there is none, says of a packet of the protected side.
-    #[inline]
-    fn choose<'t>(&self, tables: &'t Tables, rule: Option<&'t Rule>, cx: &Cx<'t>, flow: &Flow) -> Fate<'t> {
-        let settled = |passes: bool, reason| {
-            Fate::Settled(if passes { Verdict::Output(0) } else { Verdict::Drop(reason) })
-        };
-        let Some(rule) = rule else { return settled(self.default_passes, NO_POLICY) };
-        let slot = match (&rule.policy.action, &rule.slot) {
-            (Action::Protect(_), Some(slot)) => slot,
-            (Action::Bypass, _) => return settled(true, ""),
-            _ => return settled(false, "the policy says discard"),
-        };
-        let found = match slot.is_by_packet() {
-            true => tables.between(&slot.template, flow, cx.turn()),
-            false => slot.current.read(cx.turn()).map(|entry| &*entry.0),
-        };
-        match found {
-            Some(sa) if sa.is_good(cx.now_ns()) => Fate::Protect(sa),
-            _ => {
-                ask(tables, slot, rule, cx, flow);
-                settled(false, "no association yet")
-            }
-        }
-    }
-
-    /// Packets of the protected side. First it is found out for all of them what becomes of them, so that packets of one association that follow
-    /// each other take their numbers, and are counted, together.
-    fn leave(&mut self, cx: &mut Cx<'_>, mut batch: Batch) {
-        let tables = self.tables.clone();
-        let spd = tables.out.read(cx.turn());
-        let mut ways = [Fate::Settled(Verdict::Drop("no IP packet")); BATCH_MAX];
-        let mut flows: [Option<Flow>; BATCH_MAX] = [None; BATCH_MAX];
-        let found = tables.are_many().then(|| {
-            flows.iter_mut().zip(batch.iter()).for_each(|(flow, packet)| *flow = Flow::of(packet.data()));
-            let found = spd.find_all(&flows[..batch.len()], cx.turn());
-            side_by_side::ask_for_current(&found, cx.turn());
-            found
-        });
-        let mut octets = [0; BATCH_MAX];
-        for (at, packet) in batch.iter_mut().enumerate() {
-            let (way, kept) = (&mut ways[at], &mut flows[at]);
-            let rule;
-            if let Some(found) = &found {
-                (rule, octets[at]) = (found[at], packet.len());
-            } else {
-                *kept = Flow::of(packet.data());
-                rule = kept.as_ref().and_then(|flow| spd.find(flow, cx.turn()));
-            }
-            let Some(flow) = kept.as_ref() else { continue };
-            *way = self.choose(&tables, rule, cx, flow);
-            if self.copy_df
-                && let Fate::Protect(sa) = *way
-                && let Some(mtu) = outbound::too_long(sa, sa.mtu(self.mtu, cx.now_ns()), flow, packet.data())
-            {
-                self.tell(cx, packet, mtu, sa);
-                *way = Fate::Settled(Verdict::Drop("too long for the tunnel"));
-            }
-        }
-        let ask_for_key = |at: usize| {
-            if found.is_some()
-                && let Some(Fate::Protect(sa)) = ways.get(at)
-            {
-                sa.prefetch_key(octets[at]);
-            }
-        };
-        (0..AHEAD).for_each(ask_for_key);
-        let (len, mut at, mut run) = (batch.len(), 0, Run::default());
-        cx.scatter(batch, |cx, packet| {
-            let (way, flow) = (ways[at], &flows[at]);
-            ask_for_key(at + AHEAD);
-            at += 1;
-            let (Fate::Protect(sa), Some(flow)) = (way, flow) else {
-                let Fate::Settled(verdict) = way else { return Verdict::Drop("no IP packet") };
-                return verdict;
-            };
-            if run.left == 0 {
-                let same = |way: &&Fate<'_>| matches!(way, Fate::Protect(other) if std::ptr::eq(*other, sa));
-                run.left = 1 + ways[at..len].iter().take_while(same).count();
-                run.next = sa.take_numbers(run.left);
-                (run.packets, run.bytes) = (0, 0);
-            }
-            let (number, bytes) = (run.next, packet.len());
-            (run.next, run.left) = (run.next + 1, run.left - 1);
-            let mut done = outbound::protect(sa, number, flow, packet, self.copy_df);
-            if done.is_ok() {
-                (run.packets, run.bytes) = (run.packets + 1, run.bytes + bytes as u64);
-                if let Some(mtu) = sa.said_mtu(cx.now_ns())
-                    && sa.destination.is_ipv6()
-                {
-                    done = cut::cut(cx, packet, mtu);
-                }
-            }
-            if run.left == 0 {
-                account(&tables, sa, run.packets, run.bytes, cx);
-            }
-            match done {
-                Ok(()) => Verdict::Output(0),
-                Err(reason) => {
-                    if number > sa.last_number() && sa.end() {
-                        expired(&tables, sa, true, cx);
-                    }
-                    Verdict::Drop(reason)
-                }
-            }
-        });
-    }
-
-    /// Tells the sender of a packet that it is too long.
-    #[cold]
-    fn tell(&mut self, cx: &mut Cx<'_>, packet: &Packet, mtu: usize, sa: &Sa) {
-        let second = cx.now_ns() / 1_000_000_000;
-        if self.errors.0 != second {
-            self.errors = (second, 0);
-        }
-        if self.errors.1 >= ERRORS {
-            return;
-        }
-        self.errors.1 += 1;
-        if let Some(answer) = too_big::answer(cx.pool(), packet.data(), mtu, sa.source) {
-            cx.emit_packet(1, answer);
-        }
-    }
-
-    /// Packets from outside. First all are decrypted, and then policies are asked, so that those of all can be looked up side by side.
-    fn enter(&mut self, cx: &mut Cx<'_>, mut batch: Batch) {
-        let tables = self.tables.clone();
-        let newest = tables.newest();
-        let (view, mut came) = (View::of(&tables, cx.turn()), Came::default());
-        let mut early = std::mem::take(&mut self.early);
-        if early.note(newest) {
-            self.look_again(cx, view, &mut early);
-        }
-        let mut arrivals = [None; BATCH_MAX];
-        for (arrival, packet) in arrivals.iter_mut().zip(batch.iter()) {
-            *arrival = Arrival::of(packet.data(), self.nat_port);
-        }
-        let found = tables.are_many().then(|| view.associations(&arrivals[..batch.len()]));
-        let ask_for_key = |at: usize| {
-            if let (Some(Some(sa)), Some(Some(arrival))) =
-                (found.as_ref().and_then(|found| found.get(at)), arrivals.get(at))
-            {
-                sa.prefetch_key(arrival.text);
-            }
-        };
-        (0..AHEAD).for_each(ask_for_key);
-        let mut inside: [Option<Inner<'_>>; BATCH_MAX] = [None; BATCH_MAX];
-        let (mut at, mut kept) = (0, 0);
-        batch.filter_map(|mut packet| {
-            let arrival = &arrivals[at];
-            let sa = match &found {
-                Some(found) => found[at],
-                None => arrival.as_ref().and_then(|arrival| view.association(arrival)),
-            };
-            ask_for_key(at + AHEAD);
-            at += 1;
-            match self.open(cx, view, &early, &mut came, arrival, sa, &mut packet) {
-                Ok(inner) => {
-                    inside[kept] = Some(inner);
-                    kept += 1;
-                    Some(packet)
-                }
-                Err(Other::Early) => wait(cx, &mut early, packet),
-                Err(other) => turn_away(cx, other, packet),
-            }
-        });
-        came.count(&tables, cx);
-        self.early = early;
-        self.check_all(cx, view, &inside[..kept], &mut batch);
-        cx.emit(1, batch);
-    }
-
-    /// Lets those in that have waited for their associations, and drops those that have waited in vain.
-    #[cold]
-    fn look_again(&self, cx: &mut Cx<'_>, view: View<'_>, early: &mut Early<Packet>) {
-        let mut came = Came::default();
-        early.again(cx.now_ns(), |early, mut packet, is_over| {
-            let arrival = Arrival::of(packet.data(), self.nat_port);
-            let sa = arrival.as_ref().and_then(|arrival| view.association(arrival));
-            let opened = self.open(cx, view, early, &mut came, &arrival, sa, &mut packet);
-            let admitted = opened
-                .and_then(|inner| self.check(inner, view.policies.find(&inner.flow, view.turn), &mut packet));
-            match admitted {
-                Ok(()) => cx.emit_packet(1, packet),
-                Err(Other::Early) if is_over => cx.drop(packet, UNKNOWN),
-                Err(Other::Early) => return Some(packet),
-                Err(other) => return turn_away(cx, other, packet),
-            }
-            None
-        });
-        came.count(view.tables, cx);
-    }
-
-    /// What a packet from outside contains: what was protected no longer is. A policy is to be asked yet.
-    #[inline]
-    #[allow(
-        clippy::too_many_arguments,
-        reason = "what a batch has in common, and what its packets have each"
-    )]
-    fn open<'t>(
-        &self,
-        cx: &Cx<'_>,
-        view: View<'t>,
-        early: &Early<Packet>,
-        came: &mut Came<'t>,
-        arrival: &Option<Arrival>,
-        sa: Option<&'t Sa>,
-        packet: &mut Packet,
-    ) -> Result<Inner<'t>, Other> {
-        let Some(Arrival { flow, kind, spi, .. }) = arrival else {
-            return Err(Other::Refused("no IP packet"));
-        };
-        let at = match *kind {
-            Kind::Esp(at) => at,
-            Kind::Ike if self.has_host => return Err(Other::Host),
-            // A receiver ignores it (RFC 3948, section 4).
-            Kind::KeepAlive => return Err(Other::Done),
-            Kind::Clear if self.heeds_routers && heed(cx, view, flow, packet.data()) => {
-                return Err(Other::Done);
-            }
-            Kind::Fragment => return Err(Other::Refused("a fragment of ESP")),
-            Kind::Ike | Kind::Clear => return Ok(Inner { flow: *flow, sa: None }),
-        };
-        if spi.is_none() {
-            return Err(Other::Refused("too short"));
-        }
-        let sa = sa.filter(|sa| !early.may_wait_for(sa.age)).ok_or(Other::Early)?;
-        // A sender that both ends have agreed to find at a port comes from there, and others from none.
-        if sa.ports.is_some() != (flow.protocol == wire::ip_proto::UDP) {
-            return Err(Other::Refused("in UDP, or not, against what was agreed"));
-        }
-        if !sa.is_good(cx.now_ns()) {
-            return Err(Other::Refused("the association is over"));
-        }
-        inbound::open(sa, flow, at, packet).map_err(Other::Refused)?;
-        came.add(sa, packet.len(), view.tables, cx);
-        let flow = Flow::of(packet.data()).ok_or(Other::Refused("no IP packet inside"))?;
-        Ok(Inner { flow, sa: Some(sa) })
-    }
-
-    /// Leaves those of a batch that policies let in.
-    #[inline]
-    fn check_all(&self, cx: &mut Cx<'_>, view: View<'_>, inside: &[Option<Inner<'_>>], batch: &mut Batch) {
-        let found = view.tables.are_many().then(|| {
-            let mut flows = [None; BATCH_MAX];
-            flows.iter_mut().zip(inside).for_each(|(flow, inner)| *flow = inner.map(|inner| inner.flow));
-            view.policies.find_all(&flows[..inside.len()], view.turn)
-        });
-        let mut at = 0;
-        batch.filter_map(|mut packet| {
-            let inner = inside[at]?;
-            let rule = match &found {
-                Some(found) => found[at],
-                None => view.policies.find(&inner.flow, view.turn),
-            };
-            at += 1;
-            match self.check(inner, rule, &mut packet) {
-                Ok(()) => Some(packet),
-                Err(other) => turn_away(cx, other, packet),
-            }
-        });
-    }
-
-    /// Whether a rule, or that there is none, lets a packet in that was protected by an association, or by none.
-    #[inline]
-    fn check(&self, inner: Inner<'_>, rule: Option<&Rule>, packet: &mut Packet) -> Result<(), Other> {
-        match rule {
-            Some(rule) => admits(rule, inner.sa).map_err(Other::Refused)?,
-            // What is protected although no policy says so was not agreed on.
-            None if self.default_passes && inner.sa.is_none() => {}
-            None => return Err(Other::Refused(NO_POLICY)),
-        }
-        if inner.sa.is_none() {
-            inbound::mark(packet);
-        }
-        Ok(())
-    }
-}
-
-/// A packet from outside goes another way than in.
-#[inline]
-fn turn_away(cx: &mut Cx<'_>, other: Other, packet: Packet) -> Option<Packet> {
-    match other {
-        Other::Host => cx.emit_packet(2, packet),
-        Other::Refused(reason) => cx.drop(packet, reason),
-        Other::Early | Other::Done => drop(packet),
-    }
-    None
-}
-
-/// Whether a packet is what a router says of ESP that an association has sent; it is heeded.
-#[inline]
-fn heed(cx: &Cx<'_>, view: View<'_>, flow: &Flow, packet: &[u8]) -> bool {
-    too_big::read(flow, packet).is_some_and(|said| heed_router(cx, view, said))
-}
-
-#[cold]
-fn heed_router(cx: &Cx<'_>, view: View<'_>, said: TooBig) -> bool {
-    let Some((sa, is_shorter)) = view.tables.heed(&said, view.turn, cx.now_ns()) else { return false };
-    if is_shorter {
-        let (name, to, mtu) = (cx.name(), sa.destination, sa.mtu(usize::MAX, cx.now_ns()));
-        cx.info().events.publish(&format!("ipsec {name} mtu {mtu} {to} 0x{:08x}", sa.spi));
-    }
-    true
-}
-
-/// Lets a packet wait for its association, if there is room.
-#[cold]
-fn wait(cx: &mut Cx<'_>, early: &mut Early<Packet>, packet: Packet) -> Option<Packet> {
-    match early.push(cx.now_ns() + early::PATIENCE_NS, packet) {
-        Ok(()) if !cx.timers().is_set(WAITING) => cx.timers().after(WAITING, LOOK),
-        Ok(()) => {}
-        Err(packet) => cx.drop(packet, UNKNOWN),
-    }
-    None
-}
-
-/// Numbers that were taken for packets that follow each other.
-#[derive(Default)]
-struct Run {
-    next: u64,
-    left: usize,
-    packets: u64,
-    bytes: u64,
-}
-
-#[inline]
-fn account(tables: &Tables, sa: &Sa, packets: u64, bytes: u64, cx: &Cx<'_>) {
-    if let Some(limit) = sa.account(packets, bytes, cx.now_ns()) {
-        expired(tables, sa, limit == Limit::Hard, cx);
-    }
-}
-
-#[cold]
-fn expired(tables: &Tables, sa: &Sa, hard: bool, cx: &Cx<'_>) {
-    tables.notice(Notice::Expired { destination: sa.destination, spi: sa.spi, hard });
-    let limit = if hard { "hard" } else { "soft" };
-    let (name, spi) = (cx.name(), sa.spi);
-    cx.info().events.publish(&format!("ipsec {name} expired {limit} {} 0x{spi:08x}", sa.destination));
-}
-
-/// Asks for an association, now and then.
-#[cold]
-fn ask(tables: &Tables, slot: &Slot, rule: &Rule, cx: &Cx<'_>, flow: &Flow) {
-    let (now, asked) = (cx.now_ns(), slot.asked_ns.load(Relaxed));
-    if now.saturating_sub(asked) < ASK_AGAIN_NS
-        || slot.asked_ns.compare_exchange(asked, now, Relaxed, Relaxed).is_err()
-    {
-        return;
-    }
-    let (policy, priority) = (rule.policy.selector, rule.policy.priority);
-    let template = slot.wanted(flow);
-    tables.notice(Notice::Wanted { template, packet: flow.selector(), policy, priority });
-    let (name, from, to) = (cx.name(), template.source, template.destination);
-    cx.info().events.publish(&format!("ipsec {name} wanted {from} {to} reqid {}", template.reqid));
 }
 
 impl Element for Ipsec {

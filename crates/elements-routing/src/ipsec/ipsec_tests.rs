@@ -1,3 +1,4 @@
+use super::super::too_big;
 use super::*;
 use crate::testing::{build, errors, send, send_singly};
 use elements_testing::{ip6_samples, samples};
