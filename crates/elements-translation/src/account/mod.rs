@@ -5,6 +5,7 @@
 
 #[cfg(test)]
 mod decoder;
+mod discards;
 mod events;
 mod flow_exporter;
 mod format;

@@ -1,4 +1,4 @@
-//! Samples packets at random, and reports them by sFlow version 5.
+//! Samples packets at random, and reports them by sFlow version 5; on request also packets that are dropped.
 //!
 //! ```click
 //! SFlowAgent(N, AGENT [, KEYWORDS])
@@ -10,6 +10,10 @@
 //!
 //! Packets whose network header is where their data begins are reported as IPv4 or IPv6 packets, all others as Ethernet
 //! frames. Interfaces are not known but by IFINDEX. There are no samples of counters.
+//!
+//! With DROPS, output 1 also emits notifications of packets that any element of the worker drops, each with its reason as a code of
+//! sFlow's `drop_reason` and the packet's first bytes; how many more were dropped is told with them. One SFlowAgent of a router can have DROPS: of
+//! two, each would get some of them.
 //!
 //! Each worker samples its own packets, and is a sub-agent of its own. When the configuration is replaced, samples and
 //! counts move to an SFlowAgent of the same name.
@@ -24,12 +28,14 @@
 //! - `SUB_AGENT` (integer, default 0): the number of worker 0's sub-agent; others have the numbers that follow. Elements with the
 //!   same AGENT need numbers that differ.
 //! - `LENGTH` (integer from 1200 to 8192, default 1400): the maximum number of bytes of a datagram.
+//! - `DROPS` (integer up to 1000, default 0): how many dropped packets each worker reports in a second, at most.
 //!
 //! # Handlers
 //! - `count` (read): packets that passed.
 //! - `samples` (read): packets that were sampled.
+//! - `discards` (read): packets that were dropped and reported.
 //! - `datagrams` (read): datagrams that were emitted.
-//! - `dropped` (read): samples that were not emitted, because there was no buffer.
+//! - `dropped` (read): samples and reports of dropped packets that were not emitted, because there was no buffer.
 //!
 //! # Example
 //! ```click
@@ -43,6 +49,7 @@
 //! # See also
 //! FlowExporter, RandomSample, ToSocket
 
+use super::discards::{self, Head};
 use super::numbers::{Known, Number, Numbers};
 use packet::{Batch, Packet};
 use router::{
@@ -63,10 +70,16 @@ pub(crate) const CLASS: Class = Class::new("SFlowAgent", create)
 
 /// How long a sample waits for others, at most.
 const WAIT: Duration = Duration::from_millis(500);
+/// How often dropped packets are looked at.
+const LOOK: Duration = Duration::from_millis(500);
+/// Timers: samples have waited; dropped packets are looked at.
+const WAITED: u32 = 0;
+const DISCARDS: u32 = 1;
 const VERSION: u32 = 5;
 /// Kinds of samples, of their records, and of the headers in those: `flow_sample`, `sampled_header`, `header_protocol` of the specification
 /// (sflow.org, sflow_version_5.txt).
 const FLOW_SAMPLE: u32 = 1;
+const DISCARDED_PACKET: u32 = 5;
 const SAMPLED_HEADER: u32 = 1;
 const ETHERNET: u32 = 1;
 const IPV4: u32 = 11;
@@ -83,7 +96,11 @@ struct Course {
     boot_ms: i64,
     packets: u64,
     samples: u64,
-    /// Samples that were lost.
+    /// Dropped packets that were reported.
+    discards: u64,
+    /// Dropped packets that were not.
+    untold: u64,
+    /// Samples and reports that were lost.
     lost: u64,
     datagrams: u64,
     /// Datagrams with their numbers, those that were lost among them.
@@ -98,6 +115,10 @@ struct SFlowAgent {
     /// Bytes of a packet in a sample, at most.
     header: usize,
     longest: usize,
+    /// Dropped packets that are reported at a time, at most.
+    drops: usize,
+    /// Packets that the worker had dropped when it was asked last.
+    dropped: u64,
     /// Packets up to the next sample, this one included.
     skip: u32,
     course: Course,
@@ -109,7 +130,7 @@ struct SFlowAgent {
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     let (mut n, mut agent, mut header, mut longest) = (0u32, String::new(), 128usize, 1400usize);
-    let (mut interface, mut sub_agent) = (0u32, 0u32);
+    let (mut interface, mut sub_agent, mut drops) = (0u32, 0u32, 0usize);
     config
         .args()
         .required("N", &mut n)
@@ -118,6 +139,7 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         .keyword("IFINDEX", &mut interface)
         .keyword("SUB_AGENT", &mut sub_agent)
         .keyword("LENGTH", &mut longest)
+        .keyword("DROPS", &mut drops)
         .finish()?;
     let scope = config.scope();
     let v4 = <Ipv4Addr as router::FromArg>::from_arg(&agent, scope).map(IpAddr::V4);
@@ -132,6 +154,9 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     if !(1200..=8192).contains(&longest) {
         return Err("LENGTH is from 1200 to 8192".into());
     }
+    if drops > 1000 {
+        return Err("DROPS is at most 1000".into());
+    }
     let sub_agent = sub_agent.wrapping_add(config.worker() as u32);
     let (course, waiting) = (Course::default(), Vec::with_capacity(longest));
     let skip = 1;
@@ -142,6 +167,8 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         interface,
         header,
         longest,
+        drops: drops.div_ceil(2),
+        dropped: 0,
         skip,
         course,
         numbers: config.shared(|| Ok(Numbers::default()))?,
@@ -151,6 +178,14 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
 }
 
 impl SFlowAgent {
+    /// Wants to see what the worker drops from now on.
+    fn watch_drops(&mut self, cx: &mut Cx<'_>) {
+        if self.drops > 0 {
+            (_, self.dropped) = cx.take_drops(self.drops);
+            cx.timers().after(DISCARDS, LOOK);
+        }
+    }
+
     /// How many packets until the next sample: N on average, so that no pattern of packets hides from the samples.
     fn draw(&mut self, cx: &mut Cx<'_>) {
         self.skip = cx.rng().u32(1..2 * self.n);
@@ -176,46 +211,69 @@ impl SFlowAgent {
             self.course.packets += 1;
             self.course.samples += 1;
             self.draw(cx);
-            self.write(cx, packet);
+            self.report(cx, packet);
         }
     }
 
     /// Puts a sample behind those that wait.
-    fn write(&mut self, cx: &mut Cx<'_>, packet: &Packet) {
-        let bytes = &packet.data()[..packet.len().min(self.header)];
-        let padded = bytes.len().next_multiple_of(4);
-        if HEADER + self.waiting.len() + SAMPLE + padded > self.longest {
+    fn report(&mut self, cx: &mut Cx<'_>, packet: &Packet) {
+        let head = Head::of(packet);
+        self.make_room(cx, &head);
+        let Course { samples, packets, lost, .. } = self.course;
+        let source = self.interface & 0xff_ffff;
+        // Where it leaves is not known yet.
+        let about = [samples as u32, source, self.n, packets as u32, lost as u32, self.interface, 0];
+        self.write(FLOW_SAMPLE, about, &head);
+    }
+
+    /// Puts what the worker has dropped behind those that wait.
+    fn report_discards(&mut self, cx: &mut Cx<'_>) {
+        let (seen, all) = cx.take_drops(self.drops);
+        self.course.untold += all.saturating_sub(self.dropped).saturating_sub(seen.len() as u64);
+        self.dropped = all;
+        for (reason, view) in &seen {
+            let head = Head::seen(view);
+            self.make_room(cx, &head);
+            self.course.discards += 1;
+            let Course { discards, untold, lost, .. } = self.course;
+            let (sources, source) = (0, self.interface); // interfaces
+            let (unreported, code) = (untold + lost, discards::code(reason));
+            let about = [discards as u32, sources, source, unreported as u32, self.interface, 0, code];
+            self.write(DISCARDED_PACKET, about, &head);
+        }
+    }
+
+    /// How many bytes of a packet are reported.
+    fn cut(&self, head: &Head<'_>) -> usize {
+        head.bytes.len().min(self.header)
+    }
+
+    /// Sends what waits if a report of this packet does not fit behind it.
+    fn make_room(&mut self, cx: &mut Cx<'_>, head: &Head<'_>) {
+        if HEADER + self.waiting.len() + SAMPLE + self.cut(head).next_multiple_of(4) > self.longest {
             self.send(cx);
         }
         if self.waiting.is_empty() {
-            cx.timers().after(0, WAIT);
+            cx.timers().after(WAITED, WAIT);
         }
-        let protocol = match (packet.network_offset(), bytes.first().map(|first| first >> 4)) {
-            (Some(0), Some(4)) => IPV4,
-            (Some(0), Some(6)) => IPV6,
+    }
+
+    /// Puts a report of a kind, and what it says about the packet, behind those that wait.
+    fn write(&mut self, kind: u32, about: [u32; 7], head: &Head<'_>) {
+        let bytes = &head.bytes[..self.cut(head)];
+        let padded = bytes.len().next_multiple_of(4);
+        let protocol = match (head.is_network, bytes.first().map(|first| first >> 4)) {
+            (true, Some(4)) => IPV4,
+            (true, Some(6)) => IPV6,
             _ => ETHERNET,
         };
         let record = 16 + padded as u32;
-        let source = self.interface & 0xff_ffff;
-        let words = [
-            FLOW_SAMPLE,
-            32 + 8 + record,
-            self.course.samples as u32,
-            source,
-            self.n,
-            self.course.packets as u32,
-            self.course.lost as u32,
-            self.interface,
-            0, // where it leaves is not known yet
-            1, // records
-            SAMPLED_HEADER,
-            record,
-            protocol,
-            packet.len() as u32,
-            0, // nothing was stripped
-            bytes.len() as u32,
-        ];
-        self.waiting.extend(words.iter().flat_map(|word| word.to_be_bytes()));
+        let (records, stripped) = (1, 0);
+        let before = [kind, 32 + 8 + record];
+        let behind =
+            [records, SAMPLED_HEADER, record, protocol, head.len as u32, stripped, bytes.len() as u32];
+        let words = before.iter().chain(&about).chain(&behind);
+        self.waiting.extend(words.flat_map(|word| word.to_be_bytes()));
         self.waiting.extend(bytes);
         self.waiting.resize(self.waiting.len() + padded - bytes.len(), 0);
         self.waiting_count += 1;
@@ -273,6 +331,7 @@ impl Element for SFlowAgent {
     fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
         self.course.boot_ms = cx.now_ns() / 1_000_000;
         self.draw(cx);
+        self.watch_drops(cx);
         Ok(())
     }
 
@@ -292,8 +351,13 @@ impl Element for SFlowAgent {
         Some(Verdict::Pass)
     }
 
-    fn timer(&mut self, cx: &mut Cx<'_>, _key: u32) {
-        self.send(cx);
+    fn timer(&mut self, cx: &mut Cx<'_>, key: u32) {
+        if key == DISCARDS {
+            self.report_discards(cx);
+            cx.timers().after(DISCARDS, LOOK);
+        } else {
+            self.send(cx);
+        }
     }
 
     fn explain(&self, _look: &Look<'_>, _port: usize, _packet: &mut Packet) -> Option<Decision> {
@@ -317,20 +381,28 @@ impl Element for SFlowAgent {
         course.packets += old.packets;
         course.samples += old.samples;
         course.datagrams += old.datagrams;
+        course.discards += old.discards;
+        course.untold += old.untold;
         course.lost += old.lost;
         if sub_agent == self.sub_agent && HEADER + waiting.len() <= self.longest {
             self.waiting.extend(waiting);
             self.waiting_count = count;
-            cx.timers().after(0, WAIT);
+            cx.timers().after(WAITED, WAIT);
         } else {
             course.lost += u64::from(count);
         }
+    }
+
+    /// Elements have taken over what they had dropped.
+    fn taken_over(&mut self, cx: &mut Cx<'_>) {
+        self.watch_drops(cx);
     }
 
     fn handlers(&self, h: &mut Handlers) {
         type S = SFlowAgent;
         h.read("count", |e: &mut S, _| e.course.packets).merged(Merge::Sum).measures(&metric::PACKETS);
         h.read("samples", |e: &mut S, _| e.course.samples).merged(Merge::Sum);
+        h.read("discards", |e: &mut S, _| e.course.discards).merged(Merge::Sum);
         h.read("datagrams", |e: &mut S, _| e.course.datagrams).merged(Merge::Sum);
         h.read("dropped", |e: &mut S, _| e.course.lost).merged(Merge::Sum);
     }
@@ -412,6 +484,38 @@ mod tests {
         }
     }
 
+    /// What any element drops is reported with the reason's code, not more than DROPS in a second, and the rest is counted.
+    #[test]
+    fn dropped_packets_are_reported() {
+        let packet = udp(([10, 0, 0, 1], 5), ([192, 0, 2, 1], 6), &[7; 90]);
+        let config = format!(
+            "RatedSource(DATA \\<{}>, RATE 100, LIMIT 300) -> MarkIPHeader -> q :: Queue(5) -> Unqueue(ACTIVE false) -> Discard;
+             Idle -> s :: SFlowAgent(1, 192.0.2.9, HEADER 33, IFINDEX 3, DROPS 10) -> Discard;
+             s[1] -> Print(m, -1) -> Discard; Script(wait 5, stop)",
+            hex(&packet)
+        );
+        let mut router = run(&config, 32);
+        let (mut told, mut last) = (0, 0);
+        for words in &datagrams(&router) {
+            let mut rest = &words[7..];
+            for _ in 0..words[6] {
+                let (one, behind) = rest.split_at(2 + rest[1] as usize / 4);
+                told += 1;
+                // Kind, number, source, interfaces, reason, records; then the header's kind, length, and bytes.
+                assert_eq!([one[0], one[2], one[3], one[4]], [5, told, 0, 3]);
+                assert_eq!(one[6..12], [3, 0, 259, 1, 1, 16 + 36]);
+                assert_eq!(one[12..16], [11, packet.len() as u32, 0, 33]);
+                assert_eq!(one[16].to_be_bytes(), packet[..4]);
+                (rest, last) = (behind, one[5]);
+            }
+        }
+        let mut read = |path: &str| router.call(Call::read(path, "")).unwrap();
+        assert_eq!((read("q.drops"), read("s.discards")), ("295".to_owned(), told.to_string()));
+        // Seven looks of half a second, five packets each; the last tells of all before the seventh.
+        assert!((30..=35).contains(&told), "{told}");
+        assert!(last + told <= 295 && last > 200, "{last} + {told}");
+    }
+
     /// About one in N, whatever the batches; the pool says how many packets there were; datagrams are not too long.
     #[test]
     fn about_one_in_n() {
@@ -468,6 +572,7 @@ mod tests {
             ("10, nowhere", "AGENT: expected an IP address"),
             ("10, 192.0.2.1, HEADER 5000", "HEADER is from 14 to 1024"),
             ("10, 192.0.2.1, LENGTH 100", "LENGTH is from 1200 to 8192"),
+            ("10, 192.0.2.1, DROPS 1001", "DROPS is at most 1000"),
         ] {
             let said = errors(&format!("Idle -> s :: SFlowAgent({arguments}) -> Discard; s[1] -> Discard"));
             assert!(said.contains(error), "{said}");

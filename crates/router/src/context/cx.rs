@@ -3,8 +3,10 @@
 use crate::chance::secret::Unguessable;
 use crate::context::core::{Core, NOWHERE};
 use crate::context::verdict::Verdict;
+use crate::context::watch::Wanted;
 use crate::context::work::Work;
 use crate::shared::info::Info;
+use crate::shared::observing::View;
 use crate::shared::record::Level;
 use packet::{Batch, Packet, Pool};
 use rcu::Turn;
@@ -118,6 +120,17 @@ impl<'t> Cx<'t> {
     #[inline(never)]
     fn is_new(&self, reason: &'static str) -> bool {
         !self.core.drops[self.core.here as usize].iter().any(|(known, _)| *known == reason)
+    }
+
+    /// The packets that elements of this worker have dropped since an element asked last, with the reasons, and how many they have dropped in
+    /// all. The next `most` of them are kept for the next call. For one element of a router, which asks now and then: what one has got is
+    /// gone for another.
+    pub fn take_drops(&mut self, most: usize) -> (Vec<(&'static str, View)>, u64) {
+        let wanted = Wanted { left: most, seen: Vec::with_capacity(most) };
+        self.core.watch.drops |= most > 0;
+        let seen = std::mem::replace(&mut self.core.watch.wanted, wanted).seen;
+        let all = self.core.drops.iter().flatten().map(|(_, packets)| packets).sum();
+        (seen, all)
     }
 
     /// Counts drops of packets that never were in a buffer.

@@ -11,7 +11,11 @@ impl Core {
     pub(crate) fn look_at_drop(&mut self, packet: &Packet, reason: &'static str) {
         let (here, now_ns) = (self.here as usize, self.clock.now_ns());
         let watch = &mut self.watch;
-        if watch.drops && watch.trace.is_none() && now_ns >= watch.drops_until_ns {
+        if watch.wanted.left > 0 {
+            watch.wanted.left -= 1;
+            watch.wanted.seen.push((reason, View::of(packet, now_ns)));
+        }
+        if watch.drops && watch.trace.is_none() && watch.wanted.left == 0 && now_ns >= watch.drops_until_ns {
             watch.drops = false;
         }
         if let Some(samples) = watch.samples.get_mut(here) {

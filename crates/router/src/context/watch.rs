@@ -13,6 +13,13 @@ pub(crate) const FRESH_NS: i64 = 2_000_000_000;
 /// A packet that was dropped, as an example of its reason.
 pub(crate) type Sample = (&'static str, View);
 
+/// Dropped packets that an element has asked for, and how many more it wants.
+#[derive(Default)]
+pub(crate) struct Wanted {
+    pub(crate) left: usize,
+    pub(crate) seen: Vec<Sample>,
+}
+
 /// What a worker notes.
 pub(crate) struct Watch {
     /// The first turn that is looked at again; 0 where each one is.
@@ -30,6 +37,8 @@ pub(crate) struct Watch {
     pub(crate) drops_until_ns: i64,
     /// Dropped packets, one for each element and reason.
     pub(crate) samples: Vec<Vec<Sample>>,
+    /// What an element wants to see of dropped packets.
+    pub(crate) wanted: Wanted,
     /// What each element has cost in the turns that were looked at.
     pub(crate) costs: Vec<Cost>,
     pub(crate) turns: u64,
@@ -47,6 +56,7 @@ impl Watch {
             drops: false,
             drops_until_ns: 0,
             samples: vec![Vec::new(); elements],
+            wanted: Wanted::default(),
             costs: vec![Cost::default(); elements],
             turns: 0,
         }
