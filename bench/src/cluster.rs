@@ -2,6 +2,7 @@
 //! many ports does against theory; what ways of keeping order are worth.
 
 mod nodes;
+mod rb4;
 
 use crate::machine::Machine;
 use cluster::choice::{Chooser, OrderPolicy, Scheme, Settings};
@@ -49,6 +50,7 @@ enum Part {
     Orders,
     Flowlets,
     Scale,
+    Rb4,
 }
 
 const LINE_RATE: u64 = 10_000_000_000;
@@ -72,6 +74,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), String> {
     if wanted(Part::Scale) {
         figures.extend(scale(arguments)?);
     }
+    if wanted(Part::Rb4) {
+        figures.extend(rb4::figures(arguments)?);
+    }
     if arguments.json {
         let report = json!({ "machine": Machine::here(), "figures": figures });
         println!("{}", serde_json::to_string_pretty(&report).map_err(|error| error.to_string())?);
@@ -82,7 +87,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), String> {
             .as_object()
             .into_iter()
             .flatten()
-            .filter(|(name, _)| !["name", "report"].contains(&name.as_str()))
+            .filter(|(name, value)| !["name", "report"].contains(&name.as_str()) && !value.is_null())
             .map(|(name, value)| format!("{name} {}", text(value)))
             .collect();
         println!("{:<44} {}", figure["name"].as_str().unwrap_or_default(), words.join(", "));
@@ -94,6 +99,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), String> {
 fn text(value: &Value) -> String {
     let of = |name: &str| value[name].as_f64().unwrap_or_default();
     match value {
+        Value::Object(of) if of.contains_key("p50") => {
+            let of = |name: &str| of[name].as_f64().unwrap_or_default();
+            format!("{:.2} / {:.2} / {:.2} / {:.2}", of("p50"), of("p90"), of("p99"), of("max"))
+        }
         Value::Object(_) => format!("{:.2} ({:.2} to {:.2})", of("median"), of("least"), of("most")),
         _ => value.to_string(),
     }

@@ -226,7 +226,34 @@ fn lpm_reports_lookups_changes_and_steps() {
 fn cluster_reports_all_rows() {
     let figures = figures("cluster");
     // Seven costs; four roles of nodes with two sizes; a simulated cluster with two matrices; six orders, two sizes with two
-    // matrices each; flowlets and single packets at two loads with two matrices.
-    assert_eq!(figures.len(), 7 + 8 + 2 + 6 + 4 + 8);
+    // matrices each; flowlets and single packets at two loads with two matrices; RB4.
+    assert_eq!(figures.len(), 7 + 8 + 2 + 6 + 4 + 8 + RB4_ROWS);
     assert!(figures[..7].iter().all(|figure| figure["ns"].as_f64() > Some(0.0)));
+}
+
+/// Ten loss-free rates, latency at three loads of each; four roles with three sizes; four orders; four nodes over one with two matrices.
+const RB4_ROWS: usize = 10 + 10 * 3 + 12 + 4 + 2;
+
+/// Nodes forward, in order where they are told to, and take time for it; a hop is shorter than the way.
+#[test]
+fn rb4_is_measured_with_running_nodes() {
+    let report = tiny(&["cluster", "--only", "rb4"]);
+    let figures = report["figures"].as_array().expect("figures");
+    assert_eq!(figures.len(), RB4_ROWS);
+    let of = |begin: &str| -> Vec<&serde_json::Value> {
+        let is =
+            |figure: &&serde_json::Value| figure["name"].as_str().is_some_and(|name| name.starts_with(begin));
+        figures.iter().filter(is).collect()
+    };
+    assert!(of("rb4 rate: ").iter().all(|rate| rate["packets_per_s"]["median"].as_f64() > Some(1e4)));
+    assert!(of("rb4 cost: ").iter().all(|cost| cost["node_ns"]["median"].as_f64() > Some(0.0)));
+    for latency in of("rb4 latency: mesh") {
+        let p50 = |column: &str| latency[column]["p50"].as_f64();
+        assert!(p50("egress_us") > Some(0.0) && p50("across_us") > p50("egress_us"), "{latency}");
+    }
+    let orders = of("rb4 order: ");
+    let percent = |at: usize| orders[at]["percent"]["median"].as_f64();
+    // Classic VLB, Direct, flowlet, strict.
+    assert!(percent(0) > Some(0.0) && percent(1) > Some(0.0), "{orders:?}");
+    assert_eq!(percent(3), Some(0.0));
 }

@@ -196,7 +196,7 @@ pub(super) fn figures(arguments: &Arguments) -> Result<Vec<Value>, String> {
 }
 
 /// A cluster whose ports bring nearly as much as its processors can do.
-fn scaled(nodes: usize, matrix: Matrix, service: Service, alone_ns: u32) -> Result<Value, String> {
+pub(super) fn scaled(nodes: usize, matrix: Matrix, service: Service, alone_ns: u32) -> Result<Value, String> {
     let balanced = if matrix == Matrix::Uniform { 0 } else { service.intermediate_ns };
     let each_ns = f64::from(service.ingress_ns + service.egress_ns + balanced);
     let line_rate = (64.0 * 8.0 * 1e9 / each_ns) as u64;

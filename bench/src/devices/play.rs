@@ -16,7 +16,7 @@ const PORT: usize = 36;
 /// Where the time is at which a frame was sent, behind the UDP header.
 const TIME: usize = 42;
 /// A mix of sizes as it is usual on the Internet: seven short, four middling, one long.
-const IMIX: [usize; 12] = [64, 64, 594, 64, 64, 594, 64, 1518, 64, 594, 64, 594];
+pub(crate) const IMIX: [usize; 12] = [64, 64, 594, 64, 64, 594, 64, 1518, 64, 594, 64, 594];
 
 /// Sizes, with the four bytes that hardware adds, in the order in which they are sent.
 pub(super) fn sizes(name: &str) -> Result<Vec<usize>, String> {

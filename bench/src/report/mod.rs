@@ -18,6 +18,7 @@ use depth::Depth;
 use kept::{Account, Kept, Results, raw};
 use serde::Serialize;
 use serde_json::Value;
+pub(crate) use show::PUBLISHED;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Instant;

@@ -8,6 +8,7 @@ pub(super) mod section;
 
 use super::kept::Results;
 use super::plot::number;
+pub(crate) use section::PUBLISHED;
 use section::{Section, bar, flat, list};
 use serde_json::Value;
 

@@ -160,6 +160,26 @@ pub(super) fn cluster(value: &Value) -> Section {
             text(&figure["of_one_alone"]),
         ])
     });
+    let mut rb4 = Table::new(
+        "RB4 with the nodes that are shipped, in memory, a processor a node in virtual time",
+        &["what", "Gbit/s", "a core", "the paper's"],
+    );
+    begins("rb4 rate: ").for_each(|figure| {
+        let cells = ["gbps", "gbps_per_core", "published_gbps"].map(|name| text(&figure[name]));
+        rb4.row([vec![text(&figure["name"])[10..].to_owned()], cells.into()].concat());
+    });
+    let mut rb4_order = Table::new(
+        "Packets out of order on running nodes (section 6.2)",
+        &["order", "percent", "99 % latency, us", "the paper's percent"],
+    );
+    begins("rb4 order: ").for_each(|figure| {
+        rb4_order.row([
+            text(&figure["name"])[11..].to_owned(),
+            super::section::spread(&figure["percent"]),
+            text(&figure["across_us"]["p99"]),
+            text(&figure["published_percent"]),
+        ])
+    });
     let published = &PUBLISHED["routebricks"];
     let paragraph = format!(
         "RB4, four servers: {} Gbit/s of 64-byte packets, {} Gbit/s of a trace; {} % out of order with flowlets, {} % without.",
@@ -176,7 +196,7 @@ pub(super) fn cluster(value: &Value) -> Section {
             &paragraph,
             "Costs are measured on this machine's processor; rates of clusters come from the simulator fed with them, and are labelled so.",
         ],
-        vec![roles, order, scale],
+        vec![rb4, rb4_order, roles, order, scale],
         vec![super::section::one_series("A packet's cost by role", "ns", rows)],
     )
 }

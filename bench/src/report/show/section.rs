@@ -36,7 +36,7 @@ impl Table {
 }
 
 /// The figures of the papers, as published.
-pub(in crate::report) static PUBLISHED: LazyLock<Value> =
+pub(crate) static PUBLISHED: LazyLock<Value> =
     LazyLock::new(|| serde_json::from_str(include_str!("../published.json")).unwrap_or_default());
 
 pub(in crate::report) fn section(text: &[&str], tables: Vec<Table>, charts: Vec<String>) -> Section {

@@ -1,0 +1,228 @@
+//! A router whose turns are timed, with interfaces in memory.
+
+use crate::assembly;
+use device::memory::{Config as InterfaceConfig, Feed, Interface, Interfaces, RxQueue, TapConfig};
+use packet::Kind;
+use router::{
+    Call, Class, Classes, Clock, Config, ConfigError, Cx, Element, Log, Options, Resources, Router,
+};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// A node as it is shipped.
+const SHIPPED: &str = include_str!("../../../../conf/cluster-node.click");
+/// A router that is no part of a cluster.
+const ALONE: &str = include_str!("alone.click");
+/// Frames that a node takes from an interface in a turn, at most.
+pub(super) const BURST: usize = 32;
+/// A turn that takes longer was not the node's: another program had the processor.
+const INTERRUPTED_NS: u64 = 100_000;
+
+/// Takes a burst from an interface in memory each turn. FromMemory does so for as long as there is something, in up to 128 steps a turn;
+/// here frames of the next step come when their time has.
+const FROM_CABLE: Class = Class::new("FromCable", from_cable).ports("0/1").processing("/h");
+
+struct FromCable {
+    interface: Arc<Interface>,
+    queue: Option<RxQueue>,
+}
+
+fn from_cable(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
+    let mut name = String::new();
+    config.args().required("DEVNAME", &mut name).finish()?;
+    let interface = config.resource::<Interfaces>().and_then(|all| all.get(&name));
+    let interface = interface.ok_or_else(|| format!("no interface '{name}' in memory"))?;
+    Ok(Box::new(FromCable { interface, queue: None }))
+}
+
+impl Element for FromCable {
+    fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
+        self.queue = self.interface.take_rx(0);
+        cx.timers().after(0, Duration::from_nanos(1));
+        Ok(())
+    }
+
+    fn timer(&mut self, cx: &mut Cx<'_>, _key: u32) {
+        cx.timers().after(0, Duration::from_nanos(1));
+        let Some(queue) = &mut self.queue else { return };
+        let (mut batch, now_ns) = (cx.batch(), cx.now_ns());
+        queue.next_burst(BURST, |frame| {
+            if let Some(mut packet) = cx.pool().packet(frame) {
+                packet.set_timestamp_ns(now_ns);
+                packet.set_mac_offset(0);
+                if frame[0] & 1 != 0 {
+                    packet.set_kind(Kind::Broadcast);
+                }
+                batch.push(packet);
+            }
+        });
+        cx.emit(0, batch);
+    }
+}
+
+/// What is chosen about a cluster's nodes.
+#[derive(Clone, Debug)]
+pub(super) struct Choice {
+    /// DIRECT or VALIANT.
+    pub(super) scheme: &'static str,
+    /// FLOWLET, NONE or STRICT.
+    pub(super) order: &'static str,
+    /// Bits a second of external ports; links carry half of it.
+    pub(super) line_rate: u64,
+    /// Frames that may leave an interface in a turn.
+    pub(super) room: usize,
+}
+
+/// A router.
+pub(super) struct Node {
+    router: Router,
+    clock: Clock,
+    /// When its clock began.
+    begin_ns: i64,
+    interfaces: Vec<Arc<Interface>>,
+    /// What timing costs by itself.
+    overhead_ns: u64,
+    /// Nanoseconds a frame so far, for turns that were interrupted.
+    usual_ns: f64,
+    /// Turns that were interrupted.
+    pub(super) interrupted: u64,
+}
+
+/// The Ethernet address of a node's external port, in a network.
+pub(super) fn port_address(network: usize) -> [u8; 6] {
+    [2, 0, 0, 2, network as u8, 0]
+}
+
+/// Puts something in the place of all that is written so.
+fn replace(text: &mut String, from: &str, to: &str) -> Result<(), String> {
+    if !text.contains(from) {
+        return Err(format!("conf/cluster-node.click no longer has '{from}'"));
+    }
+    *text = text.replace(from, to);
+    Ok(())
+}
+
+impl Node {
+    /// A node of a cluster of four: the shipped configuration with interfaces in memory.
+    pub(super) fn of_cluster(number: usize, choice: &Choice) -> Result<Node, String> {
+        let mut text = SHIPPED.to_owned();
+        replace(&mut text, "KEYFILE $KEYFILE", "KEY measured")?;
+        replace(&mut text, "$EXT:eth", &format!("2:0:0:2:{number}:0"))?;
+        replace(&mut text, "FromDevice($EXT, METHOD $METHOD)", "FromCable(ext)")?;
+        replace(&mut text, "ToDevice($EXT, METHOD $METHOD)", "ToMemory(ext)")?;
+        let link = "FromDevice($device, METHOD $METHOD, PROMISC true, SNIFFER false)";
+        replace(&mut text, link, "FromCable($device)")?;
+        replace(&mut text, "ToDevice($device, METHOD $METHOD)", "ToMemory($device)")?;
+        let parameters = [
+            ("NODE", number.to_string()),
+            ("IF1", "l1".to_owned()),
+            ("IF2", "l2".to_owned()),
+            ("IF3", "l3".to_owned()),
+            ("SCHEME", choice.scheme.to_owned()),
+            ("ORDER", choice.order.to_owned()),
+            ("LINE_RATE", format!("{}bps", choice.line_rate)),
+        ];
+        let parameters = parameters.map(|(name, value)| (name.to_owned(), value));
+        let mut node = Node::new(&text, &parameters, &["ext", "l1", "l2", "l3"], choice.room, number)?;
+        node.write("arp.insert", &format!("10.0.{number}.2 2:0:0:3:{number}:0"))?;
+        Ok(node)
+    }
+
+    /// A router between two external ports.
+    pub(super) fn alone() -> Result<Node, String> {
+        let mut node = Node::new(ALONE, &[], &["ext", "other"], 256, 0)?;
+        node.write("a/arp.insert", "10.0.0.2 2:0:0:3:0:0")?;
+        node.write("b/arp.insert", "10.0.1.2 2:0:0:3:1:0")?;
+        Ok(node)
+    }
+
+    fn new(
+        text: &str,
+        parameters: &[(String, String)],
+        ports: &[&str],
+        room: usize,
+        number: usize,
+    ) -> Result<Node, String> {
+        let (registry, mut interfaces) = (Interfaces::new(), Vec::new());
+        for name in ports {
+            let tap = Some(TapConfig { every: 1, capacity: room });
+            let rx = vec![Feed::Ring { capacity: BURST }];
+            let interface = Interface::new(name, InterfaceConfig { rx, tx_queues: 1, tap });
+            registry.add(interface.clone()).map_err(|error| error.to_string())?;
+            interfaces.push(interface);
+        }
+        let (clock, mut resources) = (Clock::simulated(), Resources::default());
+        resources.insert(registry);
+        let (log, seed) = (Log::Memory(Default::default()), number as u64 + 1);
+        let options = Options { clock: clock.clone(), log, resources, seed, ..Options::default() };
+        let library = elements::classes();
+        let known = Classes::new(library.iter().chain([&FROM_CABLE]));
+        let router = assembly::build(("node", text), parameters, &known, options)?;
+        let overhead = |_| {
+            let start = Instant::now();
+            start.elapsed().as_nanos() as u64
+        };
+        Ok(Node {
+            router,
+            begin_ns: clock.now_ns(),
+            clock,
+            interfaces,
+            overhead_ns: (0..1_000).map(overhead).min().unwrap_or(0),
+            usual_ns: 200.0,
+            interrupted: 0,
+        })
+    }
+
+    /// Reads a handler.
+    pub(super) fn read(&mut self, path: &str) -> Result<String, String> {
+        Ok(self.router.call(Call::read(path, ""))?.trim().to_owned())
+    }
+
+    fn write(&mut self, path: &str, value: &str) -> Result<(), String> {
+        Ok(self.router.call(Call::write(path, value)).map(drop)?)
+    }
+
+    /// How many interfaces it has.
+    pub(super) fn ports(&self) -> usize {
+        self.interfaces.len()
+    }
+
+    /// Puts a frame where the next turn finds it.
+    pub(super) fn receive(&self, port: usize, frame: &[u8]) -> Result<(), String> {
+        self.interfaces[port].inject(0, frame).map_err(|error| error.to_string())
+    }
+
+    /// Takes a turn at a time, with so many frames to take; how long it took.
+    pub(super) fn turn(&mut self, now_ns: u64, frames: usize) -> u64 {
+        self.clock.jump(self.begin_ns + now_ns as i64);
+        let start = Instant::now();
+        self.router.run_rounds(1);
+        let took = (start.elapsed().as_nanos() as u64).saturating_sub(self.overhead_ns).max(1);
+        if took > INTERRUPTED_NS {
+            self.interrupted += 1;
+            return (self.usual_ns * frames.max(1) as f64) as u64;
+        }
+        if frames > 0 {
+            self.usual_ns += (took as f64 / frames as f64 - self.usual_ns) / 64.0;
+        }
+        took
+    }
+
+    /// Shows what was sent at a port since the last time, frame by frame.
+    pub(super) fn sent(&self, port: usize, f: impl FnMut(&[u8])) {
+        self.interfaces[port].drain_tap(usize::MAX, f);
+    }
+
+    /// Frames that were sent and are in no record, because there were too many at once; what elements dropped, by reason.
+    pub(super) fn faults(&self) -> (u64, Vec<(&'static str, u64)>) {
+        let unseen = self.interfaces.iter().map(|interface| interface.tx_stats().tap_overflow).sum();
+        let drops = self.router.drops().into_iter().map(|(_, reason, count)| (reason, count));
+        (unseen, drops.collect())
+    }
+}
+
+impl Drop for Node {
+    fn drop(&mut self) {
+        self.router.finish();
+    }
+}
