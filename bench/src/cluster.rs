@@ -1,6 +1,7 @@
 //! Many servers as one router: what a packet costs where it comes in, passes through and leaves; how a simulated cluster of
 //! many ports does against theory; what ways of keeping order are worth.
 
+pub(crate) mod host;
 mod nodes;
 mod rb4;
 

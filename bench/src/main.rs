@@ -51,6 +51,9 @@ enum What {
     Esp(esp::Arguments),
     /// Many servers as one router: costs by role, order, and simulated clusters against theory.
     Cluster(cluster::Arguments),
+    /// A host at a node of a cluster, for bench/rb4.sh.
+    #[command(hide = true)]
+    ClusterHost(cluster::host::Arguments),
     /// The BSD paper's Figures 7, 9 and 10: where to send, over unified tables, split ones, and a flow table, with locks and without.
     Bsd(bsd::Arguments),
     /// Nanoseconds a packet in tables of flows; with `--cache`, of routes looked up or remembered.
@@ -90,6 +93,7 @@ fn main() -> ExitCode {
         What::Devices(arguments) => devices::run(&arguments),
         What::Esp(arguments) => esp::run(&arguments),
         What::Cluster(arguments) => cluster::run(&arguments),
+        What::ClusterHost(arguments) => cluster::host::run(&arguments),
         What::Bsd(arguments) => bsd::run(&arguments),
         What::Flows(arguments) => flows::run(&arguments),
         What::Fpm(arguments) => fpm::run(&arguments),

@@ -20,7 +20,7 @@ use forward::Counts;
 use lpm::{Prefix, import};
 use network::Network;
 use play::Passed;
-pub(crate) use play::IMIX;
+pub(crate) use play::{IMIX, sizes};
 use serde::Serialize;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};

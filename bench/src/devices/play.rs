@@ -19,7 +19,7 @@ const TIME: usize = 42;
 pub(crate) const IMIX: [usize; 12] = [64, 64, 594, 64, 64, 594, 64, 1518, 64, 594, 64, 594];
 
 /// Sizes, with the four bytes that hardware adds, in the order in which they are sent.
-pub(super) fn sizes(name: &str) -> Result<Vec<usize>, String> {
+pub(crate) fn sizes(name: &str) -> Result<Vec<usize>, String> {
     match name {
         "imix" => Ok(IMIX.to_vec()),
         number => match number.parse() {
