@@ -3,7 +3,7 @@
 
 elementclass Port { $node, $device |
   AddressInfo(port 10.0.$node.1 2:0:0:2:$node:0);
-  out :: ToMemory($device);
+  out :: ToCable($device);
   FromCable($device)
     -> HostEtherFilter(port, DROP_OTHER true)
     -> kind :: Classifier(12/0806 20/0001, 12/0806 20/0002, 12/0800,

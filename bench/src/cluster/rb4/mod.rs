@@ -4,6 +4,7 @@
 //! Time is virtual: each node has a processor of its own, whose turns take as long as they really take on the one that all of them share here
 //! (see [`mesh`]). So four nodes can be measured on a machine that could not run them at once, without its kernel.
 
+mod cable;
 mod mesh;
 mod node;
 pub(super) mod packets;
@@ -140,7 +141,7 @@ pub(super) fn figures(arguments: &Arguments) -> Result<Vec<Value>, String> {
 fn costs(effort: &Effort, traffics: &[Traffic], rounds: &mut Rounds) -> Result<(), String> {
     let mut alone = Mesh::alone(1, FAST, effort.tiny)?;
     // So that all packets could go by way of others.
-    let choice = Choice { scheme: "DIRECT", order: "FLOWLET", line_rate: FAST, room: 256 };
+    let choice = Choice { scheme: "DIRECT", order: "FLOWLET", line_rate: FAST };
     let mut mesh = Mesh::cluster(&choice, effort.tiny)?;
     for traffic in traffics {
         let maker = |input: usize, to: usize, label: Option<(u16, u16)>| {
@@ -193,7 +194,7 @@ fn rates(effort: &Effort, to: To, traffics: &[Traffic], rounds: &mut Rounds) -> 
             To::Alone => Mesh::alone(1, line_rate, effort.tiny)?,
             To::Beside => Mesh::alone(NODES, line_rate, effort.tiny)?,
             _ => {
-                let choice = Choice { scheme: "DIRECT", order: "FLOWLET", line_rate, room: 256 };
+                let choice = Choice { scheme: "DIRECT", order: "FLOWLET", line_rate };
                 Mesh::cluster(&choice, effort.tiny)?
             }
         };
@@ -210,13 +211,13 @@ fn rates(effort: &Effort, to: To, traffics: &[Traffic], rounds: &mut Rounds) -> 
             let streams = to.streams(&mesh, traffic, rate, effort.packets);
             mesh.trial(streams)
         };
-        attempt(guess / 2.0)?; // to warm caches up
-        let rate = search::loss_free(guess, effort.close, |rate| Ok(attempt(rate)?.lost() == 0))?;
-        let full = attempt(rate)?;
+        attempt(guess / 2.0); // to warm caches up
+        let rate = search::loss_free(guess, effort.close, |rate| Ok(attempt(rate).lost() == 0))?;
+        let full = attempt(rate);
         rounds.add(&row, "packets_per_s", rate);
         rounds.add(&row, "ns", full.busy_ns as f64 / full.sent as f64);
         for load in LOADS {
-            let found = attempt(rate * f64::from(load) / 100.0)?;
+            let found = attempt(rate * f64::from(load) / 100.0);
             note_times(rounds, &format!("{row}, {load} %"), found);
         }
         rounds.add(&row, "interrupted", mesh.interrupted() as f64);
@@ -250,11 +251,11 @@ fn reordering(
 ) -> Result<(), String> {
     let made = trace::make(&trace::Settings { duration_ns: effort.order_ns, rate: LOAD, seed });
     let traffic = Traffic::Trace(Arc::new(vec![made.clone()]));
-    let choice = Choice { scheme, order, line_rate: LINE, room: 8_192 };
+    let choice = Choice { scheme, order, line_rate: LINE };
     let mut mesh = Mesh::cluster(&choice, effort.tiny)?;
     let rate = made.len() as f64 * 1e9 / made.last().map_or(1, |last| last.at_ns.max(1)) as f64;
     let stream = traffic.stream(0, mesh.now_ns() + 1_000, rate, made.len(), |_| 1);
-    let found = mesh.trial(vec![(0, 0, 0, stream)])?;
+    let found = mesh.trial(vec![(0, 0, 0, stream)]);
     rounds.add(name, "percent", found.order.found.percent());
     rounds.add(name, "late_percent", 100.0 * found.order.found.late as f64 / found.arrived.max(1) as f64);
     rounds.add(name, "lost_percent", 100.0 * found.lost() as f64 / found.sent.max(1) as f64);

@@ -1,13 +1,10 @@
 //! A router whose turns are timed, with interfaces in memory.
 
+use super::cable::{Cable, Cables, FROM_CABLE, TO_CABLE};
 use crate::assembly;
-use device::memory::{Config as InterfaceConfig, Feed, Interface, Interfaces, RxQueue, TapConfig};
-use packet::Kind;
-use router::{
-    Call, Class, Classes, Clock, Config, ConfigError, Cx, Element, Log, Options, Resources, Router,
-};
+use router::{Call, Classes, Clock, Log, Options, Resources, Router};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// A node as it is shipped.
 const SHIPPED: &str = include_str!("../../../../conf/cluster-node.click");
@@ -18,48 +15,6 @@ pub(super) const BURST: usize = 32;
 /// A turn that takes longer was not the node's: another program had the processor.
 const INTERRUPTED_NS: u64 = 100_000;
 
-/// Takes a burst from an interface in memory each turn. FromMemory does so for as long as there is something, in up to 128 steps a turn;
-/// here frames of the next step come when their time has.
-const FROM_CABLE: Class = Class::new("FromCable", from_cable).ports("0/1").processing("/h");
-
-struct FromCable {
-    interface: Arc<Interface>,
-    queue: Option<RxQueue>,
-}
-
-fn from_cable(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
-    let mut name = String::new();
-    config.args().required("DEVNAME", &mut name).finish()?;
-    let interface = config.resource::<Interfaces>().and_then(|all| all.get(&name));
-    let interface = interface.ok_or_else(|| format!("no interface '{name}' in memory"))?;
-    Ok(Box::new(FromCable { interface, queue: None }))
-}
-
-impl Element for FromCable {
-    fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
-        self.queue = self.interface.take_rx(0);
-        cx.timers().after(0, Duration::from_nanos(1));
-        Ok(())
-    }
-
-    fn timer(&mut self, cx: &mut Cx<'_>, _key: u32) {
-        cx.timers().after(0, Duration::from_nanos(1));
-        let Some(queue) = &mut self.queue else { return };
-        let (mut batch, now_ns) = (cx.batch(), cx.now_ns());
-        queue.next_burst(BURST, |frame| {
-            if let Some(mut packet) = cx.pool().packet(frame) {
-                packet.set_timestamp_ns(now_ns);
-                packet.set_mac_offset(0);
-                if frame[0] & 1 != 0 {
-                    packet.set_kind(Kind::Broadcast);
-                }
-                batch.push(packet);
-            }
-        });
-        cx.emit(0, batch);
-    }
-}
-
 /// What is chosen about a cluster's nodes.
 #[derive(Clone, Debug)]
 pub(super) struct Choice {
@@ -69,8 +24,6 @@ pub(super) struct Choice {
     pub(super) order: &'static str,
     /// Bits a second of external ports; links carry half of it.
     pub(super) line_rate: u64,
-    /// Frames that may leave an interface in a turn.
-    pub(super) room: usize,
 }
 
 /// A router.
@@ -79,7 +32,7 @@ pub(super) struct Node {
     clock: Clock,
     /// When its clock began.
     begin_ns: i64,
-    interfaces: Vec<Arc<Interface>>,
+    cables: Vec<Arc<Cable>>,
     /// What timing costs by itself.
     overhead_ns: u64,
     /// Nanoseconds a frame so far, for turns that were interrupted.
@@ -109,10 +62,10 @@ impl Node {
         replace(&mut text, "KEYFILE $KEYFILE", "KEY measured")?;
         replace(&mut text, "$EXT:eth", &format!("2:0:0:2:{number}:0"))?;
         replace(&mut text, "FromDevice($EXT, METHOD $METHOD)", "FromCable(ext)")?;
-        replace(&mut text, "ToDevice($EXT, METHOD $METHOD)", "ToMemory(ext)")?;
+        replace(&mut text, "ToDevice($EXT, METHOD $METHOD)", "ToCable(ext)")?;
         let link = "FromDevice($device, METHOD $METHOD, PROMISC true, SNIFFER false)";
         replace(&mut text, link, "FromCable($device)")?;
-        replace(&mut text, "ToDevice($device, METHOD $METHOD)", "ToMemory($device)")?;
+        replace(&mut text, "ToDevice($device, METHOD $METHOD)", "ToCable($device)")?;
         let parameters = [
             ("NODE", number.to_string()),
             ("IF1", "l1".to_owned()),
@@ -123,14 +76,14 @@ impl Node {
             ("LINE_RATE", format!("{}bps", choice.line_rate)),
         ];
         let parameters = parameters.map(|(name, value)| (name.to_owned(), value));
-        let mut node = Node::new(&text, &parameters, &["ext", "l1", "l2", "l3"], choice.room, number)?;
+        let mut node = Node::new(&text, &parameters, &["ext", "l1", "l2", "l3"], number)?;
         node.write("arp.insert", &format!("10.0.{number}.2 2:0:0:3:{number}:0"))?;
         Ok(node)
     }
 
     /// A router between two external ports.
     pub(super) fn alone() -> Result<Node, String> {
-        let mut node = Node::new(ALONE, &[], &["ext", "other"], 256, 0)?;
+        let mut node = Node::new(ALONE, &[], &["ext", "other"], 0)?;
         node.write("a/arp.insert", "10.0.0.2 2:0:0:3:0:0")?;
         node.write("b/arp.insert", "10.0.1.2 2:0:0:3:1:0")?;
         Ok(node)
@@ -140,23 +93,15 @@ impl Node {
         text: &str,
         parameters: &[(String, String)],
         ports: &[&str],
-        room: usize,
         number: usize,
     ) -> Result<Node, String> {
-        let (registry, mut interfaces) = (Interfaces::new(), Vec::new());
-        for name in ports {
-            let tap = Some(TapConfig { every: 1, capacity: room });
-            let rx = vec![Feed::Ring { capacity: BURST }];
-            let interface = Interface::new(name, InterfaceConfig { rx, tx_queues: 1, tap });
-            registry.add(interface.clone()).map_err(|error| error.to_string())?;
-            interfaces.push(interface);
-        }
+        let cables: Vec<_> = ports.iter().map(|name| Cable::new(name)).collect();
         let (clock, mut resources) = (Clock::simulated(), Resources::default());
-        resources.insert(registry);
+        resources.insert(Cables(cables.clone()));
         let (log, seed) = (Log::Memory(Default::default()), number as u64 + 1);
         let options = Options { clock: clock.clone(), log, resources, seed, ..Options::default() };
         let library = elements::classes();
-        let known = Classes::new(library.iter().chain([&FROM_CABLE]));
+        let known = Classes::new(library.iter().chain([&FROM_CABLE, &TO_CABLE]));
         let router = assembly::build(("node", text), parameters, &known, options)?;
         let overhead = |_| {
             let start = Instant::now();
@@ -166,7 +111,7 @@ impl Node {
             router,
             begin_ns: clock.now_ns(),
             clock,
-            interfaces,
+            cables,
             overhead_ns: (0..1_000).map(overhead).min().unwrap_or(0),
             usual_ns: 200.0,
             interrupted: 0,
@@ -184,12 +129,12 @@ impl Node {
 
     /// How many interfaces it has.
     pub(super) fn ports(&self) -> usize {
-        self.interfaces.len()
+        self.cables.len()
     }
 
     /// Puts a frame where the next turn finds it.
-    pub(super) fn receive(&self, port: usize, frame: &[u8]) -> Result<(), String> {
-        self.interfaces[port].inject(0, frame).map_err(|error| error.to_string())
+    pub(super) fn receive(&self, port: usize, frame: &[u8]) {
+        self.cables[port].inward().push(frame);
     }
 
     /// Takes a turn at a time, with so many frames to take; how long it took.
@@ -210,14 +155,12 @@ impl Node {
 
     /// Shows what was sent at a port since the last time, frame by frame.
     pub(super) fn sent(&self, port: usize, f: impl FnMut(&[u8])) {
-        self.interfaces[port].drain_tap(usize::MAX, f);
+        self.cables[port].outward().drain(f);
     }
 
-    /// Frames that were sent and are in no record, because there were too many at once; what elements dropped, by reason.
-    pub(super) fn faults(&self) -> (u64, Vec<(&'static str, u64)>) {
-        let unseen = self.interfaces.iter().map(|interface| interface.tx_stats().tap_overflow).sum();
-        let drops = self.router.drops().into_iter().map(|(_, reason, count)| (reason, count));
-        (unseen, drops.collect())
+    /// What elements dropped, by reason.
+    pub(super) fn drops(&self) -> impl Iterator<Item = (&'static str, u64)> {
+        self.router.drops().into_iter().map(|(_, reason, count)| (reason, count))
     }
 }
 
