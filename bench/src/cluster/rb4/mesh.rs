@@ -401,7 +401,7 @@ mod tests {
         assert_eq!(trial(&mut mesh, 20_000.0).lost(), 0);
     }
 
-    /// A packet costs more where more is done to it.
+    /// Each packet that a node gets for a cost is one that it sends, and takes time.
     #[test]
     fn costs_are_those_of_one_node() {
         let mut mesh = Mesh::cluster(&CHOICE, true).expect("a cluster");
