@@ -25,6 +25,9 @@ pub(crate) struct Arguments {
     /// Packets a run, and twice as many.
     #[arg(long, default_value_t = 5_000_000)]
     pub(crate) packets: u64,
+    /// Only the cases whose names begin with this.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) only: Option<String>,
     /// One short run of each, to see that it works.
     #[arg(long)]
     pub(crate) tiny: bool,
@@ -254,13 +257,15 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), String> {
     let (runs, packets) =
         if arguments.tiny { (1, 10_000) } else { (arguments.runs.max(1), arguments.packets) };
     let machine = Machine::here(); // before workers are bound to processors
-    let mut times = vec![Vec::new(); CASES.len()];
+    let only = arguments.only.as_deref().unwrap_or_default();
+    let mut cases: Vec<(&Case, Vec<f64>)> =
+        CASES.iter().filter(|case| case.name.starts_with(only)).map(|case| (case, Vec::new())).collect();
     for _ in 0..runs {
-        for (case, times) in CASES.iter().zip(&mut times) {
+        for (case, times) in &mut cases {
             times.push(case.measure(packets)?);
         }
     }
-    let figures = CASES.iter().zip(times).map(|(case, ns)| Figure::new(case.name, ns, packets, case.workers));
+    let figures = cases.into_iter().map(|(case, ns)| Figure::new(case.name, ns, packets, case.workers));
     Report { machine, figures: figures.collect() }.print("IPRewriter", arguments.json);
     Ok(())
 }
