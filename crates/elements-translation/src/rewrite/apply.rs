@@ -31,6 +31,19 @@ pub(super) fn difference<const N: usize>(old: [u16; N], new: [u16; N]) -> u16 {
     fold(0xffff + words.sum::<u32>())
 }
 
+/// The differences between two flow identifiers: of the addresses, and of all their words.
+pub(super) fn differences(old: FlowId, new: FlowId) -> (u16, u16) {
+    // Words of 32 bits sum up to the same as their halves (RFC 1071, 2.C).
+    let halves = |addresses: u64| (addresses >> 32) + (addresses & 0xffff_ffff);
+    let addresses = 0xffff + halves(!old.addresses()) + halves(new.addresses());
+    let ports = u64::from(!old.ports()) + u64::from(new.ports());
+    let fold = |sum: u64| {
+        let sum = halves(sum);
+        fold((sum >> 16) as u32 + (sum & 0xffff) as u32)
+    };
+    (fold(addresses), fold(addresses + ports))
+}
+
 #[inline]
 fn fold(sum: u32) -> u16 {
     let sum = (sum >> 16) + (sum & 0xffff);
@@ -300,6 +313,15 @@ mod tests {
             let changed: Vec<u16> = new.iter().chain(&data[4..]).copied().collect();
             prop_assert_eq!(adjusted(sum(&data), change), sum(&changed));
             prop_assert_eq!(adjusted(sum(&changed), !change), sum(&data));
+        }
+
+        /// Identifiers differ by what their words do.
+        #[test]
+        fn differences_of_identifiers(old in any::<(u64, u32)>(), new in any::<(u64, u32)>(), same in any::<(bool, bool)>()) {
+            let from = FlowId::from_words(old.0, old.1);
+            let to = FlowId::from_words(if same.0 { old.0 } else { new.0 }, if same.1 { old.1 } else { new.1 });
+            let expected = (difference(address_words(from), address_words(to)), difference(words(from), words(to)));
+            prop_assert_eq!(differences(from, to), expected);
         }
     }
 

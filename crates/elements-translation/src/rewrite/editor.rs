@@ -8,9 +8,10 @@ use super::exhausted::{self, Exhausted};
 use super::expiry::{BEST_EFFORT, GUARANTEED};
 use super::flow_events::{Event, Log, What};
 use super::flow_set::{FlowMatch, FlowSet};
+use super::index::Entries as _;
 use super::lane::{BESIDE, Lane, Owner, directions};
 use super::policy::Policy;
-use super::record::{FORWARD, Flow, NewFlow, flag};
+use super::record::{FORWARD, Flow, NewFlow, REPLY, flag};
 use super::sync::{LANES, MutexGuard};
 use elements_shared::flow_id::Key;
 use rcu::Turn;
@@ -280,10 +281,10 @@ impl<'s> Editor<'s> {
     /// Lists a record in the index under both its keys.
     fn publish(&mut self, record: u32, flow: &Flow) -> bool {
         let (set, turn) = (self.set, self.turn);
-        let done = directions(flow).all(|direction| {
+        let done = directions([FORWARD, REPLY].map(|direction| flow.key(direction))).all(|direction| {
             let entry = record * 2 + direction as u32;
             let (hash, updater) = (set.hash_of(entry), &self.lanes[0].updater);
-            set.index.hold([hash; 2]).insert(turn, updater, hash, entry, |entry| set.hash_of(entry))
+            set.index.hold([hash; 2]).insert(turn, updater, hash, entry, set)
         });
         if !done {
             self.unlist(record);

@@ -7,10 +7,9 @@
 //!
 //! A worker that makes a flow counts it first, then adds it: the mapping stays meanwhile, as its removal takes all lanes, and the count one.
 
-use super::apply::{address_words, difference};
 use super::flow_set::{Entered, FlowMatch, FlowSet};
 use super::input::Input;
-use super::nat::{CONTENDED, Circumstances, NOT_MADE, Nat, ROUNDS};
+use super::nat::{CONTENDED, Circumstances, NOT_MADE, Nat, ROUNDS, Wanted};
 use super::record::{FORWARD, Flow, MAPPINGS, NewFlow, REPLY};
 use elements_shared::flow_filter::protocol_name;
 use elements_shared::flow_id::{FlowId, Key};
@@ -66,18 +65,16 @@ impl Nat {
     ///
     /// # Errors
     /// Why there is none.
-    #[expect(clippy::too_many_arguments, reason = "a packet's circumstances")]
     pub(super) fn make_mapped<'t>(
         &self,
         set: &'t FlowSet,
         turn: Turn<'t>,
-        at: usize,
         input: &Input,
-        key: Key,
-        protocol: u8,
+        wanted: Wanted,
         with: &mut Circumstances<'_>,
     ) -> Result<(FlowMatch<'t>, bool), &'static str> {
-        let endpoint = self.endpoint(set, turn, at, input, key, protocol, with)?;
+        let endpoint = self.endpoint(set, turn, input, wanted, with)?;
+        let Wanted { key, protocol, .. } = wanted;
         self.enter_mapped(set, turn, endpoint.flow, key.id(), protocol, with).ok_or(NOT_MADE)
     }
 
@@ -85,20 +82,17 @@ impl Nat {
     ///
     /// # Errors
     /// Why there is none.
-    #[expect(clippy::too_many_arguments, reason = "a packet's circumstances")]
     fn endpoint<'t>(
         &self,
         set: &'t FlowSet,
         turn: Turn<'t>,
-        at: usize,
         input: &Input,
-        key: Key,
-        protocol: u8,
+        wanted: Wanted,
         with: &mut Circumstances<'_>,
     ) -> Result<FlowMatch<'t>, &'static str> {
-        let anywhere = FlowId { daddr: 0, dport: 0, ..key.id() };
-        let mappings = Key::new(key.map() | MAPPINGS, anywhere);
-        let known = Key::new(mappings.map(), FlowId { dport: at as u16, ..anywhere });
+        let anywhere = FlowId { daddr: 0, dport: 0, ..wanted.key.id() };
+        let mappings = Key::new(wanted.key.map() | MAPPINGS, anywhere);
+        let known = Key::new(mappings.map(), FlowId { dport: wanted.at as u16, ..anywhere });
         // Each further round means that another worker has made a mapping, or removed one. Or that the endpoint has no address and no port: then
         // what it is found by may be what another one is outside.
         for _ in 0..ROUNDS {
@@ -109,7 +103,7 @@ impl Nat {
                 // Perhaps because another worker has made this very mapping, with the last number.
                 return set.hold(turn, with.worker, known, FORWARD).ok_or(NOT_MADE);
             };
-            let new = self.describe(at, key, protocol, choice.id, choice.outputs).ok_or(NOT_MADE)?;
+            let new = self.describe(wanted, &choice).ok_or(NOT_MADE)?;
             if let Entered::Refused = set.enter(turn, with.worker, &new.mapping(0), true, with.now_ms) {
                 return Err(NOT_MADE);
             }
@@ -129,13 +123,14 @@ impl Nat {
     ) -> Option<(FlowMatch<'t>, bool)> {
         let mapping = endpoint.describe();
         let rewritten = self.completed(FlowId { daddr: id.daddr, dport: id.dport, ..mapping.rewritten });
+        let (ip_change, transport_change) = self.changes(id, rewritten);
         let new = NewFlow {
             map: mapping.map & !MAPPINGS,
             protocol,
             id,
             rewritten,
-            ip_change: difference(address_words(id), address_words(rewritten)),
-            transport_change: self.transport_change(id, rewritten),
+            ip_change,
+            transport_change,
             mapped: true,
             ..mapping
         };

@@ -5,7 +5,7 @@ use super::endpoints::Filtering::{self, AddressAndPortDependent, AddressDependen
 use super::flow_events::What;
 use super::flow_set_tests::Told;
 use super::input::{Input, PatternRef, Spec};
-use super::nat::{Capacity, Circumstances, Kind, Miss, Nat, Plan, next_id};
+use super::nat::{Capacity, Circumstances, Kind, Miss, Nat, Plan, Wanted, next_id};
 use super::pattern::Pattern;
 use super::policy::{Policy, Timeouts};
 use super::record::{FORWARD, MAPPINGS, REPLY};
@@ -118,7 +118,8 @@ fn packet(nat: &Nat, turn: Turn<'_>, worker: usize, input: usize, id: FlowId, no
     }
     let mut random = |top: u32| top / 2;
     let mut with = Circumstances { worker, now_ms, random: &mut random };
-    match nat.miss(turn, input, key, ip_proto::UDP, 0, &mut with) {
+    let wanted = Wanted { at: input, key, hash: set.hash(key), protocol: ip_proto::UDP, draft: None };
+    match nat.miss(turn, wanted, 0, &mut with) {
         Miss::Made(found) => {
             assert_eq!(found.direction, input, "from inside forward, from outside as a reply");
             Some(found.rewritten())

@@ -7,7 +7,7 @@
 use elements_shared::flow_id::{FlowId, Key};
 use elements_shared::keyed_hash::HashKey;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
 /// Ranges that are remembered: a power of two. Others are tried again.
 const PLACES: usize = 1024;
@@ -24,6 +24,8 @@ pub(super) struct Domain {
 pub(super) struct Marks {
     key: HashKey,
     marks: Box<[AtomicU64]>,
+    /// How many there are: hardly ever any.
+    number: AtomicU32,
 }
 
 impl Marks {
@@ -38,7 +40,12 @@ impl Marks {
     }
 
     /// Whether nothing is left of a domain, as far as a look without the lock can tell.
+    #[inline]
     pub(super) fn has(&self, map: u32, domain: Domain) -> bool {
+        self.number.load(Relaxed) > 0 && self.is_marked(map, domain)
+    }
+
+    fn is_marked(&self, map: u32, domain: Domain) -> bool {
         self.marks[self.place(map, domain.id)].load(Relaxed) == self.mark(map, domain)
     }
 }
@@ -53,7 +60,10 @@ impl Exhausted {
     /// None yet.
     pub(super) fn new(key: HashKey) -> Exhausted {
         let marks = (0..PLACES).map(|_| AtomicU64::new(0)).collect();
-        Exhausted { places: vec![None; PLACES].into(), marks: Arc::new(Marks { key, marks }) }
+        Exhausted {
+            places: vec![None; PLACES].into(),
+            marks: Arc::new(Marks { key, marks, number: AtomicU32::new(0) }),
+        }
     }
 
     /// What tells others.
@@ -64,7 +74,9 @@ impl Exhausted {
     /// Notes that nothing is left.
     pub(super) fn add(&mut self, map: u32, domain: Domain) {
         let place = self.marks.place(map, domain.id);
-        self.places[place] = Some((map, domain));
+        if self.places[place].replace((map, domain)).is_none() {
+            self.marks.number.fetch_add(1, Relaxed);
+        }
         self.marks.marks[place].store(self.marks.mark(map, domain), Relaxed);
     }
 
@@ -75,6 +87,7 @@ impl Exhausted {
             if self.places[place].is_some_and(|known| (known.0, known.1.id) == (map, id)) {
                 self.places[place] = None;
                 self.marks.marks[place].store(0, Relaxed);
+                self.marks.number.fetch_sub(1, Relaxed);
             }
         }
     }
@@ -99,7 +112,9 @@ mod tests {
         assert!(!exhausted.marks.has(7, ports));
         let addresses = Domain { id: FlowId { saddr: 0, sport: 5, ..id }, range: (1, 9) };
         exhausted.add(7, addresses);
+        exhausted.add(7, addresses);
         exhausted.forget(7, FlowId { saddr: 4, sport: 5, ..id });
         assert!(!exhausted.marks.has(7, addresses));
+        assert_eq!(exhausted.marks.number.load(Relaxed), 0, "none is counted twice, nor for ever");
     }
 }

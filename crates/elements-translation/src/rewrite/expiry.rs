@@ -4,7 +4,7 @@
 //! too late: its time can only have grown since, but for the few events that shorten it and say so. Who takes the first
 //! flow of a heap therefore looks at its record, and puts it back if it was used meanwhile. Where a flow lies its record says.
 
-use super::record::Slab;
+use super::record::{Flow, Slab};
 use std::sync::atomic::Ordering::Relaxed;
 
 /// The heap of flows that may be removed to make room.
@@ -41,6 +41,16 @@ impl Expiry {
         let end = self.heaps[heap].len();
         self.heaps[heap].push((at_ms, record));
         self.note(slab, heap, end);
+        self.rise(slab, heap, end);
+    }
+
+    /// Puts a record into a heap that is in none.
+    #[inline]
+    pub(super) fn add(&mut self, slab: &Slab, record: u32, flow: &Flow, heap: usize, at_ms: u64) {
+        let items = &mut self.heaps[heap];
+        let end = items.len();
+        items.push((at_ms, record));
+        flow.place.store((heap as u32) << HEAP_SHIFT | end as u32, Relaxed);
         self.rise(slab, heap, end);
     }
 
@@ -108,13 +118,14 @@ mod tests {
             let (mut expiry, slab) = (Expiry::default(), Slab::default());
             let mut model: BTreeMap<u32, (usize, u64)> = BTreeMap::new();
             for (record, heap, at) in ops {
-                prop_assert!(slab.make(record).is_some());
+                let flow = slab.make(record).expect("a small number");
                 if heap == 2 {
                     expiry.remove(&slab, record);
                     model.remove(&record);
+                } else if model.insert(record, (heap, at)).is_none() {
+                    expiry.add(&slab, record, flow, heap, at);
                 } else {
                     expiry.set(&slab, record, heap, at);
-                    model.insert(record, (heap, at));
                 }
                 for heap in [BEST_EFFORT, GUARANTEED] {
                     let all = model.iter().filter(|(_, place)| place.0 == heap);

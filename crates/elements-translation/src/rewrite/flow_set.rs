@@ -13,7 +13,7 @@ use super::counts::{Apart, Room, Tally};
 use super::editor::Editor;
 use super::exhausted::{self, Exhausted, Marks};
 use super::flow_events::Event;
-use super::index::Index;
+use super::index::{Entries, Index};
 use super::lane::Lane;
 use super::record::{Flow, NewFlow, Slab};
 use super::sync::{AtomicU32, LANES, Mutex, MutexGuard, hold_lane, look_again};
@@ -175,7 +175,21 @@ impl FlowSet {
         varies: bool,
         now_ms: u64,
     ) -> Entered<'t> {
-        if let Some(entered) = self.lane(worker).enter(self, turn, new, varies, now_ms) {
+        let hashes = new.keys().map(|key| self.hash(key));
+        self.enter_hashed(turn, worker, (new, hashes), varies, now_ms)
+    }
+
+    /// The same where the hashes of its keys are known.
+    pub(super) fn enter_hashed<'t>(
+        &'t self,
+        turn: Turn<'t>,
+        worker: usize,
+        (new, hashes): (&NewFlow, [u64; 2]),
+        varies: bool,
+        now_ms: u64,
+    ) -> Entered<'t> {
+        debug_assert_eq!(hashes, new.keys().map(|key| self.hash(key)));
+        if let Some(entered) = self.lane(worker).enter(self, turn, (new, hashes), varies, now_ms) {
             return entered;
         }
         // Something has to go first, in whatever lane it is.
@@ -261,10 +275,21 @@ impl FlowSet {
         let all = (0..u32::MAX).map_while(|record| self.slab.get(record).map(|flow| (record, flow)));
         all.filter(move |(_, flow)| flow.map() == Some(map))
     }
+}
 
-    pub(super) fn hash_of(&self, entry: u32) -> u64 {
+impl Entries for FlowSet {
+    fn hash_of(&self, entry: u32) -> u64 {
         let flow = self.slab.get(entry / 2);
-        let key = flow.map(|flow| Key::new(flow.map().unwrap_or(0), flow.id((entry % 2) as usize)));
-        key.map_or(0, |key| key.hash(&self.key))
+        flow.map_or(0, |flow| flow.key((entry % 2) as usize).hash(&self.key))
+    }
+
+    fn prefetch(&self, entry: u32) {
+        if let Some(flow) = self.slab.get(entry / 2) {
+            packet::prefetch(flow);
+        }
+    }
+
+    fn most(&self) -> usize {
+        2 * self.capacity().max(0) as usize
     }
 }

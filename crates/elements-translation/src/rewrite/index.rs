@@ -13,7 +13,7 @@ use std::hint::select_unpredictable;
 use std::sync::PoisonError;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
-/// Buckets whose entries' hashes are found together when a shard grows: the loads do not wait for each other.
+/// Buckets whose entries' records are asked for together when a shard grows: the loads do not wait for each other.
 const TOGETHER: usize = 4;
 /// Tags in the first word; the others are in the lower half of the second one.
 const FIRST: usize = 8;
@@ -24,6 +24,38 @@ const PAST: u64 = 1 << 32;
 const ONES: u64 = 0x0101_0101_0101_0101;
 /// Each byte's lower bits.
 const LOW: u64 = 0x7f7f_7f7f_7f7f_7f7f;
+/// The bytes of both words that are tags.
+const TAGS: [u64; 2] = [bytes(SLOTS), bytes(SLOTS.saturating_sub(FIRST))];
+
+/// So many of a word's lower bytes, up to all.
+const fn bytes(number: usize) -> u64 {
+    if number < 8 { (1 << (8 * number)) - 1 } else { u64::MAX }
+}
+
+/// Some slots of a bucket: bit 7 of a byte is the first word's slot, bit 3 the second word's.
+#[derive(Clone, Copy)]
+struct Slots(u64);
+
+impl Slots {
+    #[inline]
+    fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+}
+
+impl Iterator for Slots {
+    type Item = u32;
+
+    #[inline]
+    fn next(&mut self) -> Option<u32> {
+        if self.0 == 0 {
+            return None;
+        }
+        let bit = self.0.trailing_zeros();
+        self.0 &= self.0 - 1;
+        Some(bit / 8 + if bit & 4 == 0 { FIRST as u32 } else { 0 })
+    }
+}
 
 #[repr(align(64))]
 #[derive(Default)]
@@ -49,12 +81,30 @@ fn tag(hash: u64) -> u8 {
 }
 
 impl Bucket {
-    /// The slots with a tag, as bits, and whether entries went past the bucket.
+    /// The slots with a tag, and whether entries went past the bucket.
     #[inline]
-    fn slots(&self, tag: u8) -> (u32, bool) {
+    fn slots(&self, tag: u8) -> (Slots, bool) {
         // Acquire: who sees a tag sees the entry's number, and its record filled in.
-        let [first, second] = [&self.words[0], &self.words[1]].map(|word| word.load(Acquire));
-        (gather(equal(first, tag)) | gather(equal(second, tag)) << FIRST & ((1 << SLOTS) - 1), second >= PAST)
+        let words = [&self.words[0], &self.words[1]].map(|word| word.load(Acquire));
+        (Bucket::with(words, tag), words[1] >= PAST)
+    }
+
+    #[inline]
+    fn with([first, second]: [u64; 2], tag: u8) -> Slots {
+        Slots(equal(first, tag) & TAGS[0] | (equal(second, tag) & TAGS[1]) >> 4)
+    }
+
+    /// An empty slot. For the updater.
+    #[inline]
+    fn vacant(&self) -> Option<u32> {
+        Bucket::with([&self.words[0], &self.words[1]].map(|word| word.load(Relaxed)), 0).next()
+    }
+
+    /// The entries. For the updater.
+    fn all(&self) -> impl Iterator<Item = u32> {
+        let [first, second] = [&self.words[0], &self.words[1]].map(|word| !equal(word.load(Relaxed), 0));
+        let high = !LOW;
+        Slots(first & high & TAGS[0] | (second & high & TAGS[1]) >> 4).map(|slot| self.entry(slot))
     }
 
     /// The first slot with a tag; none has the number that is returned otherwise.
@@ -72,10 +122,6 @@ impl Bucket {
         self.entries.get(slot as usize).map_or(u32::MAX, |entry| entry.load(Relaxed))
     }
 
-    fn tag_of(&self, slot: usize) -> u8 {
-        (self.words[slot / FIRST].load(Relaxed) >> (slot % FIRST * 8)) as u8
-    }
-
     /// Sets a slot's tag. For the updater.
     fn set_tag(&self, slot: usize, tag: u8) {
         let (word, shift) = (&self.words[slot / FIRST], slot % FIRST * 8);
@@ -83,8 +129,11 @@ impl Bucket {
         word.store(others | u64::from(tag) << shift, Release);
     }
 
-    fn is_empty(&self, slot: usize) -> bool {
-        self.tag_of(slot) == 0
+    /// Puts an entry into an empty slot. For the updater.
+    #[inline]
+    fn fill(&self, slot: u32, tag: u8, entry: u32) {
+        self.entries[slot as usize].store(entry, Relaxed);
+        self.set_tag(slot as usize, tag);
     }
 
     /// One entry more, or less, went past. For the updater.
@@ -92,13 +141,6 @@ impl Bucket {
         let count = self.words[1].load(Relaxed);
         self.words[1].store(if less { count - PAST } else { count + PAST }, Release);
     }
-}
-
-/// The highest bits of a word's bytes as the lowest bits.
-#[inline]
-fn gather(bits: u64) -> u32 {
-    // Each factor's bit moves one byte's bit to its place in the highest byte; no two meet elsewhere.
-    ((bits >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56) as u32
 }
 
 /// One version of a shard.
@@ -131,20 +173,42 @@ impl Table {
         (0..self.buckets.len()).map(move |i| &self.buckets[(home + i) & mask])
     }
 
+    /// The first entry for which `is` holds, of those that may have this hash.
+    #[inline(never)]
+    fn find(&self, hash: u64, mut is: impl FnMut(u32) -> bool) -> Option<u32> {
+        let tag = tag(hash);
+        for bucket in self.path(hash) {
+            let (slots, past) = bucket.slots(tag);
+            if let Some(entry) = slots.map(|slot| bucket.entry(slot)).find(|&entry| is(entry)) {
+                return Some(entry);
+            }
+            if !past {
+                return None;
+            }
+        }
+        None
+    }
+
     /// Puts an entry into the first free slot on its path. False if there is none.
+    #[inline]
     fn put(&self, hash: u64, entry: u32) -> bool {
-        let has_room = |bucket: &Bucket| (0..SLOTS).position(|slot| bucket.is_empty(slot));
-        let Some((past, slot)) =
-            self.path(hash).enumerate().find_map(|(past, bucket)| Some((past, has_room(bucket)?)))
-        else {
-            return false;
-        };
+        let home = self.home(hash);
+        match home.vacant() {
+            Some(slot) => home.fill(slot, tag(hash), entry),
+            None => return self.put_past(hash, entry),
+        }
+        true
+    }
+
+    /// The same where its own bucket is full.
+    #[inline(never)]
+    fn put_past(&self, hash: u64, entry: u32) -> bool {
+        let mut path = self.path(hash).enumerate();
+        let found = path.find_map(|(past, bucket)| Some((past, bucket, bucket.vacant()?)));
+        let Some((past, bucket, slot)) = found else { return false };
         // The count first: a search must not end before the bucket in which the entry will be.
         self.path(hash).take(past).for_each(|bucket| bucket.went_past(false));
-        if let Some(bucket) = self.path(hash).nth(past) {
-            bucket.entries[slot].store(entry, Relaxed);
-            bucket.set_tag(slot, tag(hash));
-        }
+        bucket.fill(slot, tag(hash), entry);
         true
     }
 
@@ -152,18 +216,74 @@ impl Table {
     fn take(&self, hash: u64, entry: u32) -> bool {
         let wanted = tag(hash);
         for (past, bucket) in self.path(hash).enumerate() {
-            let is = |slot: &usize| bucket.tag_of(*slot) == wanted && bucket.entry(*slot as u32) == entry;
-            if let Some(slot) = (0..SLOTS).find(is) {
-                bucket.set_tag(slot, 0);
+            let (mut slots, was_passed) = bucket.slots(wanted);
+            if let Some(slot) = slots.find(|&slot| bucket.entry(slot) == entry) {
+                bucket.set_tag(slot as usize, 0);
                 self.path(hash).take(past).for_each(|bucket| bucket.went_past(true));
                 return true;
             }
-            if !bucket.slots(wanted).1 {
+            if !was_passed {
                 return false;
             }
         }
         false
     }
+}
+
+/// What an index knows of entries only by their numbers.
+pub(crate) trait Entries {
+    /// An entry's hash.
+    fn hash_of(&self, entry: u32) -> u64;
+
+    /// Asks for the memory that its hash is made from.
+    fn prefetch(&self, entry: u32) {
+        let _ = entry;
+    }
+
+    /// How many entries there will be at most, if that is known.
+    fn most(&self) -> usize {
+        0
+    }
+}
+
+impl<F: Fn(u32) -> u64> Entries for F {
+    fn hash_of(&self, entry: u32) -> u64 {
+        self(entry)
+    }
+}
+
+/// The entries of some buckets.
+struct Group {
+    entries: [u32; TOGETHER * SLOTS],
+    len: usize,
+}
+
+impl Group {
+    const EMPTY: Group = Group { entries: [0; TOGETHER * SLOTS], len: 0 };
+
+    /// Lists entries and asks for what their hashes are made from.
+    fn list(&mut self, buckets: &[Bucket], entries: &impl Entries) {
+        self.len = 0;
+        for entry in buckets.iter().flat_map(Bucket::all) {
+            entries.prefetch(entry);
+            self.entries[self.len] = entry;
+            self.len += 1;
+        }
+    }
+
+    /// Puts them into a larger table, which has room.
+    fn put_into(&self, table: &Table, entries: &impl Entries) {
+        for &entry in &self.entries[..self.len] {
+            table.put(entries.hash_of(entry), entry);
+        }
+    }
+}
+
+/// How many buckets a shard with `buckets` gets when it is full: four times as many while so many may be needed, so that entries move
+/// seldom, otherwise twice as many.
+fn grown(buckets: usize, most: usize) -> usize {
+    let needed = most / SHARDS / (SLOTS * 3 / 4);
+    if buckets * 2 <= needed { buckets * 4 } else { buckets * 2 }
 }
 
 /// What is written with every change: apart from what look-ups read, and from what others write.
@@ -189,8 +309,9 @@ impl Default for Index {
 /// The right to change the shards of two hashes, for as long as it lives.
 pub(crate) struct Held<'i> {
     index: &'i Index,
-    /// One, if both are the same.
-    live: [Option<(usize, ShardGuard<'i>)>; 2],
+    first: (usize, ShardGuard<'i>),
+    /// If it is another one.
+    second: Option<(usize, ShardGuard<'i>)>,
 }
 
 #[inline]
@@ -224,22 +345,13 @@ impl Index {
 
     /// The first entry for which `is` holds, of those that may have this hash.
     #[inline]
-    pub(crate) fn find(&self, turn: Turn<'_>, hash: u64, mut is: impl FnMut(u32) -> bool) -> Option<u32> {
-        let tag = tag(hash);
-        for bucket in self.shard(turn, hash).path(hash) {
-            let (mut slots, past) = bucket.slots(tag);
-            while slots != 0 {
-                let entry = bucket.entry(slots.trailing_zeros());
-                if is(entry) {
-                    return Some(entry);
-                }
-                slots &= slots - 1;
-            }
-            if !past {
-                return None;
-            }
+    pub(crate) fn find(&self, turn: Turn<'_>, hash: u64, is: impl FnMut(u32) -> bool) -> Option<u32> {
+        let table = self.shard(turn, hash);
+        // Nothing, most often, for who asks because it did not find it.
+        match table.home(hash).slots(tag(hash)) {
+            (slots, false) if slots.is_empty() => None,
+            _ => table.find(hash, is),
         }
-        None
     }
 
     /// Where the search for a hash begins.
@@ -254,15 +366,19 @@ impl Index {
         // A change is one to a shard's table, made by atomic stores, and then to this count: one that was left half done is no reason
         // to stop.
         let lock = |shard: usize| (shard, self.live[shard].0.lock().unwrap_or_else(PoisonError::into_inner));
-        Held { index: self, live: [Some(lock(first)), (first != second).then(|| lock(second))] }
+        Held { index: self, first: lock(first), second: (first != second).then(|| lock(second)) }
     }
 }
 
 impl Held<'_> {
     /// The number of entries in a shard that is held.
+    #[inline]
     fn live(&mut self, shard: usize) -> Option<&mut usize> {
-        let held = self.live.iter_mut().flatten().find(|(held, _)| *held == shard);
-        held.map(|(_, live)| &mut **live)
+        match (&mut self.first, &mut self.second) {
+            ((held, live), _) if *held == shard => Some(live),
+            (_, Some((held, live))) if *held == shard => Some(live),
+            _ => None,
+        }
     }
 
     /// Adds an entry; its shard must be held. False if there is no room and none can be had now.
@@ -272,15 +388,16 @@ impl Held<'_> {
         updater: &Updater,
         hash: u64,
         entry: u32,
-        hash_of: impl Fn(u32) -> u64,
+        entries: &impl Entries,
     ) -> bool {
         let (index, shard) = (self.index, shard_of(hash));
         let Some(live) = self.live(shard) else { return false };
-        let slots = index.shards[shard].read(turn).buckets.len() * SLOTS;
-        if (*live + 1) * 4 > slots * 3 {
-            index.enlarge(turn, updater, shard, hash_of);
+        let mut table = index.shards[shard].read(turn);
+        if (*live + 1) * 4 > table.buckets.len() * SLOTS * 3 {
+            index.enlarge(turn, updater, shard, entries);
+            table = index.shards[shard].read(turn);
         }
-        let done = index.shards[shard].read(turn).put(hash, entry);
+        let done = table.put(hash, entry);
         *live += usize::from(done);
         done
     }
@@ -295,25 +412,19 @@ impl Held<'_> {
 }
 
 impl Index {
-    /// Replaces a shard by a copy of twice the size, for who holds it. If too much memory waits to be reclaimed the shard stays as it
-    /// is.
+    /// Replaces a shard by a larger copy, for who holds it. If too much memory waits to be reclaimed the shard stays as it is.
     #[cold]
-    fn enlarge(&self, turn: Turn<'_>, updater: &Updater, shard: usize, hash_of: impl Fn(u32) -> u64) {
+    fn enlarge(&self, turn: Turn<'_>, updater: &Updater, shard: usize, entries: &impl Entries) {
         let old = self.shards[shard].read(turn);
-        let new = Table::new(old.buckets.len() * 2);
+        let new = Table::new(grown(old.buckets.len(), entries.most()));
+        // The next ones are on their way from memory while some move.
+        let (mut next, mut now) = (Group::EMPTY, Group::EMPTY);
         for buckets in old.buckets.chunks(TOGETHER) {
-            let (mut entries, mut count) = ([(0, 0); TOGETHER * SLOTS], 0);
-            for bucket in buckets {
-                for slot in (0..SLOTS).filter(|&slot| !bucket.is_empty(slot)) {
-                    let entry = bucket.entry(slot as u32);
-                    entries[count] = (hash_of(entry), entry);
-                    count += 1;
-                }
-            }
-            for &(hash, entry) in &entries[..count] {
-                new.put(hash, entry); // there is room
-            }
+            next.list(buckets, entries);
+            now.put_into(&new, entries);
+            std::mem::swap(&mut next, &mut now);
         }
+        now.put_into(&new, entries);
         let bytes = size_of_val(&*old.buckets);
         // Refused, the old one goes on filling up.
         let _ = self.shards[shard].replace_weighing(Box::new(new), bytes, updater);
@@ -343,7 +454,7 @@ mod tests {
                 match (insert, model.contains_key(&entry)) {
                     (true, false) => {
                         let hash = hash_of(entry);
-                        prop_assert!(index.hold([hash; 2]).insert(turn, &updater, hash, entry, hash_of));
+                        prop_assert!(index.hold([hash; 2]).insert(turn, &updater, hash, entry, &hash_of));
                         model.insert(entry, ());
                     }
                     (false, true) => {
@@ -368,6 +479,39 @@ mod tests {
         }
     }
 
+    /// Slots are told apart by their tags, whatever the count of entries that went past; and the first empty one is filled.
+    #[test]
+    fn slots_of_a_bucket() {
+        let bucket = Bucket::default();
+        (0..3).for_each(|_| bucket.went_past(false));
+        let tags = [5, 5, 1, 255, 128, 127, 5, 1, 5, 2, 5, 3];
+        for (at, tag) in tags.into_iter().enumerate() {
+            let vacant = bucket.vacant().expect("an empty slot");
+            assert_eq!((bucket.all().count(), bucket.slots(tag).1), (at, true));
+            bucket.fill(vacant, tag, vacant + 100);
+        }
+        assert_eq!(bucket.vacant(), None);
+        for wanted in [1, 2, 3, 4, 5, 127, 128, 255] {
+            let count = tags.iter().filter(|&&tag| tag == wanted).count();
+            assert_eq!(bucket.slots(wanted).0.count(), count, "{wanted}");
+        }
+        let all: std::collections::BTreeSet<u32> = bucket.all().collect();
+        assert!(all.into_iter().eq(100..112));
+        bucket.set_tag(9, 0);
+        assert_eq!((bucket.vacant(), bucket.all().count()), (Some(9), 11));
+    }
+
+    /// A shard grows by four as long as that is not more than what a full table needs, or than twice what it needs now.
+    #[test]
+    fn growth() {
+        let full = 2 << 20; // entries; 3640 buckets a shard
+        let sizes: Vec<usize> =
+            std::iter::successors(Some(1), |&now| Some(grown(now, full)).filter(|&next| next <= 16_384))
+                .collect();
+        assert_eq!(sizes, [1, 4, 16, 64, 256, 1024, 4096, 8192, 16_384]);
+        assert_eq!([grown(1, 0), grown(512, 0), grown(2048, full), grown(1820, full)], [2, 1024, 4096, 7280]);
+    }
+
     /// The count of entries that went past a bucket stands where more tags would.
     #[test]
     fn counts_are_no_tags() {
@@ -383,10 +527,5 @@ mod tests {
     fn equal_bytes_are_found_in_a_word() {
         assert_eq!(equal(0x05_00_05_80_01_ff_04_05, 5), 0x80_00_80_00_00_00_00_80);
         assert_eq!(equal(0, 1), 0);
-        assert_eq!(gather(0x80_00_80_00_00_00_00_80), 0b1010_0001);
-        for bit in 0..8 {
-            assert_eq!(gather(0x80 << (8 * bit)), 1 << bit);
-        }
-        assert_eq!(gather(!LOW), 0xff);
     }
 }

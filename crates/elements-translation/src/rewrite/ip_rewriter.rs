@@ -257,6 +257,36 @@ mod tests {
         assert_eq!(ends(&flow.data(0)), ["1.2.3.4:41 5.6.7.8:80", "1.2.3.4:41 5.6.7.9:80"]);
     }
 
+    /// Hosts whose first packets come in one batch have a port each, and keep it for the packets behind, in batches of whatever size; the
+    /// first one has its own.
+    #[test]
+    fn new_flows_in_a_batch() {
+        let hosts = (0..100).map(|n| udp(&format!("10.0.0.{}:5000", n * 7 % 40 + 1), WEB));
+        for pattern in ["1.2.3.4 4000-6000", "1.2.3.4 4000-6000?", "1.2.3.4 4970-5009"] {
+            let flow = send(&nat(&format!("pattern {pattern} - - 0 1"), ""), hosts.clone());
+            let out = ends(&flow.data(0));
+            assert_eq!(out.len(), 100, "{pattern}");
+            let all: std::collections::BTreeSet<_> = out.iter().collect();
+            assert_eq!((all.len(), &out[..20]), (40, &out[40..60]), "{pattern}");
+            if !pattern.ends_with('?') {
+                assert!(out[0].contains(":5000 "), "{pattern}: {}", out[0]);
+            }
+        }
+    }
+
+    /// Replies are found also where a pattern had nothing left and another one has made the flow.
+    #[test]
+    fn the_other_pattern_of_a_mapper() {
+        let mapper = "m :: RoundRobinIPMapper(1.2.3.4 5-6 - - 0 1, 1.2.3.5 - - - 0 1);";
+        let mut packets: Vec<_> = (1..6).map(|n| udp(&format!("10.0.0.{n}:900{n}"), WEB)).collect();
+        packets.extend((1..6).map(|n| udp(WEB, &format!("1.2.3.5:900{n}"))));
+        let flow = send(&format!("{mapper} {}", nat("m", "")), packets);
+        let out =
+            ends(&flow.data(0)).into_iter().filter(|ends| ends.starts_with("1.2.3.5")).collect::<Vec<_>>();
+        assert_eq!(out, [2, 4, 5].map(|n| format!("1.2.3.5:900{n} {WEB}")));
+        assert_eq!(ends(&flow.data(1)), [2, 4, 5].map(|n| format!("{WEB} 10.0.0.{n}:900{n}")));
+    }
+
     /// A port can be had again when its flow has gone.
     #[test]
     fn ports_come_back() {

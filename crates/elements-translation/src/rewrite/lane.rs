@@ -9,6 +9,7 @@ use super::flow_set::{Entered, FlowMatch, FlowSet};
 use super::policy::{Policy, Timeouts};
 use super::record::{FORWARD, Flow, NewFlow, REPLY, Slab};
 use super::sync::{BLOCK, domain, look_again};
+use elements_shared::flow_id::Key;
 use rcu::{Account, Token, Turn, Updater};
 use std::collections::VecDeque;
 use std::ops::{Range, RangeInclusive};
@@ -76,14 +77,14 @@ impl Lane {
         &mut self,
         set: &'t FlowSet,
         turn: Turn<'t>,
-        new: &NewFlow,
+        (new, hashes): (&NewFlow, [u64; 2]),
         varies: bool,
         now_ms: u64,
     ) -> Option<Entered<'t>> {
         if self.room == 0 {
             self.room = set.room.0.take(set.capacity());
         }
-        if self.room > 0 { self.add(set, turn, new, varies, now_ms) } else { None }
+        if self.room > 0 { self.add(set, turn, (new, hashes), varies, now_ms) } else { None }
     }
 
     /// The same where there is room.
@@ -91,13 +92,12 @@ impl Lane {
         &mut self,
         set: &'t FlowSet,
         turn: Turn<'t>,
-        new: &NewFlow,
+        (new, hashes): (&NewFlow, [u64; 2]),
         varies: bool,
         now_ms: u64,
     ) -> Option<Entered<'t>> {
         let (record, flow) = self.allocate(set)?;
         let keys = new.keys();
-        let hashes = keys.map(|key| set.hash(key));
         // A worker that wants to add a flow with one of these keys waits from here on.
         let mut held = set.index.hold(hashes);
         let known = look_again(|| set.find_hashed(turn, keys[0], hashes[0]));
@@ -112,10 +112,10 @@ impl Lane {
             return instead;
         }
         flow.fill(new, now_ms);
-        let directions = directions(flow);
+        let directions = directions(keys);
         let done = directions.clone().all(|direction| {
             let entry = record * 2 + direction as u32;
-            held.insert(turn, &self.updater, hashes[direction], entry, |entry| set.hash_of(entry))
+            held.insert(turn, &self.updater, hashes[direction], entry, set)
         });
         if !done {
             directions
@@ -131,7 +131,10 @@ impl Lane {
         self.count(set, flow, 1);
         self.log.set_now(now_ms);
         self.log.add(|| new.event(true));
-        self.place(&set.slab, record, flow);
+        let (heap, at_ms) = self.belongs(flow);
+        if !flow.is_mapping() {
+            self.expiry.add(&set.slab, record, flow, heap, at_ms);
+        }
         self.shift(&set.slab, now_ms, BESIDE);
         Some(Entered::Made(FlowMatch { flow, record, direction: FORWARD }))
     }
@@ -158,15 +161,14 @@ impl Lane {
             let more = |next: u32| (u64::from(next) <= most).then_some(next + BLOCK);
             let first = set.next.0.fetch_update(Relaxed, Relaxed, more).ok()?;
             self.block = first..first + BLOCK;
+            // Has the next records made by a control thread before they are needed: there may be very many, and packets would
+            // wait for them. If it cannot be done, or comes too late, they are made when they are needed.
+            if let Some(first) = Slab::soon(first) {
+                let slab = set.slab.clone();
+                let _ = self.updater.call(0, move || _ = slab.make(first));
+            }
         }
-        let record = self.block.next()?;
-        // Has the next records made by a control thread before they are needed: there may be very many, and packets would
-        // wait for them. If it cannot be done, or comes too late, they are made when they are needed.
-        if let Some(first) = Slab::soon(record) {
-            let slab = set.slab.clone();
-            let _ = self.updater.call(0, move || _ = slab.make(first));
-        }
-        Some(record)
+        self.block.next()
     }
 
     /// Frees the records that have rested long enough.
@@ -216,12 +218,14 @@ impl Lane {
         if flow.is_mapping() {
             return; // it goes with the last of its flows
         }
+        let (heap, at_ms) = self.belongs(flow);
+        self.expiry.set(slab, record, heap, at_ms);
+    }
+
+    /// The heap that a flow belongs to after a packet, and when.
+    fn belongs(&self, flow: &Flow) -> (usize, u64) {
         let (guaranteed_ms, over_ms) = self.times(flow);
-        if guaranteed_ms > flow.last_ms() {
-            self.expiry.set(slab, record, GUARANTEED, guaranteed_ms);
-        } else {
-            self.expiry.set(slab, record, BEST_EFFORT, over_ms);
-        }
+        if guaranteed_ms > flow.last_ms() { (GUARANTEED, guaranteed_ms) } else { (BEST_EFFORT, over_ms) }
     }
 
     /// Moves flows whose guarantee has ended to the other heap: looks at `most` of them. How many it has looked at.
@@ -259,6 +263,6 @@ impl Lane {
 }
 
 /// The directions under whose keys a flow is listed. Where they are the same, the reply direction has it.
-pub(super) fn directions(flow: &Flow) -> RangeInclusive<usize> {
-    if flow.id(FORWARD) == flow.id(REPLY) { REPLY..=REPLY } else { FORWARD..=REPLY }
+pub(super) fn directions([forward, reply]: [Key; 2]) -> RangeInclusive<usize> {
+    if forward == reply { REPLY..=REPLY } else { FORWARD..=REPLY }
 }

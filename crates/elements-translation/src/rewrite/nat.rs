@@ -3,7 +3,7 @@
 //! It has the flows, the input specifications, and the ways to make a flow: for a packet, or because another element
 //! (ICMPRewriter, FTPPortMapper) asks.
 
-use super::apply::{address_words, difference, words};
+use super::apply::{difference, differences};
 use super::counts::InputCounts;
 use super::endpoints::Filtering;
 use super::flow_events::Event;
@@ -12,7 +12,7 @@ use super::input::{Input, Outputs, Spec};
 use super::mapper;
 use super::pattern::Pattern;
 use super::policy::Policy;
-use super::record::{MAPPINGS, NewFlow, flag};
+use super::record::{MAPPINGS, NewFlow, REPLY, flag};
 use super::share::Share;
 use elements_shared::flow_id::{FlowId, Key};
 use rcu::{Cell, Domain, Turn, Updater};
@@ -59,6 +59,28 @@ pub(super) enum Purpose {
     Make(usize),
 }
 
+/// The flow that a packet asks for.
+#[derive(Clone, Copy)]
+pub(super) struct Wanted {
+    /// The input whose specification makes it.
+    pub(super) at: usize,
+    /// What it is found by, and the hash of that in the rewriter's table.
+    pub(super) key: Key,
+    pub(super) hash: u64,
+    pub(super) protocol: u8,
+    /// What it may become, if that was foreseen.
+    pub(super) draft: Option<Draft>,
+}
+
+/// What a flow's identifier may become, and the hash of what replies are found by then.
+#[derive(Clone, Copy)]
+pub(super) struct Draft {
+    pub(super) id: FlowId,
+    pub(super) hash: u64,
+    /// Whether chance said so.
+    pub(super) is_drawn: bool,
+}
+
 /// Place, time and chance, for the worker that makes a flow.
 pub(super) struct Circumstances<'r> {
     /// The worker.
@@ -84,6 +106,8 @@ pub(super) struct Choice {
     pub(super) outputs: Outputs,
     /// Whether another flow must not become the same.
     varies: bool,
+    /// The hash of what the replies are found by, if it was looked for.
+    reply: Option<u64>,
 }
 
 const NO_SUCH_FLOW: &str = "no mapping";
@@ -297,26 +321,22 @@ impl Nat {
     }
 
     /// What becomes of a packet of an unknown flow at an input.
-    #[cold]
     pub(super) fn miss<'t>(
         &'t self,
         turn: Turn<'t>,
-        at: usize,
-        key: Key,
-        protocol: u8,
+        wanted: Wanted,
         reply_anno: u8,
         with: &mut Circumstances<'_>,
     ) -> Miss<'t> {
-        let (Some(input), Some(set)) = (self.inputs.get(at), self.set()) else {
+        let (Some(input), Some(set)) = (self.inputs.get(wanted.at), self.set()) else {
             return Miss::Drop(NO_SUCH_FLOW);
         };
         let input = input.read(turn);
+        let admit = || self.admit(set, turn, wanted.key, wanted.protocol, with);
         let (made, otherwise) = match input {
-            Input::Drop => (self.admit(set, turn, key, protocol, with), Miss::Drop(NO_SUCH_FLOW)),
-            Input::Pass(output) => {
-                (self.admit(set, turn, key, protocol, with), Miss::Pass(usize::from(*output)))
-            }
-            input => match self.make(set, turn, at, input, key, protocol, with) {
+            Input::Drop => (admit(), Miss::Drop(NO_SUCH_FLOW)),
+            Input::Pass(output) => (admit(), Miss::Pass(usize::from(*output))),
+            input => match self.make(set, turn, input, wanted, with) {
                 Ok(made) => (Some(made), Miss::Drop(NOT_MADE)),
                 Err(reason) => return Miss::Drop(reason),
             },
@@ -344,44 +364,45 @@ impl Nat {
     ///
     /// # Errors
     /// Why there is none.
-    #[expect(clippy::too_many_arguments, reason = "a packet's circumstances, from two callers")]
     fn make<'t>(
         &self,
         set: &'t FlowSet,
         turn: Turn<'t>,
-        at: usize,
         input: &Input,
-        key: Key,
-        protocol: u8,
+        wanted: Wanted,
         with: &mut Circumstances<'_>,
     ) -> Result<(FlowMatch<'t>, bool), &'static str> {
         let made = match self.filtering {
-            Some(_) if input.maps_endpoints() => self.make_mapped(set, turn, at, input, key, protocol, with),
-            _ => self.make_unmapped(set, turn, at, input, key, protocol, with),
+            Some(_) if input.maps_endpoints() => self.make_mapped(set, turn, input, wanted, with),
+            _ => self.make_unmapped(set, turn, input, wanted, with),
         };
-        made.inspect_err(|_| self.counts[at].fail(with.worker))
+        made.inspect_err(|_| self.counts[wanted.at].fail(with.worker))
     }
 
     /// The same where what a flow becomes depends on where it goes.
-    #[expect(clippy::too_many_arguments, reason = "a packet's circumstances")]
     fn make_unmapped<'t>(
         &self,
         set: &'t FlowSet,
         turn: Turn<'t>,
-        at: usize,
         input: &Input,
-        key: Key,
-        protocol: u8,
+        wanted: Wanted,
         with: &mut Circumstances<'_>,
     ) -> Result<(FlowMatch<'t>, bool), &'static str> {
+        let mut draft = wanted.draft;
         // Each further round means that another worker has made a flow.
         for _ in 0..ROUNDS {
-            let Some(Choice { id, outputs, varies }) = self.choose(set, turn, input, key, with) else {
-                // Perhaps because another worker has made this very flow, with the last number.
-                return set.find(turn, key).map(|found| (found, false)).ok_or(NOT_MADE);
+            let choice = match draft.take() {
+                Some(draft) => self.choose_foreseen(set, turn, input, wanted.key, draft, with),
+                None => self.choose(set, turn, input, wanted.key, with),
             };
-            let new = self.describe(at, key, protocol, id, outputs).ok_or(NOT_MADE)?;
-            match set.enter(turn, with.worker, &new, varies, with.now_ms) {
+            let Some(choice) = choice else {
+                // Perhaps because another worker has made this very flow, with the last number.
+                return set.find(turn, wanted.key).map(|found| (found, false)).ok_or(NOT_MADE);
+            };
+            let new = self.describe(wanted, &choice).ok_or(NOT_MADE)?;
+            let reply = choice.reply.unwrap_or_else(|| set.hash(new.keys()[REPLY]));
+            let entry = (&new, [wanted.hash, reply]);
+            match set.enter_hashed(turn, with.worker, entry, choice.varies, with.now_ms) {
                 Entered::Made(found) => return Ok((found, true)),
                 Entered::Known(found) => return Ok((found, false)),
                 Entered::Taken => {}
@@ -389,6 +410,37 @@ impl Nat {
             }
         }
         Err(CONTENDED)
+    }
+
+    /// The same where it was foreseen what that is. If it is another flow's by now, or the specification another one, goes on as if
+    /// nothing had been.
+    fn choose_foreseen(
+        &self,
+        set: &FlowSet,
+        turn: Turn<'_>,
+        input: &Input,
+        key: Key,
+        draft: Draft,
+        with: &mut Circumstances<'_>,
+    ) -> Option<Choice> {
+        let mut drawn = None;
+        if let Input::Pattern(pattern, outputs) = input {
+            let id = if draft.is_drawn {
+                let (id, number) = pattern.draw(key.id(), self.share(with.worker), with.random).unzip();
+                drawn = number;
+                id
+            } else {
+                pattern.first(key.id())
+            };
+            let reply = self.reply_key(key.map(), draft.id);
+            let varies = pattern.varies();
+            if id == Some(draft.id) && (!varies || set.find_hashed(turn, reply, draft.hash).is_none()) {
+                return Some(Choice { id: draft.id, outputs: *outputs, varies, reply: Some(draft.hash) });
+            }
+        }
+        let mut random = |top: u32| drawn.take().unwrap_or_else(|| (with.random)(top));
+        let mut with = Circumstances { worker: with.worker, now_ms: with.now_ms, random: &mut random };
+        self.choose(set, turn, input, key, &mut with)
     }
 
     /// What a specification makes of a flow's identifier. Takes the lock only to be sure that nothing is left.
@@ -400,16 +452,21 @@ impl Nat {
         key: Key,
         with: &mut Circumstances<'_>,
     ) -> Option<Choice> {
-        let (share, now_ms) = (Share::of_worker(with.worker, &self.workers), with.now_ms);
-        let mut varies = false;
+        let (share, now_ms) = (self.share(with.worker), with.now_ms);
+        let (mut varies, mut reply) = (false, None);
         let mut choose = |pattern: &Pattern| {
-            varies = pattern.varies();
+            (varies, reply) = (pattern.varies(), None);
             // An identifier of a ping makes another field, so that what is taken from its range is not known.
             let domain = pattern.domain(key.id()).filter(|_| self.kind != Kind::Ping);
             if domain.is_some_and(|domain| set.is_exhausted(key.map(), domain)) {
                 return None;
             }
-            let mut free = |id: FlowId| !self.is_taken(set, turn, key.map(), id);
+            let mut free = |id: FlowId| {
+                let key = self.reply_key(key.map(), id);
+                let hash = set.hash(key);
+                reply = Some(hash); // of what is chosen, in the end
+                set.find_hashed(turn, key, hash).is_none()
+            };
             let chosen = pattern.choose(key.id(), share, with.random, &mut free);
             if let (None, Some(domain)) = (chosen, domain) {
                 // A number that was given back behind the search's back would not be looked for again.
@@ -429,14 +486,28 @@ impl Nat {
             Input::Mapper(mapper) => mapper.choose(key.id(), with.worker, choose)?,
             Input::Drop | Input::Pass(_) => return None,
         };
-        Some(Choice { id, outputs, varies })
+        Some(Choice { id, outputs, varies, reply })
     }
 
-    /// Whether a flow of a map has become this already.
-    fn is_taken(&self, set: &FlowSet, turn: Turn<'_>, map: u32, id: FlowId) -> bool {
+    /// The pattern by which an input makes flows, if it shows before what they may become.
+    pub(super) fn foreseen<'t>(&'t self, turn: Turn<'t>, at: usize) -> Option<&'t Pattern> {
+        match self.inputs.get(at)?.read(turn) {
+            Input::Pattern(pattern, _) if self.filtering.is_none() => Some(pattern),
+            _ => None,
+        }
+    }
+
+    /// The part of each range that a worker's flows have.
+    pub(super) fn share(&self, worker: usize) -> Share {
+        Share::of_worker(worker, &self.workers)
+    }
+
+    /// What replies are found by if a flow of a map becomes this.
+    #[inline]
+    pub(super) fn reply_key(&self, map: u32, id: FlowId) -> Key {
         // Mappings are complete as they are.
         let id = if map & MAPPINGS == 0 { self.completed(id) } else { id };
-        set.find(turn, Key::new(map, id.reversed())).is_some()
+        Key::new(map, id.reversed())
     }
 
     /// A rewritten identifier with what follows from the rest of it.
@@ -448,15 +519,10 @@ impl Nat {
     }
 
     /// The flow to be made. `None` if the rewriter cannot follow such a mapping.
-    pub(super) fn describe(
-        &self,
-        at: usize,
-        key: Key,
-        protocol: u8,
-        rewritten: FlowId,
-        outputs: Outputs,
-    ) -> Option<NewFlow> {
-        let rewritten = self.completed(rewritten);
+    #[inline]
+    pub(super) fn describe(&self, wanted: Wanted, choice: &Choice) -> Option<NewFlow> {
+        let (Wanted { at, key, protocol, .. }, outputs) = (wanted, choice.outputs);
+        let rewritten = self.completed(choice.id);
         let possible = match self.kind {
             Kind::Addr => (rewritten.ports(), rewritten.daddr) == (0, 0),
             Kind::Pair => rewritten.ports() == 0,
@@ -466,6 +532,7 @@ impl Nat {
         if !possible || outputs.iter().any(|&output| usize::from(output) >= self.outputs) {
             return None;
         }
+        let (ip_change, transport_change) = self.changes(key.id(), rewritten);
         Some(NewFlow {
             map: key.map(),
             protocol: if matches!(self.kind, Kind::Addr | Kind::Pair) { 0 } else { protocol },
@@ -473,18 +540,18 @@ impl Nat {
             rewritten,
             outputs,
             input: at as u16,
-            ip_change: difference(address_words(key.id()), address_words(rewritten)),
-            transport_change: self.transport_change(key.id(), rewritten),
+            ip_change,
+            transport_change,
             reply_anno: 0,
             mapped: false,
         })
     }
 
-    /// What changes in the transport checksum.
-    pub(super) fn transport_change(&self, id: FlowId, rewritten: FlowId) -> u16 {
-        match self.kind {
-            Kind::Ping => difference([id.sport], [rewritten.sport]),
-            _ => difference(words(id), words(rewritten)),
+    /// What changes in the IP checksum and in the transport checksum.
+    pub(super) fn changes(&self, id: FlowId, rewritten: FlowId) -> (u16, u16) {
+        match (differences(id, rewritten), self.kind) {
+            ((ip, _), Kind::Ping) => (ip, difference([id.sport], [rewritten.sport])),
+            (both, _) => both,
         }
     }
 
@@ -511,7 +578,8 @@ impl Nat {
         if matches!(input, Input::Drop | Input::Pass(_)) {
             return None;
         }
-        self.make(set, turn, at, input, keys[0], protocol, with).ok().map(|(found, _)| found)
+        let wanted = Wanted { at, key: keys[0], hash: set.hash(keys[0]), protocol, draft: None };
+        self.make(set, turn, input, wanted, with).ok().map(|(found, _)| found)
     }
 
     /// What this rewriter would find a packet by.
@@ -641,7 +709,10 @@ mod tests {
         let made = hosts.filter_map(|host| {
             let id = FlowId { saddr: 0x0a00_0000 + host, daddr: 0x0506_0708, sport: 5, dport: 80 };
             let mut with = Circumstances { worker, now_ms: 0, random: &mut random };
-            match nat.miss(turn, 0, Key::new(0, id), ip_proto::UDP, 0, &mut with) {
+            let (at, key) = (0, Key::new(0, id));
+            let hash = nat.set()?.hash(key);
+            match nat.miss(turn, Wanted { at, key, hash, protocol: ip_proto::UDP, draft: None }, 0, &mut with)
+            {
                 Miss::Made(found) => Some(found.rewritten().sport),
                 Miss::Pass(_) | Miss::Drop(_) => None,
             }

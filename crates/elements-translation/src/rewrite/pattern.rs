@@ -206,6 +206,41 @@ impl Pattern {
         number <= self.top && rewritten == varied
     }
 
+    /// A flow's identifier with the pattern's fields and this number in the one that varies.
+    #[inline]
+    fn varied(&self, fixed: FlowId, number: u32) -> FlowId {
+        match self.ports {
+            true => FlowId { sport: self.sport.wrapping_add(number as u16), ..fixed },
+            false => FlowId { saddr: self.saddr.wrapping_add(number), ..fixed },
+        }
+    }
+
+    /// What a flow's identifier becomes whatever chance says, if that is free: with its own port, or where nothing varies.
+    #[inline]
+    pub(super) fn first(&self, id: FlowId) -> Option<FlowId> {
+        let own = u32::from(id.sport).wrapping_sub(u32::from(self.sport));
+        let keeps_own = self.ports && self.choice == Choice::Same && own <= self.top;
+        match (self.varies(), self.fixed(id)) {
+            (false, fixed) => Some(fixed),
+            (true, fixed) => keeps_own.then(|| self.varied(fixed, own)),
+        }
+    }
+
+    /// What a flow's identifier becomes by chance, if that is free, and the number that was drawn. `None` where chance says nothing.
+    pub(super) fn draw(
+        &self,
+        id: FlowId,
+        share: Share,
+        random: &mut dyn FnMut(u32) -> u32,
+    ) -> Option<(FlowId, u32)> {
+        if !self.varies() || self.choice == Choice::Sequence {
+            return None;
+        }
+        let part = share.part(self.top);
+        let drawn = random(part.end() - part.start());
+        Some((self.varied(self.fixed(id), part.start() + drawn), drawn))
+    }
+
     /// What a flow's identifier becomes: the first choice that is `free`. `None` if none is. Numbers of the `share` come first;
     /// with one share for all, the order is Click's. `random` makes a number up to the given one.
     pub(super) fn choose(
@@ -215,18 +250,14 @@ impl Pattern {
         random: &mut dyn FnMut(u32) -> u32,
         free: &mut dyn FnMut(FlowId) -> bool,
     ) -> Option<FlowId> {
+        let first = self.first(id);
+        if let Some(id) = first
+            && (!self.varies() || free(id))
+        {
+            return first;
+        }
         let fixed = self.fixed(id);
-        if !self.varies() {
-            return Some(fixed);
-        }
-        let varied = |number: u32| match self.ports {
-            true => FlowId { sport: self.sport.wrapping_add(number as u16), ..fixed },
-            false => FlowId { saddr: self.saddr.wrapping_add(number), ..fixed },
-        };
-        let own = u32::from(id.sport).wrapping_sub(u32::from(self.sport));
-        if self.ports && self.choice == Choice::Same && own <= self.top && free(varied(own)) {
-            return Some(varied(own));
-        }
+        let varied = |number| self.varied(fixed, number);
         let part = share.part(self.top);
         let (first, last) = (*part.start(), *part.end());
         let Next(next) = &self.next[share.number() % NEXTS];
@@ -234,10 +265,16 @@ impl Pattern {
             Choice::Sequence => Some(next.load(Relaxed)).filter(|next| part.contains(next)).unwrap_or(first),
             Choice::Same | Choice::Random => first + random(last - first),
         };
-        // The others' numbers last.
-        let mut numbers = (start..=last).chain(first..start).chain((last..=self.top).skip(1)).chain(0..first);
-        let number = numbers.find(|&number| free(varied(number)))?;
-        next.store(number.wrapping_add(1), Relaxed);
+        let number = if free(varied(start)) {
+            start
+        } else {
+            // The others' numbers last.
+            let rest = (start..=last).skip(1).chain(first..start);
+            rest.chain((last..=self.top).skip(1)).chain(0..first).find(|&number| free(varied(number)))?
+        };
+        if self.choice == Choice::Sequence {
+            next.store(number.wrapping_add(1), Relaxed);
+        }
         Some(varied(number))
     }
 }

@@ -220,6 +220,13 @@ impl Flow {
             && self.map.load(Relaxed) == key.map()
     }
 
+    /// The key of a direction.
+    #[inline]
+    pub(super) fn key(&self, direction: usize) -> Key {
+        let (addresses, ports) = (&self.addresses[direction], &self.ports[direction]);
+        Key::of_words(self.map.load(Relaxed), addresses.load(Relaxed), ports.load(Relaxed))
+    }
+
     /// The identifier of packets of a direction, as they arrive.
     #[inline]
     pub(super) fn id(&self, direction: usize) -> FlowId {

@@ -3,7 +3,8 @@
 use super::arguments::{self, Annotations};
 use super::flow_set::{FlowMatch, FlowSet};
 use super::index::Home;
-use super::nat::{Circumstances, Kind, Miss, Nat};
+use super::nat::{Circumstances, Draft, Kind, Miss, Nat, Wanted};
+use super::pattern::Pattern;
 use super::record::{Flow, REPLY, flag};
 use elements_shared::flow_filter::Filter;
 use elements_shared::flow_id::{FlowId, Key};
@@ -14,6 +15,8 @@ use router::{
     Then, Verdict, metric,
 };
 use std::any::Any;
+use std::cell::RefCell;
+use std::collections::VecDeque;
 use std::fmt::Write as _;
 use std::marker::PhantomData;
 use std::net::Ipv4Addr;
@@ -73,7 +76,30 @@ pub(super) struct Rewriter<P> {
     reap: Duration,
     /// Whether this instance looks for flows whose time is over.
     reaps: bool,
+    chance: RefCell<Chance>,
     protocol: PhantomData<P>,
+}
+
+/// Numbers that chance said when it was asked ahead of time, with the largest that was possible. They are used in the order in which they
+/// were drawn, so that packets become the same in batches of whatever size.
+struct Chance(VecDeque<(u32, u32)>);
+
+impl Chance {
+    /// The number that will be said after `later` others.
+    fn foresee(&mut self, later: usize, top: u32, cx: &mut Cx<'_>) -> u32 {
+        while self.0.len() <= later.min(BATCH_MAX - 1) {
+            self.0.push_back((top, cx.unguessable().up_to(top)));
+        }
+        self.0.get(later).map_or(0, |(_, number)| *number).min(top)
+    }
+
+    /// A number up to the given one.
+    fn next(&mut self, top: u32, cx: &mut Cx<'_>) -> u32 {
+        match self.0.pop_front() {
+            Some((most, number)) if most == top => number,
+            _ => cx.unguessable().up_to(top),
+        }
+    }
 }
 
 /// Makes an instance.
@@ -88,6 +114,8 @@ pub(super) fn create<P: Protocol>(config: &mut Config<'_>) -> Result<Box<dyn Ele
         annotations: made.annotations,
         reap: made.reap,
         reaps: config.workers().first() == Some(&config.worker()),
+        // Has room for all, so that packets do not wait for memory.
+        chance: RefCell::new(Chance(VecDeque::with_capacity(BATCH_MAX))),
         protocol: PhantomData,
     }))
 }
@@ -129,7 +157,14 @@ impl<'t> Sight<'t> {
     fn of<P: Protocol>(nat: &Nat, set: &'t FlowSet, turn: Turn<'t>, packet: &Packet) -> Sight<'t> {
         let Some((key, protocol)) = P::key(nat, packet) else { return Sight::NOTHING };
         let hash = set.hash(key);
-        Sight { key, hash, home: Some(set.index().home(turn, hash)), guess: NONE, flow: None, protocol }
+        let home = Some(set.index().home(turn, hash));
+        Sight { key, hash, home, protocol, ..Sight::NOTHING }
+    }
+
+    /// Whether its flow is probably new.
+    #[inline]
+    fn is_new(&self) -> bool {
+        self.home.is_some() && self.guess == NONE
     }
 
     /// Looks for its flow.
@@ -141,7 +176,8 @@ impl<'t> Sight<'t> {
 }
 
 impl<P: Protocol> Rewriter<P> {
-    /// Looks at all packets of a batch, and asks for what they will need: first for all index lines, then for all records.
+    /// Looks at all packets of a batch, and asks for what they will need: first for all index lines, then for all records. Says whether
+    /// flows of some are probably new.
     #[inline]
     fn prepare<'t>(
         &self,
@@ -149,19 +185,75 @@ impl<P: Protocol> Rewriter<P> {
         set: &'t FlowSet,
         batch: &Batch,
         sights: &mut [Sight<'t>; BATCH_MAX],
-    ) {
+    ) -> bool {
         for (sight, packet) in sights.iter_mut().zip(batch.iter()) {
             *sight = Sight::of::<P>(&self.nat, set, turn, packet);
             if let Some(home) = sight.home {
                 home.prefetch();
             }
         }
+        let mut has_new = false;
         for sight in &mut sights[..batch.len()] {
             sight.guess(set);
             if let Some(flow) = sight.flow {
                 packet::prefetch(flow);
             }
+            // IPAddrRewriter finds replies by their destinations, where they do not seem new.
+            has_new |= P::KIND != Kind::Addr && sight.is_new();
         }
+        has_new
+    }
+
+    /// Foresees what new flows of a batch become, and asks for the index lines that show whether that is free: first for those of their
+    /// own ports, then, for who does not get its own, of what chance says.
+    fn foresee<'t>(
+        &self,
+        cx: &mut Cx<'_>,
+        turn: Turn<'t>,
+        set: &'t FlowSet,
+        sights: &[Sight<'t>],
+        pattern: &Pattern,
+    ) -> [Option<Draft>; BATCH_MAX] {
+        let mut drafts = [None; BATCH_MAX];
+        let draft = |key: Key, id: FlowId, is_drawn: bool| {
+            let hash = set.hash(self.nat.reply_key(key.map(), id));
+            set.index().home(turn, hash).prefetch();
+            Draft { id, hash, is_drawn }
+        };
+        for (sight, first) in sights.iter().zip(&mut drafts).filter(|(sight, _)| sight.is_new()) {
+            *first = pattern.first(sight.key.id()).map(|id| draft(sight.key, id, false));
+        }
+        let (share, mut drawn) = (self.nat.share(cx.worker()), 0);
+        for (sight, first) in sights.iter().zip(&mut drafts).filter(|(sight, _)| sight.is_new()) {
+            let reply = |id: FlowId| self.nat.reply_key(sight.key.map(), id);
+            if first.is_none_or(|first| set.find_hashed(turn, reply(first.id), first.hash).is_some()) {
+                let mut random = |top: u32| self.chance.borrow_mut().foresee(drawn, top, cx);
+                let said = pattern.draw(sight.key.id(), share, &mut random);
+                *first = said.map(|(id, _)| draft(sight.key, id, true));
+                drawn += 1;
+            }
+        }
+        drafts
+    }
+
+    /// Processes a batch that has packets of new flows.
+    #[inline(never)]
+    fn push_new(
+        &self,
+        cx: &mut Cx<'_>,
+        set: &FlowSet,
+        port: usize,
+        batch: Batch,
+        sights: &[Sight<'_>; BATCH_MAX],
+        pattern: &Pattern,
+    ) {
+        let drafts = self.foresee(cx, cx.turn(), set, &sights[..batch.len()], pattern);
+        let now_ms = now_ms(cx);
+        let mut sights = sights.iter().zip(drafts);
+        cx.scatter(batch, |cx, packet| {
+            let Some((sight, draft)) = sights.next() else { return Verdict::Drop(NOT_REWRITABLE) };
+            self.process(cx, set, port, packet, (sight, draft), now_ms)
+        });
     }
 
     #[inline(always)] // nearly all that there is to do
@@ -171,7 +263,7 @@ impl<P: Protocol> Rewriter<P> {
         set: &FlowSet,
         port: usize,
         packet: &mut Packet,
-        sight: &Sight<'_>,
+        (sight, draft): (&Sight<'_>, Option<Draft>),
         now_ms: u64,
     ) -> Verdict {
         let turn = cx.turn();
@@ -184,7 +276,7 @@ impl<P: Protocol> Rewriter<P> {
         let found = match known {
             Some(found) => found,
             None if !P::may_begin(packet) => return self.pass(turn, port),
-            None => match self.miss(cx, port, packet, key, protocol, now_ms) {
+            None => match self.miss(cx, packet, Wanted { at: port, key, hash, protocol, draft }, now_ms) {
                 Miss::Made(found) => found,
                 Miss::Pass(output) => return Verdict::Output(output),
                 Miss::Drop(reason) => return Verdict::Drop(reason),
@@ -228,22 +320,14 @@ impl<P: Protocol> Rewriter<P> {
         }
     }
 
-    #[cold]
-    fn miss<'f, 't: 'f>(
-        &'f self,
-        cx: &mut Cx<'t>,
-        port: usize,
-        packet: &Packet,
-        key: Key,
-        protocol: u8,
-        now_ms: u64,
-    ) -> Miss<'f> {
+    #[inline(never)]
+    fn miss<'f, 't: 'f>(&'f self, cx: &mut Cx<'t>, packet: &Packet, wanted: Wanted, now_ms: u64) -> Miss<'f> {
         let turn = cx.turn();
         let reply_anno = self.annotations.reply.map_or(0, |anno| packet.anno(anno) as u8);
         let worker = cx.worker();
-        let mut random = |top: u32| cx.unguessable().up_to(top);
+        let mut random = |top: u32| self.chance.borrow_mut().next(top, cx);
         let mut with = Circumstances { worker, now_ms, random: &mut random };
-        self.nat.miss(turn, port, key, protocol, reply_anno, &mut with)
+        self.nat.miss(turn, wanted, reply_anno, &mut with)
     }
 
     /// What becomes of a packet that has no flow and cannot make one.
@@ -272,20 +356,24 @@ impl<P: Protocol> Element for Rewriter<P> {
         let mut sight = Sight::of::<P>(&self.nat, set, cx.turn(), packet);
         sight.guess(set);
         let now_ms = now_ms(cx);
-        Some(self.process(cx, set, port, packet, &sight, now_ms))
+        Some(self.process(cx, set, port, packet, (&sight, None), now_ms))
     }
 
     fn push(&mut self, cx: &mut Cx<'_>, port: usize, batch: Batch) {
         let this = &*self;
         let Some(set) = this.set.as_deref() else { return cx.drop_batch(batch, NOT_REWRITABLE) };
         let mut sights = [Sight::NOTHING; BATCH_MAX];
-        this.prepare(cx.turn(), set, &batch, &mut sights);
+        let turn = cx.turn();
+        let has_new = this.prepare(turn, set, &batch, &mut sights);
+        if has_new && let Some(pattern) = this.nat.foreseen(turn, port) {
+            return this.push_new(cx, set, port, batch, &sights, pattern);
+        }
         let now_ms = now_ms(cx);
         let mut sights = sights.iter();
         cx.scatter(batch, |cx, packet| {
             // There are as many as packets.
             let Some(sight) = sights.next() else { return Verdict::Drop(NOT_REWRITABLE) };
-            this.process(cx, set, port, packet, sight, now_ms)
+            this.process(cx, set, port, packet, (sight, None), now_ms)
         });
     }
 

@@ -26,7 +26,11 @@ impl Share {
     }
 
     /// The part of the numbers up to `top`. Where there are fewer numbers than shares, some are for all.
+    #[inline]
     pub(super) fn part(self, top: u32) -> RangeInclusive<u32> {
+        if self.of == 1 {
+            return 0..=top; // without a division
+        }
         let begin = |at: u32| (u64::from(top) + 1) * u64::from(at) / u64::from(self.of);
         match (begin(self.at), begin(self.at + 1)) {
             (first, end) if first < end => first as u32..=(end - 1) as u32,

@@ -391,7 +391,7 @@ impl Table {
             record.fill(key, progress, begun_ms, last_ms);
             fill(record);
         }
-        let is_added = !is_known && held.insert(turn, &lane.updater, hash, number, hash_of);
+        let is_added = !is_known && held.insert(turn, &lane.updater, hash, number, &hash_of);
         drop(held);
         if is_added {
             if !progress.is_assured() {
