@@ -93,7 +93,9 @@ mod context {
     pub(crate) mod core;
     pub(crate) mod counting;
     pub(crate) mod cx;
+    pub(crate) mod leash;
     pub(crate) mod look;
+    pub(crate) mod next;
     pub(crate) mod scatter;
     pub(crate) mod sighting;
     pub(crate) mod signals;
@@ -124,6 +126,8 @@ mod worker {
     pub(crate) mod everyone;
     pub(crate) mod instances;
     pub(crate) mod observe;
+    pub(crate) mod pull;
+    pub(crate) mod push;
     pub(crate) mod survey;
     pub(crate) mod turn;
     pub(crate) mod wait;
@@ -161,6 +165,7 @@ pub use configuration::ports::{flows, letter, sides};
 pub use context::calls::Calling;
 pub use context::cx::Cx;
 pub use context::look::Look;
+pub use context::next::Next;
 pub use context::signals::Signals;
 pub use context::tasks::Tasks;
 pub use context::timers::Timers;

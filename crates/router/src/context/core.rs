@@ -2,6 +2,7 @@
 
 use crate::chance::secret::Secret;
 use crate::configuration::node::Port;
+use crate::context::leash::Leash;
 use crate::context::watch::Watch;
 use crate::context::work::Work;
 use crate::schedule::awaited::Awaited;
@@ -12,6 +13,7 @@ use crate::schedule::timers::Timers;
 use crate::shared::account::Account;
 use crate::shared::clock::Clock;
 use crate::shared::info::Info;
+use crate::shared::mailbox::Mailbox;
 use chacha20::ChaCha12Rng;
 use packet::{Batch, Pool};
 use std::cell::Cell;
@@ -51,6 +53,8 @@ impl Exits {
 pub(crate) struct Core {
     pub(crate) info: Arc<Info>,
     pub(crate) worker: usize,
+    /// The worker's own, of those of all workers.
+    pub(crate) mailbox: Arc<Mailbox>,
     pub(crate) pool: Pool,
     pub(crate) rng: fastrand::Rng,
     /// Where numbers come from that strangers shall not guess; in runs with a seed they come from `rng`.
@@ -68,6 +72,10 @@ pub(crate) struct Core {
     pub(crate) first: Option<Work>,
     /// Length of the list when the running element was called: what lies above are its further items.
     pub(crate) base: usize,
+    /// How far a packet goes that is alone.
+    pub(crate) leash: Leash,
+    /// Why the element that has just said [`Next::DROP`](crate::context::next::Next::DROP) drops its packet.
+    pub(crate) reason: &'static str,
     /// The running element's outputs.
     pub(crate) exits: Exits,
     /// Where outputs lead, by element and port.
@@ -135,6 +143,7 @@ impl Core {
         Core {
             info: info.clone(),
             worker,
+            mailbox: info.mailboxes[worker].clone(),
             pool: packet::Pool::new(),
             rng: fastrand::Rng::with_seed(
                 info.plan.seed((worker as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15)),
@@ -148,6 +157,8 @@ impl Core {
             list: Vec::with_capacity(256),
             first: None,
             base: 0,
+            leash: Leash::default(),
+            reason: "",
             exits: Exits::NONE,
             upstream: vec![Vec::new(); inputs.len()],
             downstream: vec![Vec::new(); outputs.len()],
@@ -186,22 +197,17 @@ impl Core {
 
     /// Makes an element the one that runs.
     #[inline]
-    pub(crate) fn enter(&mut self, element: u32, exits: Exits) {
+    pub(crate) fn enter(&mut self, element: u32, exits: &Exits) {
         self.here = element;
-        self.exits = exits;
+        self.exits = *exits;
         self.base = self.list.len();
     }
 
     /// Adds a work item of the running element.
     #[inline]
     pub(crate) fn put(&mut self, work: Work) {
+        self.leash.cut();
         if self.first.is_none() { self.first = Some(work) } else { self.list.push(work) }
-    }
-
-    /// Whether the running element has made no work item.
-    #[inline]
-    pub(crate) fn is_quiet(&self) -> bool {
-        self.first.is_none()
     }
 
     /// Takes the running element's first work item, and puts the others in the order in which they come off the list.
@@ -222,8 +228,23 @@ impl Core {
     /// Puts what the element that ran made onto the list so that its first item comes off first.
     #[inline]
     pub(crate) fn leave(&mut self) {
-        if let Some(work) = self.take_first() {
+        // Without a first one there are no others.
+        if self.first.is_some()
+            && let Some(work) = self.take_first()
+        {
             self.list.push(work);
+        }
+    }
+
+    /// Where an output of the running element leads, if it is one and leads somewhere.
+    #[inline]
+    pub(crate) fn exit(&self, output: usize) -> Option<Link> {
+        match output {
+            0 => Some(self.exits.first).filter(|link| link.element != NOWHERE),
+            _ if output < self.exits.count as usize => {
+                self.outputs.get(self.exits.start as usize + output).copied()
+            }
+            _ => None,
         }
     }
 

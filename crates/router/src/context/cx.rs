@@ -1,7 +1,7 @@
 //! What an element can do: the context that its worker hands it.
 
 use crate::chance::secret::Unguessable;
-use crate::context::core::{Core, NOWHERE};
+use crate::context::core::{Core, Link};
 use crate::context::verdict::Verdict;
 use crate::context::watch::Wanted;
 use crate::context::work::Work;
@@ -12,7 +12,11 @@ use packet::{Batch, Packet, Pool};
 use rcu::Turn;
 use std::any::Any;
 use std::fmt::Display;
+use std::hint::cold_path;
 use std::sync::Arc;
+
+/// Why packets are dropped that are emitted where there is no output.
+const NO_OUTPUT: &str = "no such output";
 
 /// The context in which an element runs: its worker's services, for the length of one call.
 ///
@@ -33,17 +37,9 @@ impl<'t> Cx<'t> {
     /// packets are dropped and counted.
     #[inline]
     pub fn emit(&mut self, output: usize, batch: Batch) {
-        let core = &mut *self.core;
-        let link = match output {
-            0 => Some(core.exits.first).filter(|link| link.element != NOWHERE),
-            _ if output < core.exits.count as usize => {
-                core.outputs.get(core.exits.start as usize + output).copied()
-            }
-            _ => None,
-        };
-        match link {
-            Some(link) if !batch.is_empty() => {
-                core.put(Work::Push { element: link.element, port: link.port, batch });
+        match self.core.exit(output) {
+            Some(Link { element, port }) if !batch.is_empty() => {
+                self.core.put(Work::Push { element, port, batch });
             }
             _ => self.emit_nowhere(batch),
         }
@@ -52,14 +48,19 @@ impl<'t> Cx<'t> {
     #[cold]
     #[inline(never)]
     pub(crate) fn emit_nowhere(&mut self, batch: Batch) {
-        self.drop_batch(batch, "no such output");
+        self.drop_batch(batch, NO_OUTPUT);
     }
 
     /// Emits one packet at an output.
     #[inline]
     pub fn emit_packet(&mut self, output: usize, packet: Packet) {
-        let batch = self.core.pool.batch_of(packet);
-        self.emit(output, batch);
+        match self.core.exit(output) {
+            Some(Link { element, port }) => self.core.put(Work::Alone { element, port, packet }),
+            None => {
+                cold_path();
+                self.drop(packet, NO_OUTPUT);
+            }
+        }
     }
 
     /// Sends a whole batch where a verdict says.

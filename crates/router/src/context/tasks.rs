@@ -126,10 +126,11 @@ impl Tasks<'_> {
     #[inline]
     pub fn runs_at_once(&self, packets: usize) -> usize {
         let packets = packets.max(1);
-        let runs = self.core.info.vector / packets;
-        if runs <= 1 || self.runs() < RUNS_ONE_BY_ONE {
+        // Asked without a division first: with a vector of 1 there is none.
+        if self.core.info.vector <= packets || self.runs() < RUNS_ONE_BY_ONE {
             return 1;
         }
+        let runs = self.core.info.vector / packets;
         runs.min(self.core.room_downstream() / packets).max(1)
     }
 

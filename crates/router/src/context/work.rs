@@ -5,12 +5,14 @@ use crate::handlers::call::{Access, Call};
 use crate::handlers::declaration::Of;
 use crate::handlers::response::Response;
 use crate::shared::mailbox::Reply;
-use packet::Batch;
+use packet::{Batch, Packet};
 
 /// A work item. Kept at 16 bytes: a dispatch moves one.
 pub(crate) enum Work {
     /// A batch arrives at an input.
     Push { element: u32, port: u16, batch: Batch },
+    /// A packet arrives at an input, alone.
+    Alone { element: u32, port: u16, packet: Packet },
     /// An element asks for packets at its pull input: of its own accord (`own`), or because it was asked itself.
     Ask { element: u32, port: u16, want: u8, own: bool },
     /// An element's request is being answered further up.
@@ -36,6 +38,7 @@ impl Work {
     pub(crate) fn packets(&self) -> u64 {
         match self {
             Work::Push { batch, .. } | Work::Answer { batch } => batch.len() as u64,
+            Work::Alone { .. } => 1,
             Work::Ask { .. } | Work::Waiting(_) | Work::Control(_) => 0,
         }
     }

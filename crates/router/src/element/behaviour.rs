@@ -3,6 +3,7 @@
 use crate::calls::computation::{Answer, Step};
 use crate::context::cx::Cx;
 use crate::context::look::Look;
+use crate::context::next::Next;
 use crate::context::verdict::Verdict;
 use crate::element::handlers::Handlers;
 use crate::error::ConfigError;
@@ -41,6 +42,21 @@ pub trait Element: Any + Send {
     fn push_one(&mut self, cx: &mut Cx<'_>, port: usize, packet: &mut Packet) -> Option<Verdict> {
         let _ = (cx, port, packet);
         None
+    }
+
+    /// [`Element::push_one`] as the worker calls it: only what wraps other elements has one of its own.
+    #[inline]
+    fn push_alone(&mut self, cx: &mut Cx<'_>, port: usize, packet: &mut Packet) -> Next {
+        let verdict = self.push_one(cx, port, packet);
+        cx.next(verdict)
+    }
+
+    /// Takes a packet that arrived alone and that [`Element::push_one`] has no verdict on: for elements that keep packets, or with which
+    /// they end. By default it comes as a batch.
+    #[inline]
+    fn push_packet(&mut self, cx: &mut Cx<'_>, port: usize, packet: Packet) {
+        let batch = cx.core.pool.batch_of(packet);
+        self.push(cx, port, batch);
     }
 
     /// Answers a request for up to `want` packets at pull output `port`: at once, or by asking further up.

@@ -8,6 +8,7 @@
 use crate::calls::computation::{Answer, Step};
 use crate::context::cx::Cx;
 use crate::context::look::Look;
+use crate::context::next::Next;
 use crate::context::verdict::Verdict;
 use crate::element::behaviour::{Element, Pull, Queues, seen, target};
 use crate::element::handlers::Handlers;
@@ -81,17 +82,22 @@ impl Element for Counted {
         self.count(cx, batch.len(), |inner, cx| inner.push(cx, port, batch), |()| 0);
     }
 
-    fn push_one(&mut self, cx: &mut Cx<'_>, port: usize, packet: &mut Packet) -> Option<Verdict> {
+    fn push_alone(&mut self, cx: &mut Cx<'_>, port: usize, packet: &mut Packet) -> Next {
         let before = cx.core.before();
-        let verdict = self.inner.push_one(cx, port, packet)?;
+        let next = self.inner.push_alone(cx, port, packet);
         // The worker carries the verdict out: it counts what is dropped by it, and frees it.
-        let leaves = cx.core.leads(match verdict {
-            Verdict::Pass => Some(0),
-            Verdict::Output(output) => Some(output),
-            Verdict::Drop(_) => None,
+        let leaves = cx.core.leads(match cx.verdict(next) {
+            Some(Verdict::Pass) => Some(0),
+            Some(Verdict::Output(output)) => Some(output),
+            Some(Verdict::Drop(_)) => None,
+            None => return next,
         });
         cx.core.note(&self.ledger, &before, 1, u64::from(leaves));
-        Some(verdict)
+        next
+    }
+
+    fn push_packet(&mut self, cx: &mut Cx<'_>, port: usize, packet: Packet) {
+        self.count(cx, 1, |inner, cx| inner.push_packet(cx, port, packet), |()| 0);
     }
 
     fn pull(&mut self, cx: &mut Cx<'_>, port: usize, want: usize) -> Pull {

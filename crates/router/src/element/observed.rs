@@ -6,7 +6,7 @@
 use crate::calls::computation::{Answer, Step as Computed};
 use crate::context::cx::Cx;
 use crate::context::look::Look;
-use crate::context::verdict::Verdict;
+use crate::context::next::Next;
 use crate::context::work::Work;
 use crate::element::behaviour::{Element, Pull, Queues, seen, target};
 use crate::element::counted::Counted;
@@ -41,8 +41,10 @@ fn sent(cx: &mut Cx<'_>, since: Made, mut look: impl FnMut(&mut Packet)) {
     let core = &mut *cx.core;
     let first = core.first.as_mut().filter(|_| since.first);
     for work in first.into_iter().chain(core.list.iter_mut().skip(since.from)) {
-        if let Work::Push { batch, .. } | Work::Answer { batch } = work {
-            batch.iter_mut().for_each(&mut look);
+        match work {
+            Work::Push { batch, .. } | Work::Answer { batch } => batch.iter_mut().for_each(&mut look),
+            Work::Alone { packet, .. } => look(packet),
+            Work::Ask { .. } | Work::Waiting(_) | Work::Control(_) => {}
         }
     }
 }
@@ -163,19 +165,29 @@ impl Element for Observed {
         cx.core.watch.end(begun, here, packets);
     }
 
-    fn push_one(&mut self, cx: &mut Cx<'_>, port: usize, packet: &mut Packet) -> Option<Verdict> {
+    fn push_alone(&mut self, cx: &mut Cx<'_>, port: usize, packet: &mut Packet) -> Next {
         // Traced packets take the way of batches, on which more can be seen.
         if let Some(trace) = &cx.core.watch.trace
             && trace.takes(packet).is_some()
         {
-            return None;
+            return Next::STAY;
         }
         let (begun, here) = (cx.core.watch.begin(), cx.core.here as usize);
-        let verdict = self.inner.push_one(cx, port, packet);
-        if verdict.is_some() {
+        let next = self.inner.push_alone(cx, port, packet);
+        if next != Next::STAY {
             cx.core.watch.end(begun, here, 1);
         }
-        verdict
+        next
+    }
+
+    fn push_packet(&mut self, cx: &mut Cx<'_>, port: usize, packet: Packet) {
+        if cx.core.watch.trace.is_some() {
+            let batch = cx.core.pool.batch_of(packet);
+            return self.push(cx, port, batch);
+        }
+        let (begun, here) = (cx.core.watch.begin(), cx.core.here as usize);
+        self.inner.push_packet(cx, port, packet);
+        cx.core.watch.end(begun, here, 1);
     }
 
     fn pull(&mut self, cx: &mut Cx<'_>, port: usize, want: usize) -> Pull {

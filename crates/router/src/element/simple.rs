@@ -2,6 +2,7 @@
 
 use crate::context::cx::Cx;
 use crate::context::look::Look;
+use crate::context::next::Next;
 use crate::context::verdict::Verdict;
 use crate::element::behaviour::{Element, Pull};
 use crate::element::handlers::Handlers;
@@ -98,8 +99,9 @@ impl<S: Simple> Element for PerPacket<S> {
     }
 
     #[inline]
-    fn push_one(&mut self, cx: &mut Cx<'_>, _port: usize, packet: &mut Packet) -> Option<Verdict> {
-        Some(self.0.process(cx, packet))
+    fn push_alone(&mut self, cx: &mut Cx<'_>, _port: usize, packet: &mut Packet) -> Next {
+        let verdict = self.0.process(cx, packet);
+        cx.next(Some(verdict))
     }
 
     #[inline]

@@ -6,8 +6,8 @@
 
 use crate::context::work::Work;
 use crate::running::router::Router;
+use crate::worker::instances::ASTRAY;
 use crate::worker::instances::Worker;
-use crate::worker::turn::ASTRAY;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry::{Occupied, Vacant};
 use std::fmt;

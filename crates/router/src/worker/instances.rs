@@ -13,6 +13,10 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::mpsc::Receiver;
 
+/// Why the worker drops packets on their way between elements: what they are sent to has no instance here, or an element hands them down
+/// a pull path although nothing asked for them. Counted for the element that they come from.
+pub(crate) const ASTRAY: [&str; 2] = ["output leads nowhere on this worker", "answer that leads nowhere"];
+
 /// What a turn came to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Turned {
@@ -89,7 +93,7 @@ macro_rules! dispatch {
     ($self:ident, $element:expr, |$instance:ident, $cx:ident| $run:expr) => {{
         let element = $element as usize;
         let slot = &mut $self.slots[element];
-        $self.core.enter(element as u32, slot.exits);
+        $self.core.enter(element as u32, &slot.exits);
         let mut cx = $crate::context::cx::Cx { core: &mut *$self.core, turn: $self.turn };
         let result = match &mut slot.instance {
             Some(instance) => {

@@ -283,10 +283,11 @@ impl Running<'_> {
         if !node.class.pure {
             return None;
         }
-        self.core.enter(element as u32, slot.exits);
+        self.core.enter(element as u32, &slot.exits);
         let drops = self.core.drops[element].clone();
         let mut cx = Cx { core: &mut *self.core, turn: self.turn };
-        let verdict = bare(instance).push_one(&mut cx, port, packet);
+        let next = bare(instance).push_alone(&mut cx, port, packet);
+        let verdict = cx.verdict(next);
         self.core.drops[element] = drops;
         // A class that calls itself pure sends nothing of its own.
         while let Some(work) = self.core.take_first() {

@@ -5,16 +5,14 @@
 //! reverse, so that the first emission and everything that follows from it come before the second, as if each hop
 //! were a call.
 
-use crate::context::core::{Link, NOWHERE};
+use crate::context::core::Link;
 use crate::context::cx::Cx;
-use crate::context::verdict::Verdict;
-use crate::context::work::{Waiting, Work};
-use crate::element::behaviour::Pull;
+use crate::context::work::Work;
 use crate::handlers::call::Call;
 use crate::shared::mailbox::Reply;
 use crate::shared::record::{Level, Record};
-use crate::worker::instances::{Running, Slot, Turned, Worker, dispatch};
-use packet::{Batch, Packet};
+use crate::worker::instances::{Running, Turned, Worker, dispatch};
+use crate::worker::push::Load;
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
@@ -27,16 +25,10 @@ const SLOW_NS: i64 = 250_000;
 /// A turn that has taken longer ends: tasks that make system calls take a hundred times as long as others, and timers, the
 /// hellos of a cluster among them, must not wait for 128 of them.
 const TURN_NS: i64 = 1_000_000;
-/// After so many hops a packet that is alone in its batch goes onto the list if a grace period waits for the turn.
-const HOPS_PER_LOOK: usize = 64;
 /// Timers that a turn runs at most: one that is due again whenever it has run must not keep all else from running.
 const TIMERS_PER_TURN: usize = 1024;
 /// Dispatches that a turn makes at most; a loop in the graph carries over to the next turn.
 const DISPATCHES_PER_TURN: usize = 16_384;
-
-/// Why the worker drops packets on their way between elements: what they are sent to has no instance here, or an element hands them down
-/// a pull path although nothing asked for them. Counted for the element that they come from.
-pub(crate) const ASTRAY: [&str; 2] = ["output leads nowhere on this worker", "answer that leads nowhere"];
 
 impl Worker {
     /// Runs one turn, then announces the quiescent state.
@@ -199,21 +191,28 @@ impl Running<'_> {
     #[inline]
     pub(super) fn run_task(&mut self, element: u32, budget: &mut usize) -> Option<Turned> {
         let slot = &mut self.slots[element as usize];
-        self.core.enter(element, slot.exits);
+        self.core.enter(element, &slot.exits);
         if let Some(instance) = &mut slot.instance {
             instance.run_task(&mut Cx { core: self.core, turn: self.turn });
         }
         // The first item is done without touching the list.
         match self.core.take_first() {
-            Some(Work::Push { element, port, batch }) if *budget > 0 => {
+            None => {}
+            Some(first) if *budget == 0 => self.core.list.push(first),
+            Some(Work::Alone { element, port, packet }) => {
                 *budget -= 1;
-                self.push(Link { element, port }, batch, budget);
+                self.push(Link { element, port }, Load::Packet(packet), budget);
             }
-            Some(Work::Ask { element, port, want, own }) if *budget > 0 => {
+            Some(Work::Push { element, port, batch }) => {
+                *budget -= 1;
+                let load = self.load(batch);
+                self.push(Link { element, port }, load, budget);
+            }
+            Some(Work::Ask { element, port, want, own }) => {
                 *budget -= 1;
                 self.ask(element, port, want, own, budget);
             }
-            first => self.core.list.extend(first),
+            Some(first) => self.core.list.push(first),
         }
         if self.core.list.is_empty() { None } else { self.run_list(budget) }
     }
@@ -226,7 +225,7 @@ impl Running<'_> {
 
     #[inline]
     pub(super) fn mailbox_is_empty(&self) -> bool {
-        self.core.info.mailboxes[self.core.worker].is_empty()
+        self.core.mailbox.is_empty()
     }
 
     #[inline]
@@ -277,7 +276,7 @@ impl Running<'_> {
     /// Whether a grace period waits for this turn: then it ends with what is being done, and the list goes on in the next, so
     /// that something is done in every turn. Simulated turns do not depend on how quick the machine is.
     #[inline]
-    fn is_hurried(&self) -> bool {
+    pub(super) fn is_hurried(&self) -> bool {
         self.reader.asked() && !self.core.clock.is_simulated()
     }
 
@@ -290,7 +289,13 @@ impl Running<'_> {
             }
             *budget -= 1;
             match work {
-                Work::Push { element, port, batch } => self.push(Link { element, port }, batch, budget),
+                Work::Push { element, port, batch } => {
+                    let load = self.load(batch);
+                    self.push(Link { element, port }, load, budget);
+                }
+                Work::Alone { element, port, packet } => {
+                    self.push(Link { element, port }, Load::Packet(packet), budget);
+                }
                 Work::Ask { element, port, want, own } => self.ask(element, port, want, own, budget),
                 Work::Waiting(_) => {} // its answer was lost with a dropped batch: nothing to hand on
                 Work::Answer { batch } => self.answer(batch),
@@ -309,160 +314,5 @@ impl Running<'_> {
             }
         }
         None
-    }
-
-    /// Brings a batch to an element, and what that emits first to the next, and so on to the end of the path. Whatever else
-    /// is emitted on the way goes onto the list.
-    #[inline(never)] // the list's loop stays small
-    fn push(&mut self, mut link: Link, mut batch: Batch, budget: &mut usize) {
-        self.core.account.batches.count(batch.len());
-        loop {
-            let verdict = match batch.packets_mut() {
-                [packet] => self.push_alone(&mut link, packet, budget),
-                _ => None,
-            };
-            let mut cx = Cx { core: self.core, turn: self.turn };
-            if let Some(verdict) = verdict {
-                cx.settle(verdict, batch);
-            } else if let Some(Slot { instance: Some(instance), exits }) =
-                self.slots.get_mut(link.element as usize)
-            {
-                cx.core.enter(link.element, *exits);
-                instance.push(&mut cx, link.port as usize, batch);
-            } else {
-                // Counted for the element that sent it there.
-                cx.drop_batch(batch, ASTRAY[0]);
-            }
-            match self.core.take_first() {
-                Some(Work::Push { element, port, batch: rest }) if *budget > 0 && !self.is_hurried() => {
-                    *budget -= 1;
-                    (link, batch) = (Link { element, port }, rest);
-                }
-                first => return self.core.list.extend(first),
-            }
-        }
-    }
-
-    /// Takes a packet that is alone in its batch through elements for as long as they only pass it on, which needs neither
-    /// list nor emission. Moves `link` to the element where that ends: its verdict, or `None` if it wants the batch.
-    #[inline(never)] // a loop of its own keeps all it needs in registers
-    fn push_alone(&mut self, link: &mut Link, packet: &mut Packet, budget: &mut usize) -> Option<Verdict> {
-        self.core.base = self.core.list.len();
-        let (mut to, mut left) = (*link, *budget);
-        let mut cx = Cx { core: self.core, turn: self.turn };
-        let verdict = loop {
-            let Some(Slot { instance: Some(instance), exits }) = self.slots.get_mut(to.element as usize)
-            else {
-                break None;
-            };
-            cx.core.here = to.element;
-            cx.core.exits = *exits;
-            let verdict = instance.push_one(&mut cx, to.port as usize, packet);
-            if !cx.core.is_quiet() || left == 0 || left % HOPS_PER_LOOK == 0 && self.reader.asked() {
-                break verdict;
-            }
-            match verdict {
-                Some(Verdict::Pass) => to = exits.first,
-                Some(Verdict::Output(output)) if output < exits.count as usize => {
-                    to = cx.core.outputs[exits.start as usize + output];
-                }
-                other => break other,
-            }
-            left -= 1;
-        };
-        (*link, *budget) = (to, left);
-        verdict
-    }
-
-    /// An element asks upstream: finds out who answers, passing the request on as often as necessary. What is answered at
-    /// once comes down at once; otherwise the list remembers who waits.
-    #[inline(never)] // the list's loop stays small
-    fn ask(&mut self, element: u32, port: u16, want: u8, own: bool, budget: &mut usize) {
-        let (mut waiting, mut want) = (Waiting { element, port, own }, want as usize);
-        loop {
-            let base = self.core.list.len();
-            let link = self.core.uplink(waiting.element, waiting.port);
-            let pull = match link.element {
-                NOWHERE => None,
-                up => dispatch!(self, up, |instance, cx| instance.pull(cx, link.port as usize, want)),
-            };
-            let at_once = self.core.list.len() == base; // nothing has to be done before
-            match pull.unwrap_or(Pull::Nothing) {
-                Pull::Give(batch) if at_once => return self.hand_down(waiting, batch),
-                Pull::Nothing if at_once => {
-                    let batch = self.core.pool.batch();
-                    return self.hand_down(waiting, batch);
-                }
-                Pull::Ask { input, want: more } if at_once && *budget > 0 => {
-                    *budget -= 1;
-                    self.core.list.push(Work::Waiting(waiting));
-                    waiting = Waiting { element: link.element, port: input as u16, own: false };
-                    want = more.min(packet::BATCH_MAX);
-                }
-                pull => {
-                    self.core.list.insert(base, Work::Waiting(waiting));
-                    return self.handle_pull(base + 1, link.element, pull);
-                }
-            }
-        }
-    }
-
-    /// Carries out what an element in a pull path wants, after whatever it emitted above `base`.
-    fn handle_pull(&mut self, base: usize, element: u32, pull: Pull) {
-        let work = match pull {
-            Pull::Later => return,
-            Pull::Give(batch) => Work::Answer { batch },
-            Pull::Nothing => Work::Answer { batch: self.core.pool.batch() },
-            Pull::Ask { input, want } => {
-                let want = want.min(packet::BATCH_MAX) as u8;
-                Work::Ask { element, port: input as u16, want, own: false }
-            }
-        };
-        self.core.list.insert(base, work);
-    }
-
-    /// Packets come down to the element that waits for them, which lies on top of the list.
-    fn answer(&mut self, batch: Batch) {
-        match self.core.list.pop() {
-            Some(Work::Waiting(waiting)) => self.hand_down(waiting, batch),
-            other => {
-                self.core.list.extend(other);
-                self.drop_answer(batch);
-            }
-        }
-    }
-
-    /// Drops packets that an element has answered although nothing waits for them.
-    #[cold]
-    #[inline(never)]
-    fn drop_answer(&mut self, batch: Batch) {
-        Cx { core: self.core, turn: self.turn }.drop_batch(batch, ASTRAY[1]);
-    }
-
-    /// Hands packets to the element that waits for them; unless it asked of its own accord, it hands them on.
-    fn hand_down(&mut self, mut waiting: Waiting, mut batch: Batch) {
-        self.core.account.batches.count(batch.len());
-        loop {
-            let Waiting { element, port, own } = waiting;
-            let base = self.core.list.len();
-            let pull = dispatch!(self, element, |instance, cx| instance.pulled(cx, port as usize, batch));
-            match pull.unwrap_or(Pull::Nothing) {
-                Pull::Give(rest) if own => return self.drop_answer(rest),
-                Pull::Nothing | Pull::Later if own => return,
-                Pull::Ask { input, want } if own => {
-                    let want = want.min(packet::BATCH_MAX) as u8;
-                    self.core.list.insert(base, Work::Ask { element, port: input as u16, want, own });
-                    return;
-                }
-                Pull::Give(rest) if self.core.list.len() == base => match self.core.list.pop() {
-                    Some(Work::Waiting(below)) => (waiting, batch) = (below, rest),
-                    other => {
-                        self.core.list.extend(other);
-                        return self.drop_answer(rest);
-                    }
-                },
-                pull => return self.handle_pull(base, element, pull),
-            }
-        }
     }
 }
