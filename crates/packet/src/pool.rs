@@ -147,7 +147,7 @@ impl Pool {
     #[inline]
     pub fn packet(&mut self, bytes: &[u8]) -> Option<Packet> {
         let mut packet = self.alloc(DEFAULT_HEADROOM, bytes.len())?;
-        packet.data_mut().copy_from_slice(bytes);
+        copy(packet.data_mut(), bytes);
         Some(packet)
     }
 
@@ -220,14 +220,25 @@ impl Pool {
     /// Takes a batch back, and the buffers of all packets still in it.
     #[inline]
     pub fn recycle(&mut self, mut batch: Batch) {
-        if batch.len() > 1 && self.small.takes(batch.packets()) {
-            self.small.free.extend(batch.packets().iter().map(Packet::buffer));
-            batch.forget();
-        } else if !batch.is_empty() {
-            batch.drain(|packet| self.free(packet));
+        // Without packets, or with one that was alone, it takes no call.
+        if batch.len() > 1 {
+            self.free_all(&mut batch);
+        } else if let Some(packet) = batch.pop() {
+            self.free(packet);
         }
         if self.batches.len() < KEEP {
             self.batches.push(batch);
+        }
+    }
+
+    /// Takes the buffers of all packets of a batch back.
+    #[inline(never)]
+    fn free_all(&mut self, batch: &mut Batch) {
+        if self.small.takes(batch.packets()) {
+            self.small.free.extend(batch.packets().iter().map(Packet::buffer));
+            batch.forget();
+        } else {
+            batch.drain(|packet| self.free(packet));
         }
     }
 
@@ -246,6 +257,25 @@ impl Pool {
     pub fn cached(&self) -> (usize, usize) {
         (self.small.free.len(), self.large.free.len())
     }
+}
+
+/// Copies bytes to as many others. A short packet, of two halves that overlap, takes no call.
+#[inline]
+fn copy(to: &mut [u8], from: &[u8]) {
+    const HALF: usize = 32;
+    debug_assert_eq!(to.len(), from.len());
+    if from.len() <= 2 * HALF
+        && let (Some(head), Some(tail)) = (from.first_chunk::<HALF>(), from.last_chunk::<HALF>())
+    {
+        if let Some(to) = to.first_chunk_mut() {
+            *to = *head;
+        }
+        if let Some(to) = to.last_chunk_mut() {
+            *to = *tail;
+        }
+        return;
+    }
+    to.copy_from_slice(from);
 }
 
 /// Buffers that the process has ever put into circulation, small and large.

@@ -431,3 +431,18 @@ fn packets_that_are_out_are_known() {
     assert_eq!((clique_packet::strays() - strays, other.drawn()), (10, -1));
     assert_eq!(pool.drawn(), packets.len() as i64 + 11);
 }
+
+/// Every byte of a packet is one of those that it was made of, however many they are.
+#[test]
+fn packets_of_all_short_lengths() {
+    let mut pool = Pool::new();
+    let bytes: Vec<u8> = (0..200).collect();
+    for len in 0..bytes.len() {
+        let packet = pool.packet(&bytes[..len]).unwrap();
+        assert_eq!(packet.data(), &bytes[..len]);
+        pool.free(packet);
+        // The next one does not find them there.
+        let blank = pool.packet(&[255; 200]).unwrap();
+        pool.free(blank);
+    }
+}
