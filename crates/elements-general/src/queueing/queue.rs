@@ -300,9 +300,15 @@ impl Queue {
     #[inline]
     fn note_length(&self) {
         self.publish_length();
+        self.note_highwater(self.len());
+    }
+
+    /// Notes that there were so many packets.
+    #[inline]
+    fn note_highwater(&self, length: usize) {
         // Nearly always it was higher before: a load, and no exchange.
-        if self.len() > self.common.highwater.load(Relaxed) {
-            self.common.highwater.fetch_max(self.len(), Relaxed);
+        if length > self.common.highwater.load(Relaxed) {
+            self.common.highwater.fetch_max(length, Relaxed);
         }
     }
 
@@ -341,6 +347,11 @@ impl Queue {
         if self.common.ring.is_none() {
             return cx.signals().set(true);
         }
+        self.notify_all(cx);
+    }
+
+    #[inline(never)] // what one worker has for itself stays short
+    fn notify_all(&self, cx: &mut Cx<'_>) {
         // Pairs with the fence of a puller that falls asleep: it sees our packets, or we see that it sleeps.
         fence(SeqCst);
         for sleepers in &self.common.workers {
@@ -360,6 +371,11 @@ impl Queue {
         if self.common.ring.is_none() {
             return cx.signals().set_room(self.room());
         }
+        self.admit_all(cx);
+    }
+
+    #[inline(never)] // what one worker has for itself stays short
+    fn admit_all(&self, cx: &mut Cx<'_>) {
         fence(SeqCst); // pairs with that of `hold_up`
         for sleepers in &self.common.workers {
             if sleepers.sources.load(Relaxed) && sleepers.sources.swap(false, Relaxed) {
@@ -502,6 +518,19 @@ impl Element for Queue {
         if let Some(rest) = rest {
             self.overflow(cx, rest);
         }
+    }
+
+    fn push_packet(&mut self, cx: &mut Cx<'_>, port: usize, packet: Packet) {
+        let (length, capacity) = (self.local.len() + 1, self.common.capacity.load(Relaxed));
+        if self.common.ring.is_some() || self.discipline != Discipline::DropNew || length > capacity {
+            let batch = cx.pool().batch_of(packet);
+            return self.push(cx, port, batch);
+        }
+        self.local.push_back(packet);
+        self.common.length.store(length, Relaxed);
+        self.note_highwater(length);
+        cx.signals().set(true);
+        cx.signals().set_room(capacity - length);
     }
 
     fn pull(&mut self, cx: &mut Cx<'_>, _port: usize, want: usize) -> Pull {

@@ -14,6 +14,29 @@ fn overflow_is_counted_and_leaves_at_output_1() {
     assert_eq!(run(config), "q :: Queue: overflow\n");
 }
 
+/// Packets that come alone are stored, and do not fit, as those of a batch.
+#[test]
+fn packets_come_alone_or_in_batches() {
+    for (class, counts) in [
+        ("Queue", ["4", "4", "6", "6"]),
+        ("SimpleQueue", ["4", "4", "6", "6"]),
+        ("FrontDropQueue", ["4", "4", "6", "6"]),
+    ] {
+        let config = format!(
+            "InfiniteSource(LIMIT 10, BURST 10, LENGTH 1) -> q :: {class}(4) -> Idle;
+             q [1] -> d :: Discard; RatedSource(LIMIT 4, STOP true) -> Discard"
+        );
+        for vector in [1, 32] {
+            let mut router = build(&config, 1, vector).unwrap_or_else(|errors| panic!("{errors}"));
+            run_to_end(&mut router);
+            let mut read =
+                |path: &str| router.call(Call::read(path, "")).unwrap_or_else(|error| panic!("{error}"));
+            let handlers = ["q.length", "q.highwater_length", "q.drops", "d.count"].map(&mut read);
+            assert_eq!(handlers, counts, "{class}, vector {vector}");
+        }
+    }
+}
+
 /// A source that can wait does, so that a slow puller loses nothing.
 #[test]
 fn sources_wait() {

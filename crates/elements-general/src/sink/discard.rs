@@ -31,7 +31,7 @@
 //! Idle, Queue
 
 use elements_shared::pulling;
-use packet::{BATCH_MAX, Batch};
+use packet::{BATCH_MAX, Batch, Packet};
 use router::{Activity, Class, Config, ConfigError, Cx, Element, Flags, Handlers, Merge, Pull, metric};
 
 /// The class.
@@ -91,6 +91,12 @@ impl Element for Discard {
         self.take(cx, batch);
     }
 
+    fn push_packet(&mut self, cx: &mut Cx<'_>, _port: usize, packet: Packet) {
+        self.packets += 1;
+        self.bytes += packet.len() as u64;
+        cx.pool().free(packet);
+    }
+
     fn run_task(&mut self, cx: &mut Cx<'_>) {
         let burst = self.burst as usize;
         self.left = burst.saturating_mul(cx.tasks().runs_at_once(burst));
@@ -103,7 +109,10 @@ impl Element for Discard {
         let got = batch.len();
         self.take(cx, batch);
         self.left -= got;
-        cx.tasks().count_runs(got.div_ceil(self.burst as usize));
+        // Mostly one run had them all, which a comparison tells.
+        if got > self.burst as usize {
+            cx.tasks().count_runs(got.div_ceil(self.burst as usize));
+        }
         if got == self.asked && self.left > 0 {
             self.asked = self.left.min(BATCH_MAX);
             return Pull::Ask { input: 0, want: self.asked };

@@ -1,6 +1,6 @@
 //! What sources put into their packets.
 
-use packet::Batch;
+use packet::{Batch, Packet};
 use router::{Cx, Element, Flags, Handlers};
 
 /// What packets contain unless the user says otherwise: Click's text, which the output of scripts depends on.
@@ -56,14 +56,21 @@ impl Contents {
     pub(super) fn make(&self, cx: &mut Cx<'_>, packets: usize, timestamp_ns: i64) -> Batch {
         let mut batch = cx.batch();
         for _ in 0..packets.min(packet::BATCH_MAX) {
-            let Some(mut packet) = cx.pool().packet(&self.bytes) else { break };
-            if self.random {
-                cx.rng().fill(packet.data_mut());
-            }
-            packet.set_timestamp_ns(timestamp_ns);
+            let Some(packet) = self.make_one(cx, timestamp_ns) else { break };
             batch.push(packet);
         }
         batch
+    }
+
+    /// Makes a packet, unless memory is short.
+    #[inline]
+    pub(super) fn make_one(&self, cx: &mut Cx<'_>, timestamp_ns: i64) -> Option<Packet> {
+        let mut packet = cx.pool().packet(&self.bytes)?;
+        if self.random {
+            cx.rng().fill(packet.data_mut());
+        }
+        packet.set_timestamp_ns(timestamp_ns);
+        Some(packet)
     }
 }
 

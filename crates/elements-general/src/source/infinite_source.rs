@@ -160,6 +160,15 @@ impl InfiniteSource {
         batch
     }
 
+    /// Makes a packet that travels alone.
+    fn emit_one(&mut self, cx: &mut Cx<'_>) {
+        let timestamp_ns = if self.timestamp { cx.now_ns() } else { 0 };
+        if let Some(packet) = self.contents.make_one(cx, timestamp_ns) {
+            self.count += 1;
+            cx.emit_packet(0, packet);
+        }
+    }
+
     /// Once the limit is reached: does what was asked for then.
     fn check_end(&mut self, cx: &mut Cx<'_>) {
         if self.allowed(1) > 0 {
@@ -219,7 +228,12 @@ impl Element for InfiniteSource {
         let runs = cx.tasks().runs_at_once(burst);
         let mut rest = self.allowed(burst.saturating_mul(runs));
         let some = rest > 0;
-        cx.tasks().count_runs(rest.div_ceil(burst));
+        if rest == 1 {
+            self.emit_one(cx);
+            rest = 0;
+        } else {
+            cx.tasks().count_runs(rest.div_ceil(burst));
+        }
         while rest > 0 {
             let batch = self.make(cx, rest.min(cx.vector()));
             rest = if batch.is_empty() { 0 } else { rest - batch.len() };
