@@ -63,7 +63,7 @@ fn time_ns() -> u64 {
 fn send(arguments: &Arguments, interface: &str) -> Result<(), String> {
     let mut tx = PacketTx::open(interface).map_err(|trouble| trouble.to_string())?;
     let sizes = sizes(&arguments.size)?;
-    let (mut frames, mut places) = (vec![Vec::with_capacity(1_518); BATCH], vec![0u16; FLOWS as usize]);
+    let (mut frames, mut places) = (vec![Vec::new(); BATCH], vec![0u16; FLOWS as usize]);
     let (mut rng, begin, mut packets) = (Rng::with_seed(1), Instant::now(), 0u64);
     while begin.elapsed().as_secs_f64() < arguments.seconds {
         let due = (begin.elapsed().as_secs_f64() * arguments.rate) as u64;
