@@ -36,13 +36,6 @@ const fn bytes(number: usize) -> u64 {
 #[derive(Clone, Copy)]
 struct Slots(u64);
 
-impl Slots {
-    #[inline]
-    fn is_empty(self) -> bool {
-        self.0 == 0
-    }
-}
-
 impl Iterator for Slots {
     type Item = u32;
 
@@ -92,6 +85,13 @@ impl Bucket {
     #[inline]
     fn with([first, second]: [u64; 2], tag: u8) -> Slots {
         Slots(equal(first, tag) & TAGS[0] | (equal(second, tag) & TAGS[1]) >> 4)
+    }
+
+    /// The first of the entries in some slots for which `is` holds.
+    #[inline]
+    fn pick(&self, slots: Slots, is: &mut impl FnMut(u32) -> bool) -> Option<u32> {
+        let mut entries = slots.map(|slot| self.entry(slot));
+        entries.find(|&entry| is(entry))
     }
 
     /// An empty slot. For the updater.
@@ -173,13 +173,13 @@ impl Table {
         (0..self.buckets.len()).map(move |i| &self.buckets[(home + i) & mask])
     }
 
-    /// The first entry for which `is` holds, of those that may have this hash.
+    /// The first entry for which `is` holds, of those that may have this hash and are not in its own bucket.
     #[inline(never)]
-    fn find(&self, hash: u64, mut is: impl FnMut(u32) -> bool) -> Option<u32> {
+    fn find_past(&self, hash: u64, mut is: impl FnMut(u32) -> bool) -> Option<u32> {
         let tag = tag(hash);
-        for bucket in self.path(hash) {
+        for bucket in self.path(hash).skip(1) {
             let (slots, past) = bucket.slots(tag);
-            if let Some(entry) = slots.map(|slot| bucket.entry(slot)).find(|&entry| is(entry)) {
+            if let Some(entry) = bucket.pick(slots, &mut is) {
                 return Some(entry);
             }
             if !past {
@@ -345,12 +345,13 @@ impl Index {
 
     /// The first entry for which `is` holds, of those that may have this hash.
     #[inline]
-    pub(crate) fn find(&self, turn: Turn<'_>, hash: u64, is: impl FnMut(u32) -> bool) -> Option<u32> {
+    pub(crate) fn find(&self, turn: Turn<'_>, hash: u64, mut is: impl FnMut(u32) -> bool) -> Option<u32> {
         let table = self.shard(turn, hash);
-        // Nothing, most often, for who asks because it did not find it.
-        match table.home(hash).slots(tag(hash)) {
-            (slots, false) if slots.is_empty() => None,
-            _ => table.find(hash, is),
+        let home = table.home(hash);
+        let (slots, past) = home.slots(tag(hash));
+        match home.pick(slots, &mut is) {
+            None if past => table.find_past(hash, is),
+            found => found,
         }
     }
 
