@@ -1,6 +1,6 @@
 //! How far a packet that is alone goes in one stretch.
 
-/// Hops that are left of a stretch. Whoever makes work for the worker cuts it short, so that one look after each hop tells both.
+/// Hops that are left of a stretch. Work that an element makes for the worker cuts it short, so that one look after each hop tells both.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Leash(i32);
 
