@@ -67,6 +67,14 @@ impl Judge {
             if entry.sent.is_some() && self.history.current().repeats(arrived.host) {
                 return;
             }
+            // A host answers a question as often as it comes, which was judged when it came.
+            if message.answer
+                && ledger
+                    .get(Message { answer: false, ..message })
+                    .is_some_and(|asked| asked.arrived.len() >= times)
+            {
+                return;
+            }
             return self.find(now_ns, format!("{message} arrives {times} times"));
         }
         match (&entry.sent, ledger.get(Message { answer: false, ..message })) {

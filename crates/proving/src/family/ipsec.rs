@@ -47,6 +47,8 @@ const MISCHIEF: [&str; 6] = [
     // Changes every other one.
     "esp[0] -> turns :: RoundRobinSwitch -> output; turns[1] -> StoreData($at, \\<5a5b5c5d>) -> output;",
 ];
+/// How long packets may be on their way, those that come late included.
+const UNDER_WAY_NS: i64 = 100_000_000;
 const LATE: u32 = 4;
 const CHANGED: u32 = 5;
 
@@ -88,6 +90,8 @@ impl Family for Ipsec {
         Box::new(Associations {
             knobs: std::array::from_fn(|_| knobs.clone()),
             behind: [false; 2],
+            anew_ns: [Some(i64::MIN); 2],
+            forgets: [false; 2],
             forgot: [false; 2],
             changing: false,
             losing: false,
@@ -212,6 +216,10 @@ struct Associations {
     knobs: [Knobs; 3],
     /// Whether numbers in the direction to a side began anew, and the other end waits for greater ones.
     behind: [bool; 2],
+    /// When numbers in the direction to a side last began anew; `None` if that is just now.
+    anew_ns: [Option<i64>; 2],
+    /// Whether the gateway of a side forgets just now which numbers have come.
+    forgets: [bool; 2],
     /// Whether the gateway of a side has forgotten which numbers have come: it may take packets again.
     forgot: [bool; 2],
     /// Whether some router is just being replaced.
@@ -246,8 +254,8 @@ impl Associations {
 
     /// The gateway of a side begins its numbers anew, and forgets those of the other.
     fn renew(&mut self, side: usize) {
-        (self.behind[1 - side], self.behind[side]) = (true, false);
-        self.forgot[side] = true;
+        (self.behind[1 - side], self.anew_ns[1 - side]) = (true, None);
+        (self.forgets[side], self.forgot[side]) = (true, true);
     }
 }
 
@@ -290,8 +298,16 @@ impl Model for Associations {
         self.swapped = true;
     }
 
-    fn settle(&mut self, _: i64) {
+    fn settle(&mut self, now_ns: i64) {
         (self.changing, self.losing) = (false, false);
+        for side in [WEST, EAST] {
+            let anew_ns = *self.anew_ns[side].get_or_insert(now_ns);
+            // Greater numbers than the new ones may still be on their way.
+            let is_over = anew_ns.saturating_add(UNDER_WAY_NS) < now_ns;
+            if std::mem::take(&mut self.forgets[side]) && is_over {
+                self.behind[side] = false;
+            }
+        }
     }
 
     fn repeats(&self, host: usize) -> bool {
