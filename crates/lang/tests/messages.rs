@@ -297,12 +297,28 @@ fn a_graph_is_printed_as_json() {
 fn svg_shows_everything_once() {
     let svg = lang::graph::svg(&lang::parse(EXAMPLE, "f", &[]).graph);
     let count = |what: &str| svg.matches(what).count();
-    assert_eq!(count("<g>"), 4);
-    assert_eq!(count("marker-end"), 5);
+    // Four elements, and the name at which the connection upwards ends.
+    assert_eq!(count("<g>"), 5);
+    assert_eq!(count("fill=\"none\""), 5);
     assert_eq!(count(">Queue</text>"), 1);
     assert!(svg.contains("s :: Source(&quot;&lt;&amp;&gt;&quot;)"));
     assert_eq!(count("<g>"), count("</g>"));
     assert!(!svg.contains("NaN") && !svg.contains("inf"));
+}
+
+/// Compound elements are boxes, and those of one class are drawn once.
+#[test]
+fn svg_draws_a_class_once() {
+    let text = "elementclass P { input -> q :: Queue -> Unqueue -> output } i :: Info;
+        s :: Source -> a :: P -> t :: Tee -> b :: P -> Discard; t[1] -> a";
+    let svg = lang::graph::svg(&lang::parse(text, "f", &[]).graph);
+    let count = |what: &str| svg.matches(what).count();
+    assert_eq!((count(">a, b</text>"), count(">2 elements</text>")), (1, 2), "{svg}");
+    // In one of them, with the number of the one without a name.
+    assert_eq!((count(">Queue</text>"), count(">Unqueue</text>"), count(">@2</text>")), (1, 1, 1), "{svg}");
+    // The tee leads upwards once; it is on both sides of the class.
+    assert_eq!((count(">a</text>"), count(">t</text>"), count(">s</text>")), (2, 3, 2), "{svg}");
+    assert!(svg.contains("<title>i :: Info</title>"));
 }
 
 #[test]

@@ -58,6 +58,15 @@ fn graph_prints_dot_json_and_svg() {
     assert!(std::fs::read_to_string(dir.path().join("a.svg")).unwrap().starts_with("<svg"));
 }
 
+/// The manual's picture is what the program draws: `clique graph --format svg -o docs/src/ip-router.svg conf/ip-router.click`.
+#[test]
+fn picture_of_the_manual() {
+    let root = std::path::Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
+    let drawn = clique_in(root, &["graph", "--format", "svg", "conf/ip-router.click"]);
+    let kept = std::fs::read_to_string(root.join("docs/src/ip-router.svg")).unwrap();
+    assert_eq!(drawn, format!("exit status: 0\n--- output\n{kept}"));
+}
+
 /// What cannot be read is not printed, lest an output file be spoilt.
 #[test]
 fn errors_print_nothing() {

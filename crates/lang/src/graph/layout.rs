@@ -1,8 +1,6 @@
 //! A layered layout: packets flow from top to bottom, one row for each distance from the sources.
 
-use super::Graph;
-
-/// A box of the drawing, or a point that a connection across several rows passes through.
+/// A box of the drawing, or a point that an edge across several rows passes through.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Vertex {
     pub(super) row: usize,
@@ -15,9 +13,9 @@ pub(super) struct Vertex {
 
 /// Where everything goes.
 pub(super) struct Layout {
-    /// Elements first, then points.
+    /// Boxes first, then points.
     pub(super) vertices: Vec<Vertex>,
-    /// For each connection the points that it passes through, from its output on.
+    /// For each edge the points that it passes through, from above.
     pub(super) paths: Vec<Vec<usize>>,
     pub(super) rows: usize,
     pub(super) width: f64,
@@ -25,17 +23,17 @@ pub(super) struct Layout {
 
 /// Space between boxes.
 const GAP: f64 = 24.0;
-/// Points that all connections together may pass through; the others are drawn straight.
+/// Points that all edges together may pass through; the others are drawn straight.
 const MAX_POINTS: usize = 50_000;
 /// How often rows are put in better order, down and up again.
 const SWEEPS: usize = 4;
 
-/// Lays out a graph whose boxes have these widths.
-pub(super) fn layout(graph: &Graph, widths: &[f64]) -> Layout {
-    let rows = rows(graph);
+/// Lays out boxes of these widths, joined by edges from one to another.
+pub(super) fn layout(widths: &[f64], edges: &[(usize, usize)]) -> Layout {
+    let rows = rows(widths.len(), edges);
     let mut vertices: Vec<Vertex> =
         rows.iter().zip(widths).map(|(&row, &width)| Vertex { row, width, ..Vertex::default() }).collect();
-    let paths = route(graph, &mut vertices);
+    let paths = route(edges, &mut vertices);
     let count = rows.iter().max().map_or(0, |r| r + 1);
     let mut order: Vec<Vec<usize>> = vec![Vec::new(); count];
     for (i, v) in vertices.iter().enumerate() {
@@ -51,14 +49,13 @@ pub(super) fn layout(graph: &Graph, widths: &[f64]) -> Layout {
     Layout { vertices, paths, rows: count, width }
 }
 
-/// The row of each element: the longest way from a source, connections that close a cycle left out.
-fn rows(graph: &Graph) -> Vec<usize> {
-    let n = graph.elements.len();
+/// The row of each of `n` boxes: the longest way from a source, edges that close a cycle left out.
+pub(super) fn rows(n: usize, edges: &[(usize, usize)]) -> Vec<usize> {
     let mut next: Vec<Vec<usize>> = vec![Vec::new(); n];
     let mut fed = vec![false; n];
-    for c in &graph.connections {
-        next[c.from.element].push(c.to.element);
-        fed[c.to.element] = true;
+    for &(from, to) in edges {
+        next[from].push(to);
+        fed[to] = true;
     }
     // Finishing times of a depth-first search, sources first, give an order without the back edges.
     let mut state = vec![0u8; n];
@@ -101,16 +98,15 @@ fn rows(graph: &Graph) -> Vec<usize> {
     rows
 }
 
-/// Adds a point for every row that a connection crosses.
-fn route(graph: &Graph, vertices: &mut Vec<Vertex>) -> Vec<Vec<usize>> {
-    let elements = vertices.len();
+/// Adds a point for every row that an edge crosses.
+fn route(edges: &[(usize, usize)], vertices: &mut Vec<Vertex>) -> Vec<Vec<usize>> {
+    let boxes = vertices.len();
     let mut paths = Vec::new();
-    for c in &graph.connections {
-        let (from, to) = (c.from.element, c.to.element);
+    for &(from, to) in edges {
         let (first, last) = (vertices[from].row + 1, vertices[to].row);
         let mut path = Vec::new();
         let mut before = from;
-        if last > first && vertices.len() + (last - first) < elements + MAX_POINTS {
+        if last > first && vertices.len() + (last - first) < boxes + MAX_POINTS {
             for row in first..last {
                 let point = vertices.len();
                 vertices.push(Vertex { row, width: 4.0, ..Vertex::default() });

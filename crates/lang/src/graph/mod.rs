@@ -3,6 +3,7 @@
 mod dot;
 pub(crate) mod json;
 mod layout;
+mod sheets;
 mod svg;
 
 pub use self::json::json;
