@@ -243,7 +243,7 @@ fn the_description_is_of_what_is_there() {
 #[test]
 fn the_page_needs_nothing_from_elsewhere() {
     let router = Running::new(false);
-    for path in ["/", "/page.js", "/page.css", "/layout.js", "/tables.js"] {
+    for path in ["/", "/page.js", "/page.css", "/layout.js", "/mesh.js", "/tables.js"] {
         let (status, text) = router.ask("GET", path, "", "");
         let foreign =
             text.replace("http://www.w3.org/2000/svg", "").contains("//www") || text.contains("https://");

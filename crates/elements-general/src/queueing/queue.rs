@@ -208,6 +208,12 @@ pub(super) fn create_sized(
     }))
 }
 
+/// Wakes those who pull on this worker.
+#[inline]
+fn wake(cx: &mut Cx<'_>) {
+    cx.signals().set(true);
+}
+
 impl Queue {
     fn len(&self) -> usize {
         self.common.ring.as_ref().map_or(self.local.len(), ArrayQueue::len)
@@ -345,7 +351,7 @@ impl Queue {
     #[inline]
     fn notify(&mut self, cx: &mut Cx<'_>) {
         if self.common.ring.is_none() {
-            return cx.signals().set(true);
+            return wake(cx);
         }
         self.notify_all(cx);
     }
@@ -357,7 +363,7 @@ impl Queue {
         for sleepers in &self.common.workers {
             if sleepers.pullers.load(Relaxed) && sleepers.pullers.swap(false, Relaxed) {
                 match sleepers.worker {
-                    here if here == cx.worker() => cx.signals().set(true),
+                    here if here == cx.worker() => wake(cx),
                     elsewhere => cx.signals().activate_on(elsewhere),
                 }
             }
@@ -529,7 +535,7 @@ impl Element for Queue {
         self.local.push_back(packet);
         self.common.length.store(length, Relaxed);
         self.note_highwater(length);
-        cx.signals().set(true);
+        wake(cx);
         cx.signals().set_room(capacity - length);
     }
 

@@ -36,7 +36,7 @@ function behind(name, output) {
   const link = graph.connections.find(link => link.from === from && link.from_port === Number(output));
   return link && graph.elements[link.to].name.split("/")[0];
 }
-const shownTables = tables($("tables-section"), $("tables"), { get, html, behind });
+const shownTables = tables($("tables-section"), $("tables"), { get, html, svg, behind });
 let scope = "";
 let chosen = null;
 let writable = false;

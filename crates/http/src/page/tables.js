@@ -1,11 +1,13 @@
 // The tables of elements, a page of rows at a time: routes, neighbours, IPsec associations, members and links of a cluster.
 
+import { DRAWN, mesh } from "./mesh.js";
+
 const ROWS = 12;
 // Longer tables are read anew only when asked for: listing a million routes takes the server a moment.
 const SHORT = 1000;
 
 // Fills a section, which stays hidden while the configuration has no tables. `behind` names what is behind an element's output.
-export function tables(section, place, { get, html, behind }) {
+export function tables(section, place, { get, html, svg, behind }) {
   const choice = html("select", { "aria-label": "table", onchange: () => open(0) });
   const find = html("input", { type: "search", autocomplete: "off", onchange: () => { wanted = find.value.trim(); open(0); } });
   const hint = html("span", {}, "Find");
@@ -13,8 +15,8 @@ export function tables(section, place, { get, html, behind }) {
   const where = html("span", { "aria-live": "polite" });
   const back = html("button", { onclick: () => open(from - ROWS) }, "back");
   const on = html("button", { onclick: () => open(from + ROWS) }, "on");
-  const head = html("thead"), body = html("tbody");
-  place.replaceChildren(html("div", { class: "bar" }, choice, html("label", {}, hint, find)), answer,
+  const head = html("thead"), body = html("tbody"), picture = html("div", { class: "picture" });
+  place.replaceChildren(html("div", { class: "bar" }, choice, html("label", {}, hint, find)), answer, picture,
     html("div", { class: "rows" }, html("table", {}, head, body)),
     html("div", { class: "bar" }, back, on, html("button", { onclick: () => open(from) }, "read again"), where));
   let known = [], from = 0, total = 0, asked = 0, wanted = "";
@@ -31,6 +33,12 @@ export function tables(section, place, { get, html, behind }) {
     return html("td", {}, value + (name ? ` (${name})` : ""));
   }
 
+  // A cluster is a picture, too.
+  async function draw(table) {
+    if (!["members", "links"].includes(table.kind)) return [];
+    return [mesh(svg, await get(`api/v1/tables/${table.kind}/${encodeURI(table.element)}?count=${DRAWN}`))];
+  }
+
   async function open(first) {
     const table = known[choice.selectedIndex];
     if (!table) return;
@@ -40,16 +48,18 @@ export function tables(section, place, { get, html, behind }) {
     const query = new URLSearchParams({ from, count: ROWS });
     if (text && !routes) query.set("find", text);
     if (text.includes("/") && routes) query.set("within", text);
-    let said = "", page = { columns: table.columns, rows: [], total: 0 };
+    let said = "", page = { columns: table.columns, rows: [], total: 0 }, drawn = [];
     try {
       if (text && routes && !text.includes("/")) said = await lookUp(table.element, text);
       page = await get(`api/v1/tables/${table.kind}/${encodeURI(table.element)}?${query}`);
+      drawn = await draw(table);
     } catch (error) {
       said = error.message;
     }
     if (number !== asked) return; // something else has been chosen meanwhile
     total = page.total;
     answer.textContent = said;
+    picture.replaceChildren(...drawn);
     head.replaceChildren(html("tr", {}, ...page.columns.map(column => html("th", {}, column))));
     body.replaceChildren(...page.rows.map(row => html("tr", {}, ...page.columns.map((column, at) => cell(table, column, row[at])))));
     where.textContent = page.rows.length ? `${from + 1} to ${from + page.rows.length} of ${total.toLocaleString()}` : "none";
