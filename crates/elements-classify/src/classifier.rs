@@ -101,9 +101,12 @@ impl Simple for Classifier {
     }
 
     fn process_batch(&mut self, cx: &mut Cx<'_>, batch: Batch) {
-        match self.compiled.quick() {
-            Some(program) => cx.scatter(batch, |_, packet| verdict(program.run_on_packet(packet))),
-            None => cx.scatter(batch, |_, packet| verdict(self.compiled.run(packet.data()))),
+        let Some(program) = self.compiled.quick() else {
+            return cx.scatter(batch, |_, packet| verdict(self.compiled.run(packet.data())));
+        };
+        match program.common(batch.packets()) {
+            Some(output) => cx.emit(output, batch),
+            None => cx.scatter(batch, |_, packet| verdict(program.run_on_packet(packet))),
         }
     }
 
@@ -131,6 +134,7 @@ mod tests {
     use super::Pattern;
     use crate::testing::send;
     use crate::testing::{build, errors, run_and_read};
+    use proptest::prelude::*;
     use router::Call;
 
     /// Packets of a batch part without changing places; those that match nothing are counted.
@@ -228,5 +232,49 @@ alignment offset 0
         assert!(text.contains("pattern 1: expected a digit"), "{text}");
         let text = errors("InfiniteSource -> Classifier(-, -) -> Discard;");
         assert!(text.contains("need 1 arguments, one per output port"), "{text}");
+    }
+
+    /// Packets that are alike but for a byte, or the length, of a few: batches of 32 mostly differ in one packet at most.
+    fn packets() -> impl Strategy<Value = Vec<Vec<u8>>> {
+        let byte = || prop::sample::select(vec![0x00u8, 0x01, 0x10, 0x11]);
+        let change = prop::option::weighted(0.03, (0..6usize, byte(), 4..7usize));
+        (prop::collection::vec(byte(), 6), prop::collection::vec(change, 1..80)).prop_map(
+            |(bytes, changes)| {
+                let other = |change: Option<(usize, u8, usize)>| {
+                    let (mut bytes, (at, byte, len)) = (bytes.clone(), change.unwrap_or((0, bytes[0], 6)));
+                    bytes[at] = byte;
+                    bytes[..len].to_vec()
+                };
+                changes.into_iter().map(other).collect()
+            },
+        )
+    }
+
+    fn clause() -> impl Strategy<Value = String> {
+        let value = prop::sample::select(vec!["00", "01", "10", "?1", "0?", "0001", "10%f0", "1011%f00f"]);
+        (any::<bool>(), 0..6usize, value)
+            .prop_map(|(not, at, value)| format!("{}{at}/{value}", if not { "!" } else { "" }))
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(256))]
+
+        /// Batches whose packets are alike, or all but one, leave by the outputs of the first patterns that match.
+        #[test]
+        fn batches_that_are_alike(
+            packets in packets(),
+            patterns in prop::collection::vec(prop::collection::vec(clause(), 1..3), 1..5),
+        ) {
+            let mut patterns: Vec<String> = patterns.into_iter().map(|clauses| clauses.join(" ")).collect();
+            patterns.push("-".to_owned());
+            let parsed: Vec<_> = patterns.iter().map(|pattern| Pattern::parse(pattern).expect("a pattern")).collect();
+            let sinks: String = (0..patterns.len()).map(|i| format!("c[{i}] -> Collect({i});")).collect();
+            let flow = send(&format!("Inject -> c :: Classifier({}); {sinks}", patterns.join(", ")), packets.clone());
+            for at in 0..patterns.len() {
+                let goes_there = |data: &&Vec<u8>| parsed.iter().position(|pattern| pattern.matches(data)) == Some(at);
+                let expected: Vec<_> = packets.iter().filter(goes_there).cloned().collect();
+                prop_assert_eq!(flow.data(at), expected, "{:?}", patterns);
+            }
+        }
     }
 }

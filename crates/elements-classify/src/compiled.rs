@@ -51,6 +51,12 @@ impl<'p> Front<'p> {
     pub(super) fn new((bytes, len): (&'p [u8; FRONT], usize)) -> Front<'p> {
         Front { bytes, len }
     }
+
+    /// The bytes from an offset on, in the machine's byte order. An offset of 8 bits is within, which the compiler knows.
+    #[inline(always)]
+    fn word(&self, near: u8) -> u64 {
+        u64::from_ne_bytes(std::array::from_fn(|i| self.bytes[usize::from(near) + i]))
+    }
 }
 
 /// One test, of one value, of two or of many.
@@ -200,6 +206,34 @@ pub(super) struct Quick<'c> {
 }
 
 impl Quick<'_> {
+    /// The output that these packets have in common, if one look at each can tell: nearly always they do, since a batch comes from one
+    /// interface, and interfaces carry mostly one kind of packet.
+    #[inline]
+    pub(super) fn common(&self, packets: &[Packet]) -> Option<usize> {
+        let (first, others) = packets.split_first()?;
+        let front = Front::of(first, self.reach)?;
+        let (near, mask, output) = self.way(front)?;
+        let word = front.word(near) & mask;
+        let is_alike = |front: Front<'_>| front.word(near) & mask == word;
+        others.iter().all(|packet| Front::of(packet, self.reach).is_some_and(is_alike)).then_some(output)
+    }
+
+    /// What the program looks at in a packet, if that is one word, and the output where that leads: bits of the bytes from `near` on.
+    #[inline(never)] // for a packet of each batch
+    fn way(&self, front: Front<'_>) -> Option<(u8, u64, usize)> {
+        let (mut node, mut mask) = (self.first, 0);
+        while node.near == self.first.near {
+            mask |= node.mask;
+            let at = self.program.jump(node, front.word(node.near) & node.mask);
+            match self.nodes.get(at as u32 as usize) {
+                Some(next) => node = next,
+                None if at == leave(NOWHERE) => return None,
+                None => return Some((node.near, mask, !at as u32 as usize)),
+            }
+        }
+        None
+    }
+
     /// The output for a packet; [`NOWHERE`] if there is none.
     #[inline(always)] // one call less for every packet
     pub(super) fn run_on_packet(&self, packet: &Packet) -> usize {
@@ -212,10 +246,7 @@ impl Quick<'_> {
     pub(super) fn run(&self, front: Front<'_>) -> usize {
         let mut node = self.first;
         loop {
-            // An offset of 8 bits is within, which the compiler knows.
-            let from = usize::from(node.near);
-            let bytes: [u8; WIDE] = std::array::from_fn(|i| front.bytes[from + i]);
-            let word = u64::from_ne_bytes(bytes) & node.mask;
+            let word = front.word(node.near) & node.mask;
             let at = if word == node.value || word == node.other { node.yes } else { node.other_than };
             // An output is a complement, so as an unsigned number it lies beyond all nodes: one comparison tells.
             match self.nodes.get(at as u32 as usize) {

@@ -7,6 +7,7 @@ use super::cache::Cache;
 use super::family::Family;
 use super::feeds;
 use super::forwarder::{Balance, Forwarder, NO_ROUTE};
+use super::near::Words;
 use super::slots::SlotPolicy;
 use super::sticky::{Former, Sticky};
 use super::table::{Change, RouteTable};
@@ -415,8 +416,9 @@ impl<F: Family, T: LongestMatch<F::Key>> Element for Lookup<F, T> {
                 id[0]
             }
         };
-        let near = Some(self.table.near()).filter(|_| F::SHORT && self.forwarder.is_stateless());
-        if let Some(hop) = near.and_then(|near| near.get(id)) {
+        let near =
+            if F::SHORT && self.forwarder.is_stateless() { self.table.near().words() } else { Words::NONE };
+        if let Some(hop) = near.get(id) {
             return Some(Forwarder::<F>::send_to(packet, hop));
         }
         self.forwarder.meet_one(cx, packet);
@@ -446,13 +448,13 @@ impl<F: Family, T: LongestMatch<F::Key>> Element for Lookup<F, T> {
         }
         let (forwardings, forwarder) = (self.table.forwardings(turn), &mut self.forwarder);
         forwarder.meet(cx, &batch);
-        let near = Some(self.table.near()).filter(|_| F::SHORT && forwarder.is_stateless());
+        let near = if F::SHORT && forwarder.is_stateless() { self.table.near().words() } else { Words::NONE };
         let mut next = 0;
         cx.scatter(batch, |cx, packet| {
             let number = next;
             next += 1;
             let id = ids[usize::from(run[number % BATCH_MAX]) % BATCH_MAX];
-            match near.and_then(|near| near.get(id)) {
+            match near.get(id) {
                 Some(hop) => Forwarder::<F>::send_to(packet, hop),
                 None => forwarder.send(cx, packet, number, forwardings.get(id)),
             }

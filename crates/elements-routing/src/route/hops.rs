@@ -290,7 +290,7 @@ mod tests {
         let to = |last| Ipv4Addr::new(192, 0, 2, last);
         let target = |last| Target::One(Hop { gateway: Gateway4::Near(to(last)), port: 1 });
         let id = hops.announce(Owner { origin: 1, feed: 1 }, target(1)).expect("room");
-        let word = || hops.near().get(id).map(|hop| hop.gateway);
+        let word = || hops.near().words().get(id).map(|hop| hop.gateway);
         assert_eq!(word(), Some(to(1)));
         for (next, expected) in [(target(2), Some(to(2))), (Target::Nowhere, None), (target(3), Some(to(3)))]
         {

@@ -44,9 +44,28 @@ impl<F: Family> Near<F> {
         }
     }
 
+    /// For many packets: where the words lie is asked once. A load of a word that another thread writes lets nothing that comes after it
+    /// be done before, so that the place would be loaded again for each packet.
+    #[inline]
+    pub(super) fn words(&self) -> Words<'_, F> {
+        Words { words: &self.words, family: PhantomData }
+    }
+}
+
+/// The words of [`Near`], or none.
+#[derive(Clone, Copy)]
+pub(super) struct Words<'n, F: Family> {
+    words: &'n [AtomicU64],
+    family: PhantomData<F>,
+}
+
+impl<F: Family> Words<'_, F> {
+    /// No words.
+    pub(super) const NONE: Self = Words { words: &[], family: PhantomData };
+
     /// The next hop of an id, if it has a word.
     #[inline]
-    pub(super) fn get(&self, id: u32) -> Option<Hop<F::Address>> {
+    pub(super) fn get(self, id: u32) -> Option<Hop<F::Address>> {
         let word = self.words.get(id as usize)?.load(Ordering::Acquire);
         (word & HOP != 0)
             .then(|| Hop { gateway: F::from_word(word as u32), port: ((word & !HOP) >> u32::BITS) as u32 })
@@ -79,14 +98,14 @@ mod tests {
             for gateway in [Ipv4Addr::UNSPECIFIED, Ipv4Addr::new(192, 0, 2, 1), Ipv4Addr::BROADCAST] {
                 let hop = Hop { gateway, port };
                 near.set(id, &Forwarding::One(hop));
-                assert_eq!(near.get(id), fits.then_some(hop), "id {id}");
+                assert_eq!(near.words().get(id), fits.then_some(hop), "id {id}");
             }
         }
         near.set(7, &Forwarding::Nowhere);
         near.clear(0);
-        assert_eq!((near.get(7), near.get(0)), (None, None));
+        assert_eq!((near.words().get(7), near.words().get(0)), (None, None));
         let near = Near::<V6>::new();
         near.set(0, &Forwarding::One(Hop { gateway: Ipv6Addr::LOCALHOST, port: 0 }));
-        assert_eq!(near.get(0), None);
+        assert_eq!(near.words().get(0), None);
     }
 }

@@ -4,7 +4,7 @@ use crate::chance::secret::Secret;
 use crate::configuration::node::Port;
 use crate::context::leash::Leash;
 use crate::context::watch::Watch;
-use crate::context::work::Work;
+use crate::context::work::{Load, Work};
 use crate::schedule::awaited::Awaited;
 use crate::schedule::carriers::Carries;
 use crate::schedule::sched::Scheduler;
@@ -217,6 +217,30 @@ impl Core {
             self.reverse_rest();
         }
         self.first.take()
+    }
+
+    /// Takes the running element's first work item if that is packets for another element, and else puts it onto the list; and puts the
+    /// others in order as [`Core::take_first`] does. A variant at a time: an item that is moved as a whole goes by way of the stack.
+    #[inline]
+    pub(crate) fn take_load(&mut self) -> Option<(Link, Load)> {
+        if self.list.len() > self.base + 1 {
+            self.reverse_rest();
+        }
+        match self.first.take_if(|work| matches!(work, Work::Push { .. })) {
+            Some(Work::Push { element, port, batch }) => Some((Link { element, port }, Load::Batch(batch))),
+            _ => self.take_other_load(),
+        }
+    }
+
+    #[inline(never)] // seldom, where there are batches
+    fn take_other_load(&mut self) -> Option<(Link, Load)> {
+        match self.first.take()? {
+            Work::Alone { element, port, packet } => Some((Link { element, port }, Load::Packet(packet))),
+            other => {
+                self.list.push(other);
+                None
+            }
+        }
     }
 
     #[cold]

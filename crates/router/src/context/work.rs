@@ -23,6 +23,21 @@ pub(crate) enum Work {
     Control(Box<Control>),
 }
 
+/// Packets on their way.
+pub(crate) enum Load {
+    Packet(Packet),
+    Batch(Batch),
+}
+
+impl Load {
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Load::Packet(_) => 1,
+            Load::Batch(batch) => batch.len(),
+        }
+    }
+}
+
 /// An element that waits for an answer at its pull input `port`; it asked of its own accord (`own`), or to answer in turn.
 #[derive(Clone, Copy)]
 pub(crate) struct Waiting {

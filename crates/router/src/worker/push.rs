@@ -4,27 +4,12 @@ use crate::context::core::Link;
 use crate::context::cx::Cx;
 use crate::context::leash::Leash;
 use crate::context::next::Next;
-use crate::context::work::Work;
+use crate::context::work::Load;
 use crate::worker::instances::{ASTRAY, Running, Slot};
 use packet::{Batch, Packet};
 
 /// After so many hops of a packet that is alone the worker looks whether a grace period waits for the turn.
 const HOPS_PER_LOOK: usize = 64;
-
-/// What is on its way.
-pub(super) enum Load {
-    Packet(Packet),
-    Batch(Batch),
-}
-
-impl Load {
-    fn len(&self) -> usize {
-        match self {
-            Load::Packet(_) => 1,
-            Load::Batch(batch) => batch.len(),
-        }
-    }
-}
 
 impl Running<'_> {
     /// Brings packets to an element, and what that emits first to the next, and so on to the end of the path. Whatever else
@@ -40,14 +25,14 @@ impl Running<'_> {
             if self.core.first.is_none() {
                 return;
             }
-            let Some(first) = self.core.take_first() else { return };
             if !self.goes_on(*budget) {
-                return self.core.list.push(first);
+                return self.core.leave();
             }
-            (link, load) = match first {
-                Work::Alone { element, port, packet } => (Link { element, port }, Load::Packet(packet)),
-                Work::Push { element, port, batch } => (Link { element, port }, self.load(batch)),
-                other => return self.core.list.push(other),
+            let Some((to, next)) = self.core.take_load() else { return };
+            link = to;
+            load = match next {
+                Load::Batch(batch) => self.load(batch),
+                alone => alone,
             };
             *budget -= 1;
         }

@@ -7,12 +7,11 @@
 
 use crate::context::core::Link;
 use crate::context::cx::Cx;
-use crate::context::work::Work;
+use crate::context::work::{Load, Work};
 use crate::handlers::call::Call;
 use crate::shared::mailbox::Reply;
 use crate::shared::record::{Level, Record};
 use crate::worker::instances::{Running, Turned, Worker, dispatch};
-use crate::worker::push::Load;
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
