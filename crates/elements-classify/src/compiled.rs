@@ -195,6 +195,20 @@ impl Compiled {
     }
 }
 
+/// Bits of the bytes from an offset on.
+#[derive(Clone, Copy)]
+struct Bits {
+    near: u8,
+    mask: u64,
+}
+
+impl Bits {
+    #[inline(always)]
+    fn at(self, front: Front<'_>) -> u64 {
+        front.word(self.near) & self.mask
+    }
+}
+
 /// A program at work on many packets, of which nearly all have all bytes that it looks at.
 #[derive(Clone, Copy)]
 pub(super) struct Quick<'c> {
@@ -212,26 +226,26 @@ impl Quick<'_> {
     pub(super) fn common(&self, packets: &[Packet]) -> Option<usize> {
         let (first, others) = packets.split_first()?;
         let front = Front::of(first, self.reach)?;
-        let (near, mask, output) = self.way(front)?;
-        let word = front.word(near) & mask;
-        let is_alike = |front: Front<'_>| front.word(near) & mask == word;
+        let (looks, output) = self.way(front)?;
+        let words = looks.map(|look| look.at(front));
+        let is_alike = |front| looks[0].at(front) == words[0] && looks[1].at(front) == words[1];
         others.iter().all(|packet| Front::of(packet, self.reach).is_some_and(is_alike)).then_some(output)
     }
 
-    /// What the program looks at in a packet, if that is one word, and the output where that leads: bits of the bytes from `near` on.
+    /// What the program looks at in a packet, if that are two words at most, and the output where that leads.
     #[inline(never)] // for a packet of each batch
-    fn way(&self, front: Front<'_>) -> Option<(u8, u64, usize)> {
-        let (mut node, mut mask) = (self.first, 0);
-        while node.near == self.first.near {
-            mask |= node.mask;
+    fn way(&self, front: Front<'_>) -> Option<([Bits; 2], usize)> {
+        let (mut node, mut looks) = (self.first, [Bits { near: 0, mask: 0 }; 2]);
+        loop {
+            let look = looks.iter_mut().find(|look| look.mask == 0 || look.near == node.near)?;
+            *look = Bits { near: node.near, mask: look.mask | node.mask };
             let at = self.program.jump(node, front.word(node.near) & node.mask);
             match self.nodes.get(at as u32 as usize) {
                 Some(next) => node = next,
                 None if at == leave(NOWHERE) => return None,
-                None => return Some((node.near, mask, !at as u32 as usize)),
+                None => return Some((looks, !at as u32 as usize)),
             }
         }
-        None
     }
 
     /// The output for a packet; [`NOWHERE`] if there is none.
