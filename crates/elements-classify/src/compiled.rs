@@ -227,9 +227,14 @@ impl Quick<'_> {
         let (first, others) = packets.split_first()?;
         let front = Front::of(first, self.reach)?;
         let (looks, output) = self.way(front)?;
-        let words = looks.map(|look| look.at(front));
-        let is_alike = |front| looks[0].at(front) == words[0] && looks[1].at(front) == words[1];
-        others.iter().all(|packet| Front::of(packet, self.reach).is_some_and(is_alike)).then_some(output)
+        let [one, two] = looks.map(|look| (look, look.at(front)));
+        let has = |front: Front<'_>, (look, word): (Bits, u64)| look.at(front) == word;
+        let fronts = || others.iter().map(|packet| Front::of(packet, self.reach));
+        let are_alike = match two.0.mask {
+            0 => fronts().all(|front| front.is_some_and(|front| has(front, one))),
+            _ => fronts().all(|front| front.is_some_and(|front| has(front, one) && has(front, two))),
+        };
+        are_alike.then_some(output)
     }
 
     /// What the program looks at in a packet, if that are two words at most, and the output where that leads.

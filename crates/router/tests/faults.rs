@@ -58,6 +58,7 @@ impl Element for Bomb {
 
     fn handlers(&self, h: &mut Handlers) {
         h.read("one", |_: &mut Bomb, _| 1).merged(Merge::Sum);
+        h.read("boom", |e: &mut Bomb, _| -> usize { panic!("{} was asked for it", e.at) });
     }
 }
 
@@ -165,6 +166,16 @@ fn a_panic_on_one_worker_ends_the_router() {
         assert_eq!(ended.iter().filter(|ended| **ended).count(), 2, "{log}");
         assert!(!ended[at]);
     }
+}
+
+/// A handler that panics while the router does not run is named, too.
+#[test]
+fn a_panic_of_a_handler_names_the_element() {
+    let mut router = build("b :: Bomb(1)", Clock::simulated(), None);
+    let called = catch_unwind(AssertUnwindSafe(|| router.call(Call::read("b.boom", ""))));
+    assert!(called.is_err());
+    let log = router.info().log.text();
+    assert!(log.contains("worker 0 has panicked in 'b :: Bomb': the router stops\n"), "{log}");
 }
 
 /// The workers that are stuck, once they are as expected, or else after a minute.

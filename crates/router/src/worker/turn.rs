@@ -43,10 +43,7 @@ impl Worker {
             self.begin_watching();
         }
         let mut budget = DISPATCHES_PER_TURN;
-        let turned = match catch_unwind(AssertUnwindSafe(|| self.running().turn(&mut budget))) {
-            Ok(turned) => turned,
-            Err(panic) => self.fail(panic),
-        };
+        let turned = self.attempt(|running| running.turn(&mut budget));
         self.core.account.turned((DISPATCHES_PER_TURN - budget) as u64);
         if is_watched {
             self.end_watching();
@@ -73,6 +70,14 @@ impl Worker {
         }
     }
 
+    /// Does some work. If an element panics, that is said of it, and the panic goes on.
+    fn attempt<R>(&mut self, work: impl FnOnce(&mut Running<'_>) -> R) -> R {
+        match catch_unwind(AssertUnwindSafe(|| work(&mut self.running()))) {
+            Ok(done) => done,
+            Err(panic) => self.fail(panic),
+        }
+    }
+
     /// An element has panicked: what it left half done is not to be touched again, so that the router halts, and the panic goes on.
     #[cold]
     fn fail(&mut self, panic: Box<dyn Any + Send>) -> ! {
@@ -90,7 +95,7 @@ impl Worker {
     /// and the call that stopped the driver came after they had set out. One turn's work at most, since the graph may have a loop.
     pub(crate) fn end_last_turn(&mut self) {
         let mut budget = DISPATCHES_PER_TURN;
-        while budget > 0 && self.running().run_list(&mut budget) == Some(Turned::Busy) {
+        while budget > 0 && self.attempt(|running| running.run_list(&mut budget)) == Some(Turned::Busy) {
             self.reader.quiescent();
         }
     }
@@ -98,7 +103,7 @@ impl Worker {
     /// Serves messages and what follows from them, but runs no task and no timer.
     pub(crate) fn serve(&mut self) -> Turned {
         self.core.now_ns = self.core.clock.now_ns();
-        let turned = self.running().serve();
+        let turned = self.attempt(|running| running.serve());
         self.reader.quiescent();
         turned
     }
