@@ -85,7 +85,8 @@ impl Decoder {
                 let len = take(set, 2)? as usize;
                 let is_enterprise = message.version == 10 && element >> 15 == 1;
                 let enterprise = if is_enterprise { take(set, 4)? as u32 } else { 0 };
-                fields.push((enterprise, element & 0x7fff, len));
+                let number = if is_enterprise { element & 0x7fff } else { element };
+                fields.push((enterprise, number, len));
             }
             if id < 256 {
                 return Err(format!("a template with number {id}"));

@@ -114,6 +114,118 @@ fn flows_are_exported_by_ipfix() {
     }
 }
 
+/// A packet that comes once, so many milliseconds from the start.
+fn once(at_ms: u32, packet: &[u8]) -> String {
+    source(packet, 1).replace("TimedSource(0.1,", &format!("TimedSource({},", f64::from(at_ms) / 1000.0))
+}
+
+/// A connection whose server answers after 30 ms and whose client acknowledges that after 11, with data that is sent again: twice in one
+/// batch, and once more.
+fn conversation() -> Vec<(u32, Vec<u8>)> {
+    let (a, b) = ((A, 6000), (B, 80));
+    let numbered = |mut packet: Vec<u8>, sequence: u32| {
+        packet[24..28].copy_from_slice(&sequence.to_be_bytes());
+        packet
+    };
+    let data = |sequence| numbered(tcp(a, b, ACK, &[], b"12345678"), sequence);
+    vec![
+        (100, numbered(tcp(a, b, SYN, &[], b""), 9)),
+        (130, numbered(tcp(b, a, SYN | ACK, &[], b""), 5)),
+        (141, numbered(tcp(a, b, ACK, &[], b""), 10)),
+        (200, data(10)),
+        (200, data(18)),
+        (300, data(10)),
+        (300, data(18)),
+        (300, data(26)),
+        (500, data(26)),
+        (600, numbered(tcp(b, a, FIN | ACK, &[], b""), 6)),
+        (700, numbered(tcp(a, b, FIN | ACK, &[], b""), 34)),
+        (800, numbered(tcp(b, a, FIN | ACK, &[], b""), 6)),
+    ]
+}
+
+/// Round trips and retransmissions are told to collectors and to users, however large batches are.
+#[test]
+fn estimates_are_exported() {
+    let sources: String = conversation().iter().map(|(at_ms, packet)| once(*at_ms, packet)).collect();
+    let sources = sources + &source(&udp((A, 5000), (B, 53), b"?"), 1);
+    const NTOP: u32 = 35632;
+    for vector in [1, 32] {
+        let script = "wait 1, read fx.talkers_json, wait 6";
+        let config = |arguments: &str| config(&format!("IDLE_TIMEOUT 2, {arguments}"), &sources, script);
+        let run = |arguments: &str| {
+            let mut router = make(&config(arguments), vector, &Clock::simulated());
+            elements_testing::run_to_end(&mut router);
+            router
+        };
+        let router = run("ESTIMATES true");
+        let all = records(&messages(&router));
+        let of = |protocol: u128| all.iter().find(|record| record[&(0, 4)] == protocol).unwrap();
+        let wanted = [(NTOP, 123), (NTOP, 124), (NTOP, 109), (NTOP, 110), (BACK, 2)];
+        assert_eq!(
+            values(of(6), wanted),
+            [6, 15, 3, 1, 3].map(Some),
+            "11 ms and 30 ms, halves of them, rounded"
+        );
+        assert_eq!(values(of(17), wanted), [Some(0), Some(0), Some(0), None, None]);
+        let text = router.info().log.text();
+        let line = text.lines().find(|line| line.contains("\"tcp\"")).unwrap();
+        assert!(
+            line.ends_with(
+                r#""dport":80,"rtt_server_us":30000,"rtt_client_us":11000,"retransmitted":[3,1]}"#
+            ),
+            "{line}"
+        );
+        let apart = records(&messages(&run("ESTIMATES true, BIFLOW false")));
+        let mut again: Vec<_> =
+            apart.iter().map(|record| values(record, [(0, 4), (NTOP, 109), (NTOP, 110)])).collect();
+        again.sort();
+        assert_eq!(again, [[Some(6), Some(1), None], [Some(6), Some(3), None], [Some(17), Some(0), None]]);
+        let v9 = records(&messages(&run("ESTIMATES true, VERSION 9")));
+        let mut told: Vec<_> =
+            v9.iter().map(|record| values(record, [(0, 57_595), (0, 57_596), (0, 57_581)])).collect();
+        told.sort();
+        assert_eq!(told, [[0, 0, 0], [6, 15, 1], [6, 15, 3]].map(|told| told.map(Some)));
+        let without = run("");
+        assert!(
+            records(&messages(&without))
+                .iter()
+                .all(|record| record.keys().all(|(enterprise, _)| *enterprise != NTOP))
+        );
+        assert!(without.info().log.text().contains(r#""dport":80}"#));
+    }
+}
+
+/// Counts go on where another configuration estimates, or no more; what it has not seen it does not know.
+#[test]
+fn estimates_begin_and_end_with_a_configuration() {
+    let clock = Clock::simulated();
+    let sources: String = conversation()[..9].iter().map(|(at_ms, packet)| once(*at_ms, packet)).collect();
+    for (before, after) in
+        [("ESTIMATES true", ""), ("", "ESTIMATES true"), ("ESTIMATES true", "ESTIMATES true")]
+    {
+        let config = |arguments: &str, sources: &str| {
+            config(&format!("IDLE_TIMEOUT 1, {arguments}"), sources, "wait 1000")
+        };
+        let mut router = make(&config(before, &sources), 32, &clock);
+        run_for(&mut router, &clock, 800);
+        router.handle().interrupt();
+        router.replace(make(&config(after, "Idle -> in;"), 32, &clock)).unwrap().finish();
+        run_for(&mut router, &clock, 3000);
+        let all = records(&messages(&router));
+        assert_eq!(all.len(), 1);
+        assert_eq!(values(&all[0], [(0, 2), (BACK, 2)]), [Some(8), Some(1)]);
+        let told = values(&all[0], [(35_632, 124), (35_632, 109)]);
+        let expected = match (before, after) {
+            (_, "") => [None; 2],
+            ("", _) => [Some(0); 2],
+            // Half of a step of the clock.
+            _ => [Some(25), Some(3)],
+        };
+        assert_eq!(told, expected, "{before} {after}");
+    }
+}
+
 /// Version 9 has a record for each direction, with times that count from the router's start.
 #[test]
 fn flows_are_exported_by_version_9() {

@@ -10,6 +10,7 @@
 //!
 //! The lists of fields below are all that says what is in a record: templates and records are both written from them.
 
+use super::estimate::Told;
 use super::meter::Parts;
 use super::record::{Record, Why};
 use crate::rewrite::flow_events::{Event, What};
@@ -17,6 +18,10 @@ use std::net::IpAddr;
 
 /// The enterprise whose elements are those of IANA for packets that go the other way (RFC 5103, section 6.1).
 const REVERSE: u32 = 29305;
+/// ntop's, whose elements for latency and retransmissions collectors know; IANA has none.
+const NTOP: u32 = 35632;
+/// What version 9, which knows no enterprises, adds to the numbers of ntop's elements.
+const NTOP_V9: u16 = 57_472;
 /// Set beside an element's number if that is an enterprise's.
 const ENTERPRISE: u16 = 1 << 15;
 
@@ -57,6 +62,12 @@ mod element {
     pub(super) const IGNORED_PACKETS: u16 = 164;
     pub(super) const NOT_SENT_RECORDS: u16 = 166;
     pub(super) const QUOTA: u16 = 466;
+    /// Of ntop's. Segments that were sent again, from the source and to it.
+    pub(super) const AGAIN_FROM: u16 = 109;
+    pub(super) const AGAIN_TO: u16 = 110;
+    /// Half of a round trip between the exporter and who has opened the connection, or the other side, in milliseconds.
+    pub(super) const CLIENT_LATENCY: u16 = 123;
+    pub(super) const SERVER_LATENCY: u16 = 124;
     pub(super) const MOST_SESSIONS: u16 = 471;
 }
 
@@ -67,18 +78,28 @@ const MAXIMUM_SESSIONS: u64 = 1;
 
 /// A field of a template.
 #[derive(Clone, Copy)]
-struct Field {
+pub(super) struct Field {
     element: u16,
     len: u16,
-    is_reverse: bool,
+    /// The enterprise whose element it is; 0 for IANA.
+    enterprise: u32,
 }
 
 const fn field(element: u16, len: u16) -> Field {
-    Field { element, len, is_reverse: false }
+    Field { element, len, enterprise: 0 }
 }
 
 const fn reverse(element: u16, len: u16) -> Field {
-    Field { element, len, is_reverse: true }
+    Field { element, len, enterprise: REVERSE }
+}
+
+/// One of ntop's elements, all of which have four octets.
+const fn ntop(element: u16) -> Field {
+    Field { element, len: 4, enterprise: NTOP }
+}
+
+const fn ntop_v9(element: u16) -> Field {
+    field(NTOP_V9 + element, 4)
 }
 
 /// A template.
@@ -104,6 +125,10 @@ const BACK: &[Field] = &[
     reverse(TCP_FLAGS, 1),
 ];
 
+const ESTIMATES: &[Field] = &[ntop(CLIENT_LATENCY), ntop(SERVER_LATENCY), ntop(AGAIN_FROM)];
+const BACK_ESTIMATES: &[Field] = &[ntop(AGAIN_TO)];
+const ESTIMATES_V9: &[Field] = &[ntop_v9(CLIENT_LATENCY), ntop_v9(SERVER_LATENCY), ntop_v9(AGAIN_FROM)];
+
 /// One direction, of IPv4 and of IPv6; and both.
 static IPFIX: [Template; 4] = [
     Template { number: 256, fields: &[V4, TRANSPORT, TIMES, COUNTS] },
@@ -114,6 +139,18 @@ static IPFIX: [Template; 4] = [
 static NETFLOW9: [Template; 2] = [
     Template { number: 256, fields: &[V4, TRANSPORT, UPTIMES, COUNTS] },
     Template { number: 257, fields: &[V6, TRANSPORT, UPTIMES, COUNTS] },
+];
+
+/// The same with what is estimated of TCP.
+static IPFIX_ESTIMATES: [Template; 4] = [
+    Template { number: 267, fields: &[V4, TRANSPORT, TIMES, COUNTS, ESTIMATES] },
+    Template { number: 268, fields: &[V6, TRANSPORT, TIMES, COUNTS, ESTIMATES] },
+    Template { number: 269, fields: &[V4, TRANSPORT, TIMES, COUNTS, ESTIMATES, BACK, BACK_ESTIMATES] },
+    Template { number: 270, fields: &[V6, TRANSPORT, TIMES, COUNTS, ESTIMATES, BACK, BACK_ESTIMATES] },
+];
+static NETFLOW9_ESTIMATES: [Template; 2] = [
+    Template { number: 267, fields: &[V4, TRANSPORT, UPTIMES, COUNTS, ESTIMATES_V9] },
+    Template { number: 268, fields: &[V6, TRANSPORT, UPTIMES, COUNTS, ESTIMATES_V9] },
 ];
 
 const NAT: &[Field] = &[field(OBSERVED, 8), field(NAT_EVENT, 1)];
@@ -197,7 +234,7 @@ pub(super) struct Statistics {
 /// What a record tells of.
 pub(super) trait Subject {
     /// A field's value. Times are in milliseconds since the epoch; those of uptime since `boot_ms`.
-    fn value(&self, element: u16, is_reverse: bool, boot_ms: i64) -> Value;
+    fn value(&self, field: &Field, boot_ms: i64) -> Value;
 }
 
 /// The value of a field. Of a number as many of the lower octets are sent as the template says.
@@ -231,6 +268,7 @@ pub(super) struct Head {
 pub(super) struct View<'r> {
     pub(super) parts: &'r Parts,
     pub(super) record: &'r Record,
+    pub(super) told: Told,
     pub(super) why: Why,
     /// The end that is the source.
     pub(super) source: usize,
@@ -266,19 +304,26 @@ impl Format {
         }
     }
 
-    /// The templates of flows.
-    fn of_flows(self) -> &'static [Template] {
-        match self {
-            Format::Ipfix { both: true } => &IPFIX,
-            Format::Ipfix { both: false } => &IPFIX[..2],
-            Format::NetFlow9 => &NETFLOW9,
+    /// The templates of flows: of one direction, and of both.
+    fn of_flows(self, with_estimates: bool) -> &'static [Template] {
+        match (self, with_estimates) {
+            (Format::Ipfix { both: true }, false) => &IPFIX,
+            (Format::Ipfix { both: false }, false) => &IPFIX[..2],
+            (Format::Ipfix { both: true }, true) => &IPFIX_ESTIMATES,
+            (Format::Ipfix { both: false }, true) => &IPFIX_ESTIMATES[..2],
+            (Format::NetFlow9, false) => &NETFLOW9,
+            (Format::NetFlow9, true) => &NETFLOW9_ESTIMATES,
         }
     }
 
     /// All templates, those of events if there can be any.
-    pub(super) fn templates(self, with_events: bool) -> impl Iterator<Item = &'static Template> {
+    pub(super) fn templates(
+        self,
+        with_events: bool,
+        with_estimates: bool,
+    ) -> impl Iterator<Item = &'static Template> {
         let events = if with_events { &EVENTS[..] } else { &[] };
-        self.of_flows().iter().chain(events.iter().copied())
+        self.of_flows(with_estimates).iter().chain(events.iter().copied())
     }
 
     /// The records that tell of a flow: their templates, and which ends are their sources. A direction without packets has none.
@@ -286,13 +331,15 @@ impl Format {
         self,
         parts: &Parts,
         record: &Record,
+        with_estimates: bool,
     ) -> impl Iterator<Item = (&'static Template, usize)> {
+        let templates = self.of_flows(with_estimates);
         let family = usize::from(parts.ends[0].0.is_ipv6());
         let has = record.packets.map(|packets| packets > 0);
         let together = self == Format::Ipfix { both: true } && has == [true; 2];
-        let both = together.then(|| (&self.of_flows()[2 + family], 0));
+        let both = together.then(|| (&templates[2 + family], 0));
         let apart = (0..2).filter(move |&end| has[end] && !together);
-        both.into_iter().chain(apart.map(move |end| (&self.of_flows()[family], end)))
+        both.into_iter().chain(apart.map(move |end| (&templates[family], end)))
     }
 
     /// Fills a message's header in.
@@ -325,11 +372,11 @@ impl Template {
         out.extend(self.number.to_be_bytes());
         out.extend((self.fields().count() as u16).to_be_bytes());
         for field in self.fields() {
-            let marked = if field.is_reverse { field.element | ENTERPRISE } else { field.element };
+            let marked = if field.enterprise != 0 { field.element | ENTERPRISE } else { field.element };
             out.extend(marked.to_be_bytes());
             out.extend(field.len.to_be_bytes());
-            if field.is_reverse {
-                out.extend(REVERSE.to_be_bytes());
+            if field.enterprise != 0 {
+                out.extend(field.enterprise.to_be_bytes());
             }
         }
     }
@@ -353,7 +400,7 @@ impl Template {
     /// Appends a record.
     pub(super) fn write_record(&self, out: &mut Vec<u8>, subject: &impl Subject, boot_ms: i64) {
         for field in self.fields() {
-            match subject.value(field.element, field.is_reverse, boot_ms) {
+            match subject.value(field, boot_ms) {
                 Value::Number(number) => {
                     out.extend(&number.to_be_bytes()[8 - usize::from(field.len.min(8))..])
                 }
@@ -364,9 +411,37 @@ impl Template {
     }
 }
 
+impl Field {
+    /// The number among ntop's elements, if it is one of them.
+    fn ntop(&self) -> Option<u16> {
+        match self.enterprise {
+            NTOP => Some(self.element),
+            0 => self.element.checked_sub(NTOP_V9),
+            _ => None,
+        }
+    }
+}
+
+/// The value of one of ntop's elements, from the view of an end.
+fn ntop_value(element: u16, told: Told, source: usize) -> u64 {
+    // Half of a round trip, rounded.
+    let half_ms = |rtt_us: u32| (u64::from(rtt_us) + 1000) / 2000;
+    match element {
+        SERVER_LATENCY => half_ms(told.rtt_us[0]),
+        CLIENT_LATENCY => half_ms(told.rtt_us[1]),
+        AGAIN_FROM => told.again[source].into(),
+        AGAIN_TO => told.again[1 - source].into(),
+        _ => 0,
+    }
+}
+
 impl Subject for View<'_> {
-    fn value(&self, element: u16, is_reverse: bool, boot_ms: i64) -> Value {
-        let View { parts, record, why, source } = *self;
+    fn value(&self, field: &Field, boot_ms: i64) -> Value {
+        let View { parts, record, told, why, source } = *self;
+        if let Some(element) = field.ntop() {
+            return Value::Number(ntop_value(element, told, source));
+        }
+        let (element, is_reverse) = (field.element, field.enterprise == REVERSE);
         let (from, to) = (parts.ends[source], parts.ends[1 - source]);
         // Whose packets the field is about.
         let sender = source ^ usize::from(is_reverse);
@@ -393,8 +468,8 @@ impl Subject for View<'_> {
 }
 
 impl Subject for Statistics {
-    fn value(&self, element: u16, _is_reverse: bool, _boot_ms: i64) -> Value {
-        Value::Number(match element {
+    fn value(&self, field: &Field, _boot_ms: i64) -> Value {
+        Value::Number(match field.element {
             DOMAIN => self.domain.into(),
             EXPORTED_MESSAGES => self.messages,
             EXPORTED_RECORDS => self.records,
@@ -407,10 +482,10 @@ impl Subject for Statistics {
 }
 
 impl Subject for Event {
-    fn value(&self, element: u16, _is_reverse: bool, _boot_ms: i64) -> Value {
+    fn value(&self, field: &Field, _boot_ms: i64) -> Value {
         let [(source, sport), (destination, dport)] = self.ends;
         let [(new_source, new_sport), (new_destination, new_dport)] = self.translated;
-        Value::Number(match element {
+        Value::Number(match field.element {
             OBSERVED => self.at_ms,
             NAT_EVENT | FIREWALL_EVENT => number(self.what),
             SOURCE_V4 | SOURCE_V6 => return Value::Address(source),

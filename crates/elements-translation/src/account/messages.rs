@@ -1,5 +1,6 @@
 //! Messages to a collector: records of flows, with templates now and then.
 
+use super::estimate::Told;
 use super::format::{Format, Head, STATISTICS, Statistics, Subject, Template, View};
 use super::meter::Parts;
 use super::numbers::Number;
@@ -25,6 +26,8 @@ pub(super) struct Plan {
     pub(super) with_events: bool,
     /// Whether statistics come with the templates.
     pub(super) with_statistics: bool,
+    /// Whether records have what is estimated of TCP.
+    pub(super) with_estimates: bool,
 }
 
 /// What goes on where a new configuration takes over, so that the collector sees one exporter.
@@ -106,11 +109,12 @@ impl Messages {
     pub(super) fn add(
         &mut self,
         now_ms: i64,
-        (parts, record, why): (&Parts, &Record, Why),
+        (parts, record, told, why): (&Parts, &Record, Told, Why),
         send: &mut impl FnMut(&[u8]) -> bool,
     ) {
-        for (template, source) in self.plan.format.records(parts, record) {
-            self.add_record(now_ms, template, &View { parts, record, why, source }, send);
+        let Plan { format, with_estimates, .. } = self.plan;
+        for (template, source) in format.records(parts, record, with_estimates) {
+            self.add_record(now_ms, template, &View { parts, record, told, why, source }, send);
         }
     }
 
@@ -148,7 +152,7 @@ impl Messages {
         if self.templates_ms.is_none_or(is_due) {
             self.templates_ms = Some(now_ms);
             self.open(format.template_set());
-            for template in format.templates(self.plan.with_events) {
+            for template in format.templates(self.plan.with_events, self.plan.with_estimates) {
                 template.write(&mut self.bytes);
                 self.templates += 1;
             }
@@ -260,6 +264,34 @@ mod tests {
         record
     }
 
+    /// What is estimated of a flow, by its number.
+    fn told(number: u32) -> Told {
+        Told { rtt_us: [4000 * number, 2000 * number + 2999], again: [number, 7 * number] }
+    }
+
+    /// What a collector has to learn of the estimates: latencies of client and server, retransmissions of each direction that has packets.
+    fn expected_estimates(flow: &Made, number: u128) -> Vec<[u128; 3]> {
+        let again = [number, 7 * number];
+        let sides = (0..2).filter(|&direction| !flow.4[direction].is_empty());
+        sides.map(|direction| [number + 1, 2 * number, again[direction]]).collect()
+    }
+
+    /// What a collector learns of them.
+    fn learned_estimates(message: &Message) -> Vec<[u128; 3]> {
+        let mut sides = Vec::new();
+        for record in message.records.iter().filter(|record| !record.contains_key(&(0, 164))) {
+            let get = |element: u16| match message.version {
+                9 => record.get(&(0, 57_472 + element)).copied(),
+                _ => record.get(&(35_632, element)).copied(),
+            };
+            let Some(from) = get(109) else { continue };
+            let latencies = [123, 124].map(|element| get(element).unwrap());
+            sides.push([latencies[0], latencies[1], from]);
+            sides.extend(get(110).map(|to| [latencies[0], latencies[1], to]));
+        }
+        sides
+    }
+
     /// What a collector has to learn of a flow: each direction that has packets, with the numbers of its fields.
     fn expected(flow: &Made, at_ms: i64) -> Vec<[u128; 9]> {
         let Parts { ends, protocol } = parts(flow);
@@ -333,12 +365,13 @@ mod tests {
         #[test]
         fn what_is_sent_is_what_was_counted(
             format in formats(),
+            with_estimates in any::<bool>(),
             longest in SHORTEST..1500,
             flows in prop::collection::vec(made(), 1..60),
             refresh_ms in 1..2000i64,
         ) {
             let start_ms = 1_700_000_000_000;
-            let plan = Plan { format, domain: 77, longest, refresh_ms, with_events: true, with_statistics: true };
+            let plan = Plan { format, domain: 77, longest, refresh_ms, with_events: true, with_statistics: true, with_estimates };
             let mut messages = Messages::new(plan);
             messages.boot(start_ms - 5000);
             let mut sent: Vec<Vec<u8>> = Vec::new();
@@ -346,7 +379,7 @@ mod tests {
             for (at, flow) in flows.iter().enumerate() {
                 let now_ms = start_ms + 1000 * (at as i64 / 7);
                 let record = record(flow, now_ms);
-                messages.add(now_ms, (&parts(flow), &record, Why::Idle), &mut send);
+                messages.add(now_ms, (&parts(flow), &record, told(at as u32), Why::Idle), &mut send);
                 if at % 7 == 6 {
                     messages.finish(now_ms, &mut send);
                 }
@@ -354,6 +387,7 @@ mod tests {
             messages.finish(start_ms + 1000 * (flows.len() as i64 / 7), &mut send);
             let mut decoder = Decoder::default();
             let (mut found, mut number, mut templates_s) = (Vec::new(), 0u32, 0);
+            let mut found_estimates = Vec::new();
             let (mut messages_before, mut octets) = (0, 0);
             for bytes in &sent {
                 prop_assert!(bytes.len() <= longest);
@@ -368,6 +402,7 @@ mod tests {
                 messages_before += 1;
                 octets += bytes.len() as u128;
                 found.extend(learned(&message));
+                found_estimates.extend(learned_estimates(&message));
                 if message.templates > 0 {
                     templates_s = message.time_s;
                 }
@@ -376,6 +411,9 @@ mod tests {
             let all = |(at, flow)| expected(flow, start_ms + 1000 * (at as i64 / 7));
             let expected: Vec<_> = flows.iter().enumerate().flat_map(all).collect();
             prop_assert_eq!(found, expected);
+            let all = |(at, flow)| expected_estimates(flow, at as u128);
+            let estimates: Vec<_> = flows.iter().enumerate().flat_map(all).filter(|_| with_estimates).collect();
+            prop_assert_eq!(found_estimates, estimates);
             let Counts { messages, lost, .. } = messages.course.counts;
             prop_assert_eq!((messages, lost), (sent.len() as u64, 0));
         }
@@ -393,6 +431,7 @@ mod tests {
                 refresh_ms: 60_000,
                 with_events: false,
                 with_statistics: false,
+                with_estimates: false,
             };
             let mut messages = Messages::new(plan);
             let mut sent = Vec::new();
@@ -402,7 +441,7 @@ mod tests {
                     is_sent
                 };
                 for _ in 0..2 {
-                    messages.add(7000, (&parts(&flow), &record(&flow, 7000), Why::Idle), &mut send);
+                    messages.add(7000, (&parts(&flow), &record(&flow, 7000), told(0), Why::Idle), &mut send);
                 }
                 messages.finish(7000, &mut send);
             }

@@ -1,9 +1,10 @@
 //! A worker's flows of one family: what packets change, and what is to be reported.
 
+use super::estimate::{Estimate, Told};
 use super::record::{Record, Why};
 use super::sight::Facts;
 use flows::{Flow, Guess, HashKey, Key, Limits, Met, Pairs, Slot, V4Tuple, V6Tuple};
-use packet::BATCH_MAX;
+use packet::{BATCH_MAX, Packet};
 use std::net::IpAddr;
 use std::time::Duration;
 use wire::tcp::flag;
@@ -61,32 +62,55 @@ pub(super) struct Timeouts {
 }
 
 /// Packets of a flow in a row.
-struct Train<K> {
+struct Train<K, S> {
     hash: u64,
     key: K,
     guess: Guess,
     facts: Facts,
+    segment: S,
 }
 
+/// What is kept of a flow: what is counted, and what is estimated.
+#[derive(Clone, Copy, Default)]
+struct Kept<E> {
+    record: Record,
+    estimate: E,
+}
+
+impl<E: Estimate> Kept<E> {
+    #[inline]
+    fn count<S>(&mut self, direction: usize, train: &Train<S, E::Segment>, now_ns: i64, now_ms: i64) -> i64 {
+        self.estimate.note(direction, &train.segment, train.facts.tcp_flags, now_ns);
+        self.record.count(direction, &train.facts, now_ms)
+    }
+}
+
+const _: () = assert!(size_of::<Kept<()>>() == size_of::<Record>());
+
+/// What reports are handed to: a flow's ends, its counts and estimates, and why it is reported.
+pub(super) trait Report: FnMut(Parts, &Record, Told, Why) {}
+
+impl<F: FnMut(Parts, &Record, Told, Why)> Report for F {}
+
 /// The records.
-pub(super) struct Meter<K> {
-    table: Pairs<K, Record>,
+pub(super) struct Meter<K, E: Estimate = ()> {
+    table: Pairs<K, Kept<E>>,
     /// The packets at hand.
-    at_hand: Vec<Train<K>>,
+    at_hand: Vec<Train<K, E::Segment>>,
     active_ms: i64,
     /// Flows that were not reported for long.
     due: Vec<Slot>,
     /// Flows that users want to be reported.
     forced: Vec<Slot>,
     /// Flows whose places others took.
-    gone: Vec<(K, Record)>,
+    gone: Vec<(K, Kept<E>)>,
     /// Flows that were displaced while too many others waited, and are not reported.
     pub(super) lost: u64,
 }
 
-impl<K: Ends> Meter<K> {
+impl<K: Ends, E: Estimate> Meter<K, E> {
     /// A meter for so many flows.
-    pub(super) fn new(capacity: usize, timeouts: Timeouts, seed: u64) -> Meter<K> {
+    pub(super) fn new(capacity: usize, timeouts: Timeouts, seed: u64) -> Meter<K, E> {
         let mut limits = Limits { unconfirmed: capacity.div_ceil(2), ..Limits::new(capacity) };
         limits = limits.with_timeout(timeouts.idle);
         limits.timeouts[usize::from(ENDED)] = LINGER.min(timeouts.idle);
@@ -104,10 +128,17 @@ impl<K: Ends> Meter<K> {
     /// Takes a packet that [`Meter::count`] counts, [`BATCH_MAX`] of them at most; asks for the memory that a look-up begins with.
     /// Packets of a flow in a row are counted together, unless some of them may begin another flow in its place.
     #[inline]
-    pub(super) fn add(&mut self, key: K, facts: Facts) {
+    pub(super) fn add(&mut self, packet: &Packet, key: K, facts: Facts) {
+        self.add_read(E::read(packet, &facts), key, facts);
+    }
+
+    /// The same with what was read for estimates.
+    #[inline]
+    pub(super) fn add_read(&mut self, segment: E::Segment, key: K, facts: Facts) {
         if let Some(last) = self.at_hand.last_mut()
             && last.key == key
             && (last.facts.tcp_flags | facts.tcp_flags) & flag::SYN == 0
+            && E::join(&mut last.segment, &segment)
         {
             last.facts.octets += facts.octets;
             last.facts.packets += facts.packets;
@@ -116,7 +147,7 @@ impl<K: Ends> Meter<K> {
         }
         let hash = self.table.hash(&key);
         self.table.prefetch(hash);
-        self.at_hand.push(Train { hash, key, guess: Guess::NONE, facts });
+        self.at_hand.push(Train { hash, key, guess: Guess::NONE, facts, segment });
     }
 
     /// Counts the packets that were added; of how many the flow has no room. Allocates nothing.
@@ -142,9 +173,9 @@ impl<K: Ends> Meter<K> {
 
     /// Counts packets of a flow; false if there is no room for it.
     #[inline]
-    fn count_train(&mut self, train: &Train<K>, now_ns: i64, now_ms: i64) -> bool {
-        let Train { hash, key, guess, facts } = train;
-        let Some(Met { slot, state, value: record }) = self.table.meet_guessed(*guess, *hash, key, now_ns)
+    fn count_train(&mut self, train: &Train<K, E::Segment>, now_ns: i64, now_ms: i64) -> bool {
+        let Train { hash, key, guess, facts, .. } = train;
+        let Some(Met { slot, state, value: kept }) = self.table.meet_guessed(*guess, *hash, key, now_ns)
         else {
             return self.begin(train, now_ns, now_ms);
         };
@@ -152,7 +183,8 @@ impl<K: Ends> Meter<K> {
             self.retire(slot);
             return self.begin(train, now_ns, now_ms);
         }
-        let age_ms = record.count(usize::from(slot.is_reverse()), facts, now_ms);
+        let age_ms = kept.count(usize::from(slot.is_reverse()), train, now_ns, now_ms);
+        let record = &mut kept.record;
         if age_ms >= self.active_ms && !record.is_due && self.due.len() < DUE {
             record.is_due = true;
             self.due.push(slot);
@@ -166,37 +198,37 @@ impl<K: Ends> Meter<K> {
     /// Takes out a closed flow whose ports another takes.
     #[cold]
     fn retire(&mut self, slot: Slot) {
-        let Some((key, record)) = self.table.remove(slot).filter(|(_, record)| !record.is_empty()) else {
+        let Some((key, kept)) = self.table.remove(slot).filter(|(_, kept)| !kept.record.is_empty()) else {
             return;
         };
         match self.gone.len() < GONE {
-            true => self.gone.push((key, record)),
+            true => self.gone.push((key, kept)),
             false => self.lost += 1,
         }
     }
 
     /// The first packets of a flow. A second one confirms it.
     #[inline(never)]
-    fn begin(&mut self, train: &Train<K>, now_ns: i64, now_ms: i64) -> bool {
+    fn begin(&mut self, train: &Train<K, E::Segment>, now_ns: i64, now_ms: i64) -> bool {
         let Train { hash, key, facts, .. } = train;
-        let mut record = Record::default();
-        record.count(0, facts, now_ms);
-        let has_ended = facts.packets > 1 && record.has_ended();
+        let mut kept = Kept::<E>::default();
+        kept.count(0, train, now_ns, now_ms);
+        let has_ended = facts.packets > 1 && kept.record.has_ended();
         let (hash, key) = (*hash, *key);
         let back = key.reversed();
         // A host may talk to itself, from a port to the same.
         let second = (back != key).then(|| (self.table.hash(&back), back));
         let Meter { table, gone, lost, .. } = self;
-        let mut displaced = |key: K, record: Record| {
-            if record.is_empty() {
+        let mut displaced = |key: K, kept: Kept<E>| {
+            if kept.record.is_empty() {
                 return;
             }
             match gone.len() < GONE {
-                true => gone.push((key, record)),
+                true => gone.push((key, kept)),
                 false => *lost += 1,
             }
         };
-        let Ok(slot) = table.insert_with((hash, key), second, record, now_ns, &mut displaced) else {
+        let Ok(slot) = table.insert_with((hash, key), second, kept, now_ns, &mut displaced) else {
             return false;
         };
         if facts.packets > 1 {
@@ -225,41 +257,42 @@ impl<K: Ends> Meter<K> {
     }
 
     /// Hands about `budget` flows that are to be reported now to `report`; whether there may be more.
-    pub(super) fn report(
-        &mut self,
-        now_ns: i64,
-        budget: usize,
-        report: &mut impl FnMut(Parts, &Record, Why),
-    ) -> bool {
-        for (key, record) in self.gone.drain(self.gone.len().saturating_sub(budget)..) {
-            report(key.parts(), &record, if record.has_ended() { Why::End } else { Why::Displaced });
+    pub(super) fn report(&mut self, now_ns: i64, budget: usize, report: &mut impl Report) -> bool {
+        let mut tell = |key: K, kept: &Kept<E>, why| {
+            report(key.parts(), &kept.record, kept.estimate.told(), why);
+        };
+        let ended_or = |kept: &Kept<E>, why| if kept.record.has_ended() { Why::End } else { why };
+        for (key, kept) in self.gone.drain(self.gone.len().saturating_sub(budget)..) {
+            tell(key, &kept, ended_or(&kept, Why::Displaced));
         }
         for slot in self.forced.drain(self.forced.len().saturating_sub(budget)..) {
-            if let Some((key, record)) = self.table.remove(slot).filter(|(_, record)| !record.is_empty()) {
-                report(key.parts(), &record, Why::Forced);
+            if let Some((key, kept)) = self.table.remove(slot).filter(|(_, kept)| !kept.record.is_empty()) {
+                tell(key, &kept, Why::Forced);
             }
         }
         for slot in self.due.drain(self.due.len().saturating_sub(budget)..) {
             let Some((key, _)) = self.table.keys(slot) else { continue };
             // Another flow may be in its place meanwhile.
-            let Some(record) = self.table.value_mut(slot).filter(|record| record.is_due) else { continue };
-            report(key.parts(), record, Why::Active);
-            *record = Record::default();
+            let Some(kept) = self.table.value_mut(slot).filter(|kept| kept.record.is_due) else { continue };
+            tell(key, kept, Why::Active);
+            *kept = Kept { record: Record::default(), estimate: kept.estimate.after_report() };
         }
-        let mut ended = |key: K, record: Record| {
+        let mut ended = |key: K, kept: Kept<E>| {
             // What was reported while it went on may have had no packet since.
-            if !record.is_empty() {
-                report(key.parts(), &record, if record.has_ended() { Why::End } else { Why::Idle });
+            if !kept.record.is_empty() {
+                tell(key, &kept, ended_or(&kept, Why::Idle));
             }
         };
         let more = self.table.expire(now_ns, budget, &mut ended);
         more || !self.gone.is_empty() || !self.forced.is_empty() || !self.due.is_empty()
     }
 
-    /// Hands the octets of flows since they were reported to `f`, both directions together: of those in `places` places for flows from
-    /// `from` on. Where to go on, or `None` at the end.
-    pub(super) fn walk(&self, from: u32, places: usize, mut f: impl FnMut(u64, Parts)) -> Option<u32> {
-        self.table.walk(from, places, |key, record| f(record.octets.iter().sum(), key.parts()))
+    /// Hands the octets of flows since they were reported to `f`, both directions together, with what is estimated of them: of those in
+    /// `places` places for flows from `from` on. Where to go on, or `None` at the end.
+    pub(super) fn walk(&self, from: u32, places: usize, mut f: impl FnMut(u64, Parts, Told)) -> Option<u32> {
+        self.table.walk(from, places, |key, kept| {
+            f(kept.record.octets.iter().sum(), key.parts(), kept.estimate.told());
+        })
     }
 
     /// Has all flows reported soon.
@@ -268,29 +301,47 @@ impl<K: Ends> Meter<K> {
     }
 
     /// Takes all out, for an element that replaces this one.
-    pub(super) fn give(&mut self) -> Meter<K> {
+    pub(super) fn give(&mut self) -> Meter<K, E> {
         let nothing = Timeouts { idle: Duration::ZERO, active_ms: i64::MAX };
         std::mem::replace(self, Meter::new(0, nothing, 0))
     }
 
     /// Goes on with another's flows: in its memory, if that is as large. Those for which there is no room are reported.
-    pub(super) fn adopt(&mut self, mut old: Meter<K>, now_ns: i64) {
-        self.lost += old.lost;
-        self.gone.append(&mut old.gone);
+    pub(super) fn adopt(&mut self, mut old: Meter<K, E>, now_ns: i64) {
         if self.table.is_empty() && old.table.limits() == self.table.limits() {
+            self.lost += old.lost;
+            self.gone.append(&mut old.gone);
             self.table = old.table;
             self.due.append(&mut old.due);
             self.due.reserve(DUE);
             return;
         }
+        self.adopt_singly(old, |kept| kept, now_ns);
+    }
+
+    /// Goes on with the flows of one that estimates what this one does not, or does not what this one does.
+    pub(super) fn adopt_other<F: Estimate>(&mut self, old: Meter<K, F>, now_ns: i64) {
+        self.adopt_singly(old, |Kept { record, .. }| Kept { record, estimate: E::default() }, now_ns);
+    }
+
+    fn adopt_singly<F: Estimate>(
+        &mut self,
+        mut old: Meter<K, F>,
+        as_own: impl Fn(Kept<F>) -> Kept<E>,
+        now_ns: i64,
+    ) {
+        self.lost += old.lost;
+        self.gone.extend(old.gone.drain(..).map(|(key, kept)| (key, as_own(kept))));
         for flow in old.table.drain(now_ns) {
-            let Flow { key, mut value, .. } = flow;
-            value.is_due = false;
+            let Flow { key, second, idle, state, confirmed, value } = flow;
+            let mut kept = as_own(value);
+            kept.record.is_due = false;
             let limits = self.table.limits();
             let has_room = self.table.len() < limits.capacity
-                && (flow.confirmed || self.table.unconfirmed() < limits.unconfirmed);
-            if !(has_room && self.table.restore(Flow { value, ..flow }, now_ns).is_ok() || value.is_empty()) {
-                self.gone.push((key, value));
+                && (confirmed || self.table.unconfirmed() < limits.unconfirmed);
+            let flow = Flow { key, second, idle, state, confirmed, value: kept };
+            if !(has_room && self.table.restore(flow, now_ns).is_ok() || kept.record.is_empty()) {
+                self.gone.push((key, kept));
             }
         }
     }

@@ -16,15 +16,16 @@ fn key(host: u8, port: u16) -> V4Tuple {
 
 impl Meter<V4Tuple> {
     fn see(&mut self, key: V4Tuple, octets: u32, tcp_flags: u8, now_ms: i64) -> bool {
-        self.add(key, Facts { octets, packets: 1, tcp_flags, icmp: 0 });
+        self.add_read((), key, Facts { octets, packets: 1, tcp_flags, icmp: 0 });
         self.count(now_ms * MS, now_ms) == 0
     }
 
     /// What is reported at a time: the source's port, octets of both directions, and why; sorted.
     fn reported(&mut self, now_ms: i64) -> Vec<(u16, [u64; 2], Why)> {
         let mut all = Vec::new();
-        let mut report =
-            |parts: Parts, record: &Record, why: Why| all.push((parts.ends[0].1, record.octets, why));
+        let mut report = |parts: Parts, record: &Record, _: Told, why: Why| {
+            all.push((parts.ends[0].1, record.octets, why))
+        };
         while self.report(now_ms * MS, 3, &mut report) {}
         all.sort_by_key(|(port, octets, _)| (*port, *octets));
         all
@@ -142,7 +143,7 @@ proptest! {
             if meter.see(key, octets, flags, now_ms) {
                 counted.entry(forth.parts().ends).or_default()[usize::from(is_back)] += u64::from(octets);
             }
-            let mut report = |parts: Parts, record: &Record, _| {
+            let mut report = |parts: Parts, record: &Record, _: Told, _| {
                 let is_back = parts.ends[0].1 == 80;
                 let ends = if is_back { [parts.ends[1], parts.ends[0]] } else { parts.ends };
                 let sum = reported.entry(ends).or_default();
@@ -152,7 +153,7 @@ proptest! {
             };
             while meter.report(now_ms * MS, 2, &mut report) {}
         }
-        let mut rest = |parts: Parts, record: &Record, _| {
+        let mut rest = |parts: Parts, record: &Record, _: Told, _| {
             let is_back = parts.ends[0].1 == 80;
             let ends = if is_back { [parts.ends[1], parts.ends[0]] } else { parts.ends };
             let sum = reported.entry(ends).or_default();
@@ -175,7 +176,7 @@ proptest! {
         let kinds = [flag::ACK, flag::ACK, flag::SYN, flag::SYN | flag::ACK, flag::FIN | flag::ACK, flag::RST];
         let all = |meter: &mut Meter<V4Tuple>, now_ms: i64| {
             let mut all = Vec::new();
-            while meter.report(now_ms * MS, 3, &mut |parts, record: &Record, why| all.push((parts, *record, why as u8))) {}
+            while meter.report(now_ms * MS, 3, &mut |parts, record: &Record, _, why| all.push((parts, *record, why as u8))) {}
             all.sort_by_key(|(parts, record, why)| (*parts, record.start_ms, *why));
             all
         };
@@ -185,7 +186,7 @@ proptest! {
                 let key = if is_back { key(1, port).reversed() } else { key(1, port) };
                 for _ in 0..times {
                     refused += u64::from(!singly.see(key, 100, kinds[usize::from(kind)], now_ms));
-                    together.add(key, Facts { octets: 100, packets: 1, tcp_flags: kinds[usize::from(kind)], icmp: 0 });
+                    together.add_read((), key, Facts { octets: 100, packets: 1, tcp_flags: kinds[usize::from(kind)], icmp: 0 });
                 }
             }
             prop_assert_eq!((together.count(now_ms * MS, now_ms), together.len()), (refused, singly.len()));

@@ -1,11 +1,13 @@
 //! Accounting: what passed, by flow, told to a collector.
 //!
-//! [`sight`] reads a packet, [`record`] is what is kept of a flow, [`meter`] has the records of a worker. [`messages`] puts reports of flows
+//! [`sight`] reads a packet, [`record`] is what is kept of a flow, [`mod@estimate`] what is estimated of TCP;
+//! [`meter`] has the records of a worker. [`messages`] puts reports of flows
 //! into messages, as [`mod@format`] says: IPFIX or NetFlow version 9. [`events`] are what rewriters and firewalls tell of flows.
 
 #[cfg(test)]
 mod decoder;
 mod discards;
+mod estimate;
 mod events;
 mod flow_exporter;
 mod format;

@@ -1,10 +1,12 @@
 //! Which flows are the largest.
 
+use super::estimate::{Estimate, Told};
 use super::meter::{Ends, Meter, Parts};
 use elements_shared::flow_filter::protocol_name;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::fmt::Write as _;
+use wire::ip_proto;
 
 /// Flows that can be asked for.
 const MOST: usize = 1000;
@@ -29,22 +31,25 @@ pub(super) fn asked(text: &str) -> Result<usize, String> {
 
 /// The largest flows among those that were added, [`MOST`] of them; the smallest first.
 #[derive(Clone, Default)]
-struct Largest(BinaryHeap<Reverse<(u64, Parts)>>);
+struct Largest(BinaryHeap<Reverse<Talker>>);
+
+/// A flow's octets, its ends, and what is estimated of its TCP.
+type Talker = (u64, Parts, Told);
 
 impl Largest {
-    fn add(&mut self, octets: u64, parts: Parts) {
-        let is_smaller = |Reverse(least): &Reverse<(u64, Parts)>| octets <= least.0;
+    fn add(&mut self, octets: u64, parts: Parts, told: Told) {
+        let is_smaller = |Reverse(least): &Reverse<Talker>| octets <= least.0;
         if octets == 0 || self.0.len() == MOST && self.0.peek().is_some_and(is_smaller) {
             return;
         }
-        self.0.push(Reverse((octets, parts)));
+        self.0.push(Reverse((octets, parts, told)));
         if self.0.len() > MOST {
             self.0.pop();
         }
     }
 
     /// The largest first.
-    fn sorted(self) -> Vec<Reverse<(u64, Parts)>> {
+    fn sorted(self) -> Vec<Reverse<Talker>> {
         self.0.into_sorted_vec()
     }
 }
@@ -56,7 +61,7 @@ pub(super) struct Talkers {
     next: [Option<u32>; 2],
     found: Largest,
     /// What the last walk that ended has found.
-    last: Option<Vec<Reverse<(u64, Parts)>>>,
+    last: Option<Vec<Reverse<Talker>>>,
 }
 
 impl Talkers {
@@ -70,10 +75,11 @@ impl Talkers {
     }
 
     /// Goes on with the walk; whether there is more to walk.
-    pub(super) fn step(&mut self, v4: &Meter<impl Ends>, v6: &Meter<impl Ends>) -> bool {
+    pub(super) fn step<E: Estimate>(&mut self, v4: &Meter<impl Ends, E>, v6: &Meter<impl Ends, E>) -> bool {
         let Talkers { next: [next4, next6], found, last } = self;
-        *next4 = next4.and_then(|from| v4.walk(from, STRIDE, |octets, parts| found.add(octets, parts)));
-        *next6 = next6.and_then(|from| v6.walk(from, STRIDE, |octets, parts| found.add(octets, parts)));
+        let add = &mut |octets, parts, told| found.add(octets, parts, told);
+        *next4 = next4.and_then(|from| v4.walk(from, STRIDE, &mut *add));
+        *next6 = next6.and_then(|from| v6.walk(from, STRIDE, &mut *add));
         let has_more = next4.is_some() || next6.is_some();
         if !has_more {
             *last = Some(std::mem::take(found).sorted());
@@ -81,14 +87,44 @@ impl Talkers {
         has_more
     }
 
+    /// What the last walk that ended has found, or the first one until now; the largest first.
+    fn largest(&self, most: usize) -> Vec<Talker> {
+        let so_far = if self.last.is_none() { self.found.clone().sorted() } else { Vec::new() };
+        let all = self.last.as_ref().unwrap_or(&so_far).iter();
+        all.take(most).map(|Reverse(talker)| *talker).collect()
+    }
+
     /// A line for each of so many flows, the largest first: octets, a tab, protocol, source, port, destination, port.
     pub(super) fn lines(&self, most: usize) -> String {
-        let so_far = if self.last.is_none() { self.found.clone().sorted() } else { Vec::new() };
         let mut text = String::new();
-        for Reverse((octets, parts)) in self.last.as_ref().unwrap_or(&so_far).iter().take(most) {
+        for (octets, parts, _) in self.largest(most) {
             let [(source, sport), (destination, dport)] = parts.ends;
             let protocol = protocol_name(parts.protocol);
             let _ = writeln!(text, "{octets}\t{protocol} {source} {sport} {destination} {dport}");
+        }
+        text
+    }
+
+    /// The same as a line with an object for each, and what is estimated of its TCP if that is asked for.
+    pub(super) fn json(&self, most: usize, with_estimates: bool) -> String {
+        let mut text = String::new();
+        for (octets, parts, told) in self.largest(most) {
+            let [(source, sport), (destination, dport)] = parts.ends;
+            let protocol = protocol_name(parts.protocol);
+            let _ = write!(
+                text,
+                r#"{{"octets":{octets},"protocol":"{protocol}","source":"{source}","sport":{sport},"destination":"{destination}","dport":{dport}"#
+            );
+            if with_estimates && parts.protocol == ip_proto::TCP {
+                let known = |rtt_us: u32| if rtt_us == 0 { "null".to_owned() } else { rtt_us.to_string() };
+                let Told { rtt_us: [server, client], again: [from, to] } = told;
+                let (server, client) = (known(server), known(client));
+                let _ = write!(
+                    text,
+                    r#","rtt_server_us":{server},"rtt_client_us":{client},"retransmitted":[{from},{to}]"#
+                );
+            }
+            text.push_str("}\n");
         }
         text
     }
@@ -111,7 +147,7 @@ mod tests {
     /// A flow with so many octets, which two packets have, so that it is confirmed.
     fn see<K: Ends>(meter: &mut Meter<K>, key: K, octets: u32) {
         for octets in [octets / 2, octets - octets / 2] {
-            meter.add(key, Facts { octets, packets: 1, ..Facts::default() });
+            meter.add_read((), key, Facts { octets, packets: 1, ..Facts::default() });
             meter.count(0, 0);
         }
     }
