@@ -25,6 +25,7 @@ pub mod flow_parking;
 pub mod flow_space;
 pub mod formula;
 pub mod fraction;
+pub mod header_translation;
 pub mod hexadecimal;
 pub mod instant;
 pub mod ip_header;

@@ -38,7 +38,6 @@ mod set_ip6_hlim;
 mod set_tcp_checksum_ip6;
 mod set_transport_checksum_ip6;
 mod store_ip6_address;
-mod translation;
 mod udp_ip6_encap;
 
 use router::Class;

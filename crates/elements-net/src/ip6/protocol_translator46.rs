@@ -23,9 +23,10 @@
 //! # See also
 //! ProtocolTranslator64, AddressTranslator
 
-use super::translation::to_ipv6;
+use elements_shared::header_translation::{Change, Refusal, begin4, quoted4, to_ipv6};
 use packet::Packet;
 use router::{Class, Config, ConfigError, Cx, Element, PerPacket, Simple, Verdict};
+use std::net::Ipv4Addr;
 
 /// The class.
 pub(crate) const CLASS: Class = Class::new("ProtocolTranslator46", create)
@@ -41,8 +42,16 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
 
 impl Simple for ProtocolTranslator46 {
     fn process(&mut self, _cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
-        to_ipv6(packet).map_or_else(Verdict::Drop, |()| Verdict::Pass)
+        translate(packet).map_or_else(Verdict::Drop, |()| Verdict::Pass)
     }
+}
+
+fn translate(packet: &mut Packet) -> Result<(), Refusal> {
+    let mapped =
+        |v4: [Ipv4Addr; 2]| Change { v4, v6: v4.map(|address| address.to_ipv6_mapped()), ports: None };
+    let head = begin4(packet)?;
+    let quoted = quoted4(packet, &head)?.map(|(inner, _)| mapped(inner.ends));
+    to_ipv6(packet, &head, &mapped(head.ends), quoted.as_ref())
 }
 
 #[cfg(test)]

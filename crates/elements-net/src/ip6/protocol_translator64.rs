@@ -23,9 +23,10 @@
 //! # See also
 //! ProtocolTranslator46, AddressTranslator
 
-use super::translation::to_ipv4;
+use elements_shared::header_translation::{Change, Refusal, begin6, quoted6, to_ipv4};
 use packet::Packet;
 use router::{Class, Config, ConfigError, Cx, Element, PerPacket, Simple, Verdict};
+use std::net::Ipv6Addr;
 
 /// The class.
 pub(crate) const CLASS: Class = Class::new("ProtocolTranslator64", create)
@@ -42,8 +43,21 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
 impl Simple for ProtocolTranslator64 {
     fn process(&mut self, cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
         let id = cx.unguessable().u16();
-        to_ipv4(packet, id).map_or_else(Verdict::Drop, |()| Verdict::Pass)
+        translate(packet, id).map_or_else(Verdict::Drop, |()| Verdict::Pass)
     }
+}
+
+fn translate(packet: &mut Packet, id: u16) -> Result<(), Refusal> {
+    let head = begin6(packet)?;
+    let change = unmapped(head.ends)?;
+    let quoted = quoted6(packet, &head)?.map(|(inner, _)| unmapped(inner.ends)).transpose()?;
+    to_ipv4(packet, &head, &change, quoted.as_ref(), id)
+}
+
+/// What ends become that are IPv4-mapped.
+fn unmapped(v6: [Ipv6Addr; 2]) -> Result<Change, Refusal> {
+    let [src, dst] = v6.map(|address| address.to_ipv4_mapped().ok_or("no IPv4-mapped address"));
+    Ok(Change { v4: [src?, dst?], v6, ports: None })
 }
 
 #[cfg(test)]

@@ -1,33 +1,37 @@
 //! ICMP messages in the words of the other version (RFC 7915, sections 4.2 and 5.2), with the packets inside.
 
-use super::{LEAST_MTU, MALFORMED, Meaning, NewHeader, Refusal, TOO_LONG, mapped, read4, read6, trim};
+use super::{Change, Head, LEAST_MTU, MALFORMED, NewHeader, Refusal, TOO_LONG, read4, read6, trim};
 use packet::Packet;
+use std::net::Ipv6Addr;
 use wire::checksum::{Sum, pseudo_v6};
 use wire::icmpv6;
 use wire::ip_proto::ICMPV6;
 
 /// Bytes in front of the packet that an error is about.
 const HEADER_LEN: usize = 8;
+/// Where an echo has its identifier.
+const ID: usize = 4;
 const UNTRANSLATABLE: Refusal = "ICMP message without a translation";
+const BAD_CHECKSUM: Refusal = "bad ICMP checksum";
 
 /// The first eight bytes of a message.
-type Head = [u8; HEADER_LEN];
+type Head8 = [u8; HEADER_LEN];
 
-fn head(packet: &Packet, at: usize) -> Result<Head, Refusal> {
+fn head(packet: &Packet, at: usize) -> Result<Head8, Refusal> {
     packet.data().get(at..).and_then(|bytes| bytes.first_chunk()).copied().ok_or(MALFORMED)
 }
 
-fn mtu_of([.., a, b]: Head) -> usize {
+fn mtu_of([.., a, b]: Head8) -> usize {
     usize::from(u16::from_be_bytes([a, b]))
 }
 
 /// A head of this type and code, and what follows them.
-fn with(kind: u8, code: u8, [a, b, c, d]: [u8; 4]) -> Head {
+fn with(kind: u8, code: u8, [a, b, c, d]: [u8; 4]) -> Head8 {
     [kind, code, 0, 0, a, b, c, d]
 }
 
 /// The head of an ICMPv6 error for that of an ICMP error.
-fn error_to_icmpv6(head: Head) -> Option<Head> {
+fn error_to_icmpv6(head: Head8) -> Option<Head8> {
     let [kind, code, _, _, pointer, ..] = head;
     Some(match (kind, code) {
         (3, 0 | 1 | 5..=8 | 11 | 12) => with(1, 0, [0; 4]),
@@ -61,7 +65,7 @@ fn error_to_icmpv6(head: Head) -> Option<Head> {
 }
 
 /// The head of an ICMP error for that of an ICMPv6 error.
-fn error_to_icmpv4(head: Head) -> Option<Head> {
+fn error_to_icmpv4(head: Head8) -> Option<Head8> {
     let [kind, code, _, _, rest @ ..] = head;
     let number = u32::from_be_bytes(rest);
     Some(match (kind, code) {
@@ -91,6 +95,16 @@ fn error_to_icmpv4(head: Head) -> Option<Head> {
     })
 }
 
+/// The bytes that an error quotes, if this is one that has a translation.
+pub(super) fn quoted<'p, A>(packet: &'p Packet, outer: &Head<A>, to6: bool) -> Option<&'p [u8]> {
+    if outer.protocol != ICMPV6 {
+        return None;
+    }
+    let new = head(packet, outer.header_len).ok()?;
+    let is_error = if to6 { error_to_icmpv6(new) } else { error_to_icmpv4(new) }.is_some();
+    packet.data().get(outer.header_len + HEADER_LEN..).filter(|_| is_error)
+}
+
 /// The type of the other version's echo message, and whether this is one.
 fn echo(kind: u8, to6: bool) -> Option<u8> {
     match (kind, to6) {
@@ -115,48 +129,89 @@ fn splice(packet: &mut Packet, at: usize, old_len: usize, (bytes, len): NewHeade
 }
 
 /// Translates the packet that an error is about, which may be cut off.
-fn translate_inner(packet: &mut Packet, at: usize, to6: bool) -> Result<(), Refusal> {
+fn translate_inner(packet: &mut Packet, at: usize, change: &Change, to6: bool) -> Result<(), Refusal> {
     let bytes = packet.data().get(at..).ok_or(MALFORMED)?;
-    let inner = if to6 { read4(bytes)? } else { read6(bytes)? };
+    if to6 {
+        let inner = read4(bytes)?;
+        translate_payload(packet, at, &inner, change, true)?;
+        splice(packet, at, inner.header_len, inner.write6(change.v6, inner.payload_len)?)
+    } else {
+        let inner = read6(bytes)?;
+        translate_payload(packet, at, &inner, change, false)?;
+        splice(packet, at, inner.header_len, inner.write4(change.v4, inner.payload_len, 0)?)
+    }
+}
+
+/// Translates what is behind its headers.
+fn translate_payload<A>(
+    packet: &mut Packet,
+    at: usize,
+    inner: &Head<A>,
+    change: &Change,
+    to6: bool,
+) -> Result<(), Refusal> {
     let payload = packet.data_mut().get_mut(at + inner.header_len..).ok_or(MALFORMED)?;
     if inner.protocol == ICMPV6 && !inner.is_later_fragment() {
-        translate_inner_echo(payload, &inner, to6)?;
+        translate_inner_echo(payload, inner, change, to6)?;
     }
-    inner.adjust(payload, to6);
-    let header = if to6 { inner.write6(inner.payload_len)? } else { inner.write4(inner.payload_len, 0)? };
-    splice(packet, at, inner.header_len, header)
+    inner.adjust(payload, change, to6);
+    Ok(())
 }
 
 /// Translates the echo message that an error is about. Its checksum changes by as much as what it covers: the sum of what is
 /// cut off cannot be computed anew.
-fn translate_inner_echo(payload: &mut [u8], inner: &Meaning, to6: bool) -> Result<(), Refusal> {
+fn translate_inner_echo<A>(
+    payload: &mut [u8],
+    inner: &Head<A>,
+    change: &Change,
+    to6: bool,
+) -> Result<(), Refusal> {
     let Some(&kind) = payload.first() else { return Ok(()) };
     payload[0] = echo(kind, to6).ok_or(UNTRANSLATABLE)?;
+    let mut renumbered = Sum::ZERO;
+    if let (Some([id, _]), Some(field)) = (change.ports, payload.get_mut(ID..ID + 2)) {
+        renumbered = renumbered.add_u16(!u16::from_be_bytes([field[0], field[1]])).add_u16(id);
+        field.copy_from_slice(&id.to_be_bytes());
+    }
     let Some([new, code, high, low]) = payload.first_chunk_mut::<4>() else { return Ok(()) };
     if inner.fragment.is_some() {
         return Ok(()); // IPv6 sums the length of the whole, which a fragment does not tell
     }
     let words = [kind, *new].map(|kind| Sum::ZERO.add_u16(u16::from_be_bytes([kind, *code])));
-    let pseudo = pseudo_v6(mapped(inner.src), mapped(inner.dst), ICMPV6, inner.payload_len as u32);
+    let pseudo = pseudo_v6(change.v6[0], change.v6[1], ICMPV6, inner.payload_len as u32);
     // Subtracting is adding the complement.
-    let change = words[1].add_u16(words[0].checksum());
-    let change = if to6 { change.add(pseudo) } else { change.add_u16(pseudo.checksum()) };
-    [*high, *low] = change.add_u16(!u16::from_be_bytes([*high, *low])).checksum().to_be_bytes();
+    let difference = words[1].add_u16(words[0].checksum()).add(renumbered);
+    let difference = if to6 { difference.add(pseudo) } else { difference.add_u16(pseudo.checksum()) };
+    [*high, *low] = difference.add_u16(!u16::from_be_bytes([*high, *low])).checksum().to_be_bytes();
     Ok(())
 }
 
+/// The head of an echo in the other version.
+fn translated_echo(head: Head8, kind: u8, change: &Change) -> Head8 {
+    let [_, code, _, _, mut a, mut b, c, d] = head;
+    if let Some([id, _]) = change.ports {
+        [a, b] = id.to_be_bytes();
+    }
+    [kind, code, 0, 0, a, b, c, d]
+}
+
 /// Makes an ICMPv6 message of the ICMP message in an IPv4 packet.
-pub(super) fn to_icmpv6(packet: &mut Packet, outer: &Meaning) -> Result<(), Refusal> {
+pub(super) fn to_icmpv6<A>(
+    packet: &mut Packet,
+    outer: &Head<A>,
+    change: &Change,
+    quoted: Option<&Change>,
+) -> Result<(), Refusal> {
     let at = outer.header_len;
     let mut new = head(packet, at)?;
     if !wire::checksum::verify(&packet.data()[at..]) {
-        return Err("bad ICMP checksum");
+        return Err(BAD_CHECKSUM);
     }
     if let Some(kind) = echo(new[0], true) {
-        new[0] = kind;
+        new = translated_echo(new, kind, change);
     } else {
         new = error_to_icmpv6(new).ok_or(UNTRANSLATABLE)?;
-        translate_inner(packet, at + HEADER_LEN, true)?;
+        translate_inner(packet, at + HEADER_LEN, quoted.ok_or(UNTRANSLATABLE)?, true)?;
         // An error is no longer than what may be sent anywhere (RFC 4443, section 2.4).
         let longest = at + LEAST_MTU - wire::ipv6::HEADER_LEN;
         let len = packet.len().min(longest);
@@ -164,21 +219,27 @@ pub(super) fn to_icmpv6(packet: &mut Packet, outer: &Meaning) -> Result<(), Refu
     }
     let message = &mut packet.data_mut()[at..];
     message[..HEADER_LEN].copy_from_slice(&new);
-    icmpv6::fill_checksum(mapped(outer.src), mapped(outer.dst), message).map_err(|_| MALFORMED)
+    icmpv6::fill_checksum(change.v6[0], change.v6[1], message).map_err(|_| MALFORMED)
 }
 
 /// Makes an ICMP message of the ICMPv6 message in an IPv6 packet.
-pub(super) fn to_icmpv4(packet: &mut Packet, outer: &Meaning) -> Result<(), Refusal> {
+pub(super) fn to_icmpv4(
+    packet: &mut Packet,
+    outer: &Head<Ipv6Addr>,
+    change: &Change,
+    quoted: Option<&Change>,
+) -> Result<(), Refusal> {
     let at = outer.header_len;
     let mut new = head(packet, at)?;
-    if icmpv6::verify_checksum(mapped(outer.src), mapped(outer.dst), &packet.data()[at..]).is_err() {
-        return Err("bad ICMP checksum");
+    let [src, dst] = outer.ends;
+    if icmpv6::verify_checksum(src, dst, &packet.data()[at..]).is_err() {
+        return Err(BAD_CHECKSUM);
     }
     if let Some(kind) = echo(new[0], false) {
-        new[0] = kind;
+        new = translated_echo(new, kind, change);
     } else {
         new = error_to_icmpv4(new).ok_or(UNTRANSLATABLE)?;
-        translate_inner(packet, at + HEADER_LEN, false)?;
+        translate_inner(packet, at + HEADER_LEN, quoted.ok_or(UNTRANSLATABLE)?, false)?;
     }
     let message = &mut packet.data_mut()[at..];
     message[..HEADER_LEN].copy_from_slice(&new);
