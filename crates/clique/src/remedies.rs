@@ -57,7 +57,7 @@ const CLASSES: &[(&str, &[&str])] = &[
     ("use IPOutputCombo", &["IPOutputCrud"]),
     ("use CheckIP6Header", &["CheckIP6Header2"]),
     ("use ToIPSummaryDump", &["ChuckCheck"]),
-    ("use IPRewriter, AddressTranslator, ProtocolTranslator46 or ProtocolTranslator64", &["NAT624", "Nat624", "NetAddressTranslator",
+    ("use IPRewriter, NAT64, AddressTranslator, ProtocolTranslator46 or ProtocolTranslator64", &["NAT624", "Nat624", "NetAddressTranslator",
         "ProtocolTranslator", "Rewriter", "Rewriter2", "MappingCreator", "IPLBMapper"]),
     ("use RoundRobinIPMapper", &["IPRoundRobinMapper"]),
     ("use FastTCPFlows, TCPIPSend, or a real host", &["ToyTCP", "WebGen", "TCPAck", "TCPConn", "TCPDemux",

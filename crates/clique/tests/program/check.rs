@@ -344,7 +344,7 @@ fn the_shipped_configurations_are_good() {
             {
                 arguments.extend(["IF0=lo", "IF1=lo"]); // the only interface that every machine has
             }
-            if ["firewall.click", "ipsec-gateway.click", "nat.click", "esp-gateway.click"]
+            if ["firewall.click", "ipsec-gateway.click", "nat.click", "nat64.click", "esp-gateway.click"]
                 .iter()
                 .any(|name| path.ends_with(name))
             {

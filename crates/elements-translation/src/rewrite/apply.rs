@@ -164,7 +164,12 @@ pub(super) fn udp(packet: &mut [u8], flow: &Flow, direction: usize) -> u8 {
     if !plain_udp(packet, flow, direction) {
         any_udp(packet, flow, direction);
     }
-    let mut flags = flow.flags();
+    udp_flags(flow.flags(), direction)
+}
+
+/// The flags of a UDP flow after a packet.
+#[inline]
+pub(super) fn udp_flags(mut flags: u8, direction: usize) -> u8 {
     if direction != FORWARD {
         flags |= flag::REPLIED;
     }
@@ -196,7 +201,7 @@ pub(super) fn tcp(packet: &mut [u8], turn: Turn<'_>, flow: &Flow, direction: usi
 
 /// The flags of a TCP flow after a packet.
 #[inline]
-fn tcp_flags(flags: u8, packet: u8, has_data: bool, direction: usize) -> u8 {
+pub(super) fn tcp_flags(flags: u8, packet: u8, has_data: bool, direction: usize) -> u8 {
     let done = flag::FORWARD_DONE << direction;
     let ended = if packet & tcp::flag::RST != 0 {
         flags | flag::BOTH_DONE

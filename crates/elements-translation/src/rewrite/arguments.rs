@@ -4,6 +4,7 @@ use super::endpoints::Filtering;
 use super::input::Spec;
 use super::mapper;
 use super::nat::{Capacity, Kind, Nat, Plan};
+use super::nat64::Prefix;
 use super::policy::{Policy, Timeouts};
 use packet::Anno;
 use router::{AnnoOf, Args, Config, ConfigError, Raw, parse_integer};
@@ -44,6 +45,7 @@ pub(super) struct RewriterArgs {
     udp_guarantee: Option<Duration>,
     mapping: Option<Raw>,
     filtering: Option<Raw>,
+    icmp_timeout: Option<Duration>,
     // FastClick's.
     use_cache: bool,
     set_aggregate: bool,
@@ -73,33 +75,36 @@ impl RewriterArgs {
             .keyword("USE_CACHE", &mut self.use_cache)
             .keyword("SET_AGGREGATE", &mut self.set_aggregate)
             .keyword("HANDLE_MIGRATION", &mut self.handle_migration);
-        if !matches!(kind, Kind::Addr | Kind::Pair) {
+        if !matches!(kind, Kind::Addr | Kind::Pair | Kind::Six) {
             args = args.keyword("DST_ANNO", &mut self.dst_anno).keyword("MAPPING", &mut self.mapping);
         }
-        if matches!(kind, Kind::Ip | Kind::Tcp) {
+        if matches!(kind, Kind::Ip | Kind::Tcp | Kind::Six) {
             args = args
                 .keyword("TCP_TIMEOUT", &mut self.tcp_timeout)
                 .keyword("TCP_DONE_TIMEOUT", &mut self.tcp_done_timeout)
                 .keyword("TCP_NODATA_TIMEOUT", &mut self.tcp_nodata_timeout)
                 .keyword("TCP_GUARANTEE", &mut self.tcp_guarantee);
         }
-        if matches!(kind, Kind::Ip | Kind::Udp) {
+        if matches!(kind, Kind::Ip | Kind::Udp | Kind::Six) {
             args = args
                 .keyword("UDP_TIMEOUT", &mut self.udp_timeout)
                 .keyword("UDP_STREAMING_TIMEOUT", &mut self.udp_streaming_timeout)
                 .keyword("UDP_GUARANTEE", &mut self.udp_guarantee);
         }
-        if matches!(kind, Kind::Ip | Kind::Tcp | Kind::Udp) {
+        if matches!(kind, Kind::Ip | Kind::Tcp | Kind::Udp | Kind::Six) {
             args = args.keyword("FILTERING", &mut self.filtering);
         }
         if kind == Kind::Udp {
             args = args.keyword("STREAMING_TIMEOUT", &mut self.streaming_timeout);
         }
+        if kind == Kind::Six {
+            args = args.keyword("ICMP_TIMEOUT", &mut self.icmp_timeout);
+        }
         args.rest(&mut self.specs)
     }
 
-    /// How long flows stay: those of TCP or all, and those of IPRewriter's UDP map.
-    fn policies(&self, kind: Kind) -> [Policy; 2] {
+    /// How long flows stay: those of TCP or all, those of UDP maps, and those of echoes.
+    fn policies(&self, kind: Kind) -> [Policy; 3] {
         let plain = |default_s| Policy {
             guarantee_ms: ms(self.guarantee, DEFAULT_GUARANTEE_S),
             timeouts: Timeouts::Plain(ms(self.timeout, default_s)),
@@ -117,14 +122,18 @@ impl RewriterArgs {
             timeouts: Timeouts::Udp { few: ms(few, 300), streaming: ms(streaming.or(few), 300) },
         };
         match kind {
-            Kind::Ip => [tcp, udp(self.udp_timeout, self.udp_streaming_timeout, self.udp_guarantee)],
-            Kind::Tcp => [tcp; 2],
+            Kind::Ip | Kind::Six => {
+                let udp = udp(self.udp_timeout, self.udp_streaming_timeout, self.udp_guarantee);
+                let timeouts = Timeouts::Plain(ms(self.icmp_timeout, 60));
+                [tcp, udp, Policy { guarantee_ms: udp.guarantee_ms, timeouts }]
+            }
+            Kind::Tcp => [tcp; 3],
             Kind::Udp => {
                 let streaming = self.streaming_timeout.or(self.udp_streaming_timeout);
-                [udp(self.timeout.or(self.udp_timeout), streaming, self.guarantee.or(self.udp_guarantee)); 2]
+                [udp(self.timeout.or(self.udp_timeout), streaming, self.guarantee.or(self.udp_guarantee)); 3]
             }
-            Kind::Ping => [plain(300); 2],
-            Kind::Addr | Kind::Pair => [plain(7200); 2],
+            Kind::Ping => [plain(300); 3],
+            Kind::Addr | Kind::Pair => [plain(7200); 3],
         }
     }
 
@@ -138,6 +147,60 @@ impl RewriterArgs {
         let peer = config.find(text).filter(|&peer| REWRITERS.contains(&config.class_of(peer)));
         peer.map(Capacity::SharedWith).ok_or_else(|| "bad MAPPING_CAPACITY".into())
     }
+}
+
+/// What NAT64 has beside the arguments of all.
+pub(super) struct Six {
+    pub(super) nat: Arc<Nat>,
+    pub(super) reap: Duration,
+    /// Whether UDP packets without a checksum get one.
+    pub(super) sums: bool,
+}
+
+/// Reads the arguments of a NAT64, and makes or finds its shared part.
+///
+/// # Errors
+/// What is wrong with them.
+pub(super) fn make_six(config: &mut Config<'_>) -> Result<Six, ConfigError> {
+    let mut args = RewriterArgs::default();
+    let (mut prefix, mut sums) = (None::<Raw>, true);
+    let read = config.args().keyword("PREFIX", &mut prefix).keyword("UDP_ZERO_CHECKSUM", &mut sums);
+    args.read(Kind::Six, read).finish()?;
+    let prefix = prefix.map_or(Ok(Prefix::WELL_KNOWN), |Raw(text)| Prefix::parse(&text))?;
+    let capacity = args.capacity(config)?;
+    let filtering = args.filtering.as_ref().map_or("address-dependent", |Raw(text)| text);
+    let filtering = Filtering::read(Some("endpoint-independent"), Some(filtering))?;
+    let [spec] = &args.specs[..] else {
+        return Err("need one argument: ADDRESS PORTS, a pattern's name, or a mapper".into());
+    };
+    let is_mapper = |element: usize| mapper::CLASSES.contains(&config.class_of(element));
+    let text = match config.find(spec).filter(|&element| is_mapper(element)) {
+        Some(_) => spec.clone(),
+        None if lang::conf::split_spaces(spec).len() == 1 => format!("pattern {spec} 0 1"),
+        None => format!("pattern {spec} - - 0 1"),
+    };
+    let spec = Spec::parse(&text, config.scope(), &is_mapper, config.outputs())?;
+    let most = match capacity {
+        Capacity::Own(most) => most,
+        Capacity::SharedWith(_) => super::flow_set::FLOWS_MAX,
+    };
+    let plan = Plan {
+        kind: Kind::Six,
+        element: config.index(),
+        outputs: config.outputs(),
+        workers: config.workers().to_vec(),
+        policies: args.policies(Kind::Six),
+        specs: vec![spec, Spec::Drop],
+        filtering,
+        capacity,
+        seed: config.seed(),
+        six: Some(super::nat64::Six::new(prefix, config.seed(), most)),
+    };
+    Ok(Six {
+        nat: config.shared(|| Ok(Nat::new(plan)))?,
+        reap: Duration::from_millis(ms(args.reap_interval.or(args.reap_time), DEFAULT_REAP_S)),
+        sums,
+    })
 }
 
 /// What a rewriter's instance knows of its arguments.
@@ -185,6 +248,7 @@ pub(super) fn make(kind: Kind, config: &mut Config<'_>) -> Result<Made, ConfigEr
         filtering,
         capacity,
         seed: config.seed(),
+        six: None,
     };
     Ok(Made {
         nat: config.shared(|| Ok(Nat::new(plan)))?,

@@ -60,6 +60,11 @@ impl Filtering {
     }
 }
 
+/// What the mapping of a packet from outside is found by, or with a peer, the note that its endpoint has sent there.
+fn mapping_of(key: Key, peer: u32) -> Key {
+    Key::new(key.map() | MAPPINGS, FlowId { saddr: peer, sport: 0, ..key.id() })
+}
+
 impl Nat {
     /// Makes the flow of a key, as what its endpoint is outside, or finds that another worker has made it; says which.
     ///
@@ -174,19 +179,26 @@ impl Nat {
         protocol: u8,
         with: &Circumstances<'_>,
     ) -> Option<(FlowMatch<'t>, bool)> {
-        let id = key.id();
-        let mapping = |peer| Key::new(key.map() | MAPPINGS, FlowId { saddr: peer, sport: 0, ..id });
-        match self.filtering? {
-            Filtering::EndpointIndependent => {}
-            Filtering::AddressDependent => {
-                set.find(turn, mapping(id.saddr)).filter(|found| found.direction == REPLY)?;
-            }
-            Filtering::AddressAndPortDependent => return None,
+        if !self.lets_in(set, turn, key) {
+            return None;
         }
-        let endpoint = set.hold(turn, with.worker, mapping(0), REPLY)?.flow;
+        let id = key.id();
+        let mapping = mapping_of(key, 0);
+        let endpoint = set.hold(turn, with.worker, mapping, REPLY)?.flow;
         let outward = FlowId { daddr: id.saddr, dport: id.sport, ..endpoint.id(FORWARD) };
         let (found, new) = self.enter_mapped(set, turn, endpoint, outward, protocol, with)?;
         Some((FlowMatch { direction: REPLY, ..found }, new))
+    }
+
+    /// Whether a packet from outside of no flow is for a mapped endpoint, and filtering lets it in.
+    pub(super) fn lets_in(&self, set: &FlowSet, turn: Turn<'_>, key: Key) -> bool {
+        let knows =
+            |peer| set.find(turn, mapping_of(key, peer)).is_some_and(|found| found.direction == REPLY);
+        match self.filtering {
+            Some(Filtering::EndpointIndependent) => knows(0),
+            Some(Filtering::AddressDependent) => knows(key.id().saddr),
+            Some(Filtering::AddressAndPortDependent) | None => false,
+        }
     }
 
     /// The mappings of all endpoints, with the flows that count for them.
@@ -200,17 +212,13 @@ impl Nat {
     pub(super) fn endpoint_lines(&self, turn: Turn<'_>) -> String {
         let mut text = String::new();
         for flow in self.endpoints(turn) {
-            let (from, to) = (flow.id(FORWARD), flow.rewritten(FORWARD));
+            let end = |id: FlowId| {
+                let [(source, sport), _] = self.ends(id);
+                format!("{source} {sport}")
+            };
+            let (from, to) = (end(flow.id(FORWARD)), end(flow.rewritten(FORWARD)));
             let (protocol, flows) = (protocol_name(flow.protocol()), flow.holders());
-            let _ = writeln!(
-                text,
-                "{protocol} {} {} > {} {} i{} [{flows}]",
-                from.source(),
-                from.sport,
-                to.source(),
-                to.sport,
-                flow.input()
-            );
+            let _ = writeln!(text, "{protocol} {from} > {to} i{} [{flows}]", flow.input());
         }
         text
     }
@@ -219,7 +227,10 @@ impl Nat {
     pub(super) fn endpoint_json(&self, turn: Turn<'_>) -> String {
         let mut text = String::from("[");
         for flow in self.endpoints(turn) {
-            let end = |id: FlowId| format!("\"source\":\"{}\",\"sport\":{}", id.source(), id.sport);
+            let end = |id: FlowId| {
+                let [(source, sport), _] = self.ends(id);
+                format!("\"source\":\"{source}\",\"sport\":{sport}")
+            };
             let _ = write!(
                 text,
                 "{}\n{{\"protocol\":\"{}\",{},\"translated\":{{{}}},\"input\":{},\"flows\":{}}}",

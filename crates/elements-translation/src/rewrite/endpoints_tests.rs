@@ -39,11 +39,12 @@ fn nat_of(kind: Kind, filtering: Option<Filtering>, capacity: i32, guarantee_ms:
         element: 0,
         outputs: 2,
         workers: vec![0, 1],
-        policies: [policy; 2],
+        policies: [policy; 3],
         specs: vec![Spec::Pattern(PatternRef::Here(pattern.clone()), [0, 1]), Spec::Drop],
         filtering,
         capacity: Capacity::Own(capacity),
         seed: 1,
+        six: None,
     });
     let set = nat.set().expect("its own table");
     let counts: Arc<[InputCounts]> = (0..2).map(|_| InputCounts::default()).collect();

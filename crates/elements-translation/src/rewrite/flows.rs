@@ -11,11 +11,15 @@ use rcu::Turn;
 use std::fmt::Write as _;
 use std::net::IpAddr;
 
-fn ends(id: FlowId) -> [(IpAddr, u16); 2] {
-    [(id.source().into(), id.sport), (id.destination().into(), id.dport)]
-}
-
 impl Nat {
+    /// The ends that an identifier stands for.
+    pub(super) fn ends(&self, id: FlowId) -> [(IpAddr, u16); 2] {
+        match &self.six {
+            Some(six) => six.ends(id),
+            None => [(id.source().into(), id.sport), (id.destination().into(), id.dport)],
+        }
+    }
+
     /// What a filter sees of a flow: as its first packet arrived.
     fn shown(&self, flow: &Flow, map: u32) -> Shown {
         let flags = flow.flags();
@@ -31,7 +35,7 @@ impl Nat {
         let assured =
             replied && !matches!((self.policy(map).timeouts, state), (Timeouts::Tcp { .. }, State::Open));
         let state = state.name();
-        Shown { protocol: flow.protocol(), ends: ends(flow.id(FORWARD)), state, replied, assured }
+        Shown { protocol: flow.protocol(), ends: self.ends(flow.id(FORWARD)), state, replied, assured }
     }
 
     /// The flows that a filter asks for, without its limit, and their numbers.
@@ -64,8 +68,10 @@ impl Nat {
         let mut all = self.asked(set, turn, filter);
         for (map, _, flow) in all.by_ref().take(filter.limit()) {
             let shown = self.shown(flow, map);
-            let write =
-                |id: FlowId| format!("{} {} {} {}", id.source(), id.sport, id.destination(), id.dport);
+            let write = |id: FlowId| {
+                let [(source, sport), (destination, dport)] = self.ends(id);
+                format!("{source} {sport} {destination} {dport}")
+            };
             let (from, to) = (write(flow.id(FORWARD)), write(flow.rewritten(FORWARD)));
             let (protocol, state, assured) = (protocol_name(shown.protocol), shown.state, shown.assurance());
             let _ = writeln!(
@@ -88,10 +94,9 @@ impl Nat {
         for (map, _, flow) in self.asked(set, turn, filter).take(filter.limit()) {
             let shown = self.shown(flow, map);
             let write = |id: FlowId| {
-                let [source, destination] = [id.source(), id.destination()];
+                let [(source, sport), (destination, dport)] = self.ends(id);
                 format!(
-                    "\"source\":\"{source}\",\"sport\":{},\"destination\":\"{destination}\",\"dport\":{}",
-                    id.sport, id.dport
+                    "\"source\":\"{source}\",\"sport\":{sport},\"destination\":\"{destination}\",\"dport\":{dport}"
                 )
             };
             let _ = write!(

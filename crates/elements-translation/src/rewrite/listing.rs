@@ -44,6 +44,13 @@ impl Nat {
                 write!(text, "{} => {}", triple(from), triple(to))
             }
             Kind::Addr => write!(text, "{} => {}", from.source(), to.source()),
+            Kind::Six => {
+                let [from, to] = [from, to].map(|id| {
+                    let [(source, sport), (destination, dport)] = self.ends(id);
+                    format!("({source}, {sport}, {destination}, {dport})")
+                });
+                write!(text, "{from} => {to}")
+            }
             Kind::Pair => {
                 let pair = |id: FlowId| format!("({}, {})", id.source(), id.destination());
                 write!(text, "{} => {}", pair(from), pair(to))

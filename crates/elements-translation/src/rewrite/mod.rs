@@ -33,6 +33,7 @@ mod lane;
 mod listing;
 mod mapper;
 pub(crate) mod nat;
+mod nat64;
 #[cfg(test)]
 mod packet_tests;
 mod pattern;
@@ -62,6 +63,7 @@ pub const CLASSES: &[&Class] = &[
     &ip_addr_rewriter::CLASS,
     &ip_rewriter::CLASS,
     &ip_rewriter_patterns::CLASS,
+    &nat64::CLASS,
     &round_robin_ip_mapper::BY_THREAD,
     &round_robin_ip_mapper::CLASS,
     &source_ip_hash_mapper::CLASS,

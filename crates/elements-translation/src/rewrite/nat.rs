@@ -10,6 +10,7 @@ use super::flow_events::Event;
 use super::flow_set::{Entered, FLOWS_MAX, FlowMatch, FlowSet};
 use super::input::{Input, Outputs, Spec};
 use super::mapper;
+use super::nat64::Six;
 use super::pattern::Pattern;
 use super::policy::Policy;
 use super::record::{MAPPINGS, NewFlow, REPLY, flag};
@@ -17,6 +18,7 @@ use super::share::Share;
 use elements_shared::flow_id::{FlowId, Key};
 use rcu::{Cell, Domain, Turn, Updater};
 use router::{Info, Scope};
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use wire::ip_proto;
@@ -39,7 +41,12 @@ pub(super) enum Kind {
     Addr,
     /// IPAddrPairRewriter.
     Pair,
+    /// NAT64: TCP, UDP and echoes of ICMP, in a map each.
+    Six,
 }
+
+/// Maps of a rewriter, at most.
+const MAPS: u32 = 4;
 
 /// The second port of a ping's flow identifier: the first one, which is the echo identifier, and one more, as a
 /// little-endian machine counts a number in network order. (That is what Click's tables show.)
@@ -125,7 +132,7 @@ pub(crate) struct Nat {
     outputs: usize,
     /// The workers that have an instance.
     workers: Vec<usize>,
-    policies: [Policy; 2],
+    policies: [Policy; 3],
     /// The element whose flows are counted together with these, or the table itself.
     peer: Option<usize>,
     set: OnceLock<Arc<FlowSet>>,
@@ -140,6 +147,8 @@ pub(crate) struct Nat {
     tells: AtomicBool,
     /// Flows of the configuration before that were lost, once they have been taken over.
     adopted: OnceLock<usize>,
+    /// Of NAT64, whose flows have numbers for addresses of IPv6.
+    pub(super) six: Option<Six>,
 }
 
 /// What is known of a rewriter from its arguments.
@@ -148,13 +157,15 @@ pub(super) struct Plan {
     pub(super) element: usize,
     pub(super) outputs: usize,
     pub(super) workers: Vec<usize>,
-    /// For TCP or all, and for IPRewriter's UDP.
-    pub(super) policies: [Policy; 2],
+    /// For TCP or all, for IPRewriter's UDP, and for NAT64's echoes.
+    pub(super) policies: [Policy; 3],
     pub(super) specs: Vec<Spec>,
     /// `None` for mappings that depend on where an endpoint sends.
     pub(super) filtering: Option<Filtering>,
     pub(super) capacity: Capacity,
     pub(super) seed: u64,
+    /// Of NAT64.
+    pub(super) six: Option<Six>,
 }
 
 /// How many flows there may be: a number, or together with another rewriter.
@@ -194,6 +205,7 @@ impl Nat {
             ready: AtomicBool::new(false),
             tells: AtomicBool::new(false),
             adopted: OnceLock::new(),
+            six: plan.six,
         }
     }
 
@@ -254,22 +266,33 @@ impl Nat {
     }
 
     /// The maps of the rewriter, in the table that it may share.
-    pub(super) fn maps(&self) -> impl Iterator<Item = u32> + use<> {
-        let first = self.element as u32 * 2;
-        first..first + if self.kind == Kind::Ip { 2 } else { 1 }
+    pub(super) fn maps(&self) -> Range<u32> {
+        let first = self.element as u32 * MAPS;
+        let number = match self.kind {
+            Kind::Ip => 2,
+            Kind::Six => 3,
+            Kind::Tcp | Kind::Udp | Kind::Ping | Kind::Addr | Kind::Pair => 1,
+        };
+        first..first + number
     }
 
     /// The map for packets of a protocol.
     #[inline]
     pub(super) fn map(&self, protocol: u8) -> u32 {
-        self.element as u32 * 2 + u32::from(self.kind == Kind::Ip && protocol == ip_proto::UDP)
+        let number = match (self.kind, protocol) {
+            (Kind::Ip | Kind::Six, ip_proto::UDP) => 1,
+            (Kind::Six, ip_proto::ICMP) => 2,
+            _ => 0,
+        };
+        self.element as u32 * MAPS + number
     }
 
     /// The protocol of a map's flows, 0 if there are several.
     fn protocol(&self, map: u32) -> u8 {
         match self.kind {
-            Kind::Ip if map % 2 == 1 => ip_proto::UDP,
-            Kind::Ip | Kind::Tcp => ip_proto::TCP,
+            Kind::Ip | Kind::Six if map % MAPS == 1 => ip_proto::UDP,
+            Kind::Six if map % MAPS == 2 => ip_proto::ICMP,
+            Kind::Ip | Kind::Six | Kind::Tcp => ip_proto::TCP,
             Kind::Ping => ip_proto::ICMP,
             Kind::Udp | Kind::Addr | Kind::Pair => 0,
         }
@@ -278,7 +301,18 @@ impl Nat {
     /// How long flows of a map stay.
     #[inline]
     pub(super) fn policy(&self, map: u32) -> &Policy {
-        &self.policies[(map % 2) as usize]
+        &self.policies[(map % MAPS) as usize]
+    }
+
+    /// Notes what a packet says about its flow, which was used just now.
+    pub(super) fn change_flags(&self, set: &FlowSet, found: &FlowMatch<'_>, map: u32, flags: u8) {
+        let (flow, old) = (found.flow, found.flow.flags());
+        // Another worker may have said meanwhile that sequence numbers change.
+        flow.change_flags(old & !flags & !flag::DELTAS, flags & !old);
+        let policy = self.policy(map);
+        if policy.timeout_ms(flags) < policy.timeout_ms(old) {
+            set.replace(found.record);
+        }
     }
 
     /// The input specifications.
@@ -527,7 +561,7 @@ impl Nat {
             Kind::Addr => (rewritten.ports(), rewritten.daddr) == (0, 0),
             Kind::Pair => rewritten.ports() == 0,
             Kind::Ping => key.id().dport == next_id(key.id().sport),
-            Kind::Ip | Kind::Tcp | Kind::Udp => true,
+            Kind::Ip | Kind::Tcp | Kind::Udp | Kind::Six => true,
         };
         if !possible || outputs.iter().any(|&output| usize::from(output) >= self.outputs) {
             return None;
@@ -595,6 +629,7 @@ impl Nat {
             Kind::Ping => only(FlowId { dport: next_id(id.sport), ..id }),
             Kind::Addr => Some(address_keys(id)),
             Kind::Pair => only(FlowId { sport: 0, dport: 0, ..id }),
+            Kind::Six => None, // other elements do not know its hosts
         }
     }
 
@@ -609,6 +644,11 @@ impl Nat {
         let (Some(set), Some(old_set)) = (self.set(), old.set()) else { return 0 };
         if self.kind != old.kind {
             return 0;
+        }
+        if let (Some(six), Some(old_six)) = (&self.six, &old.six)
+            && !six.adopt(old_six)
+        {
+            return old.maps().map(|map| old_set.flows(turn, map).count()).sum();
         }
         let pairs = self.inputs.iter().zip(&old.inputs);
         let inputs: Vec<_> = pairs.map(|(new, old)| (new.read(turn), old.read(turn))).collect();
@@ -689,11 +729,12 @@ mod tests {
             element: 0,
             outputs: 2,
             workers: vec![0, 1],
-            policies: [policy; 2],
+            policies: [policy; 3],
             specs: vec![Spec::Pattern(PatternRef::Here(pattern.clone()), [0, 1])],
             filtering: None,
             capacity: Capacity::Own(i32::MAX),
             seed: 1,
+            six: None,
         });
         let set = nat.set().expect("its own table");
         set.edit(turn).register(0, policy, nat.counts.clone());

@@ -5,7 +5,7 @@ use super::flow_set::{FlowMatch, FlowSet};
 use super::index::Home;
 use super::nat::{Circumstances, Draft, Kind, Miss, Nat, Wanted};
 use super::pattern::Pattern;
-use super::record::{Flow, REPLY, flag};
+use super::record::{Flow, REPLY};
 use elements_shared::flow_filter::Filter;
 use elements_shared::flow_id::{FlowId, Key};
 use packet::{BATCH_MAX, Batch, Packet};
@@ -287,23 +287,12 @@ impl<P: Protocol> Rewriter<P> {
         let flags = P::apply(data, turn, flow, found.direction);
         flow.touch(now_ms);
         if flags != flow.flags() {
-            self.change_flags(set, &found, key.map(), flags);
+            self.nat.change_flags(set, &found, key.map(), flags);
         }
         self.annotate(packet, &found);
         match found.output() {
             0 => Verdict::Pass,
             output => Verdict::Output(output),
-        }
-    }
-
-    /// Notes what a packet says about its flow.
-    fn change_flags(&self, set: &FlowSet, found: &FlowMatch<'_>, map: u32, flags: u8) {
-        let (flow, old) = (found.flow, found.flow.flags());
-        // Another worker may have said meanwhile that sequence numbers change.
-        flow.change_flags(old & !flags & !flag::DELTAS, flags & !old);
-        let policy = self.nat.policy(map);
-        if policy.timeout_ms(flags) < policy.timeout_ms(old) {
-            set.replace(found.record);
         }
     }
 
