@@ -6,13 +6,13 @@ source "$(dirname "$0")/lib.sh" nfcapd nfdump
 build
 # All that arrives passes the exporter before it is routed.
 accounting='
-fx :: FlowExporter(VERSION $VERSION, BIFLOW $BIFLOW, IDLE_TIMEOUT 1, ACTIVE_TIMEOUT 1);
+fx :: FlowExporter(VERSION $VERSION, BIFLOW $BIFLOW, ESTIMATES $ESTIMATES, IDLE_TIMEOUT 1, ACTIVE_TIMEOUT 1);
 p0[0] -> [0]fx[0] -> routes; p0[1] -> [1]fx[1] -> routes6;
 p1[0] -> [2]fx[2] -> routes; p1[1] -> [3]fx[3] -> routes6;
 fx[4] -> Queue -> ToSocket(UDP, 127.0.0.1, 2055);'
 grep -vE '^p[01]\[0\] -> routes; p[01]\[1\] -> routes6;$' "$root/conf/linux-router.click" >"$work/router.click"
 echo "$accounting" >>"$work/router.click"
-sed -i '0,/^define(/s//define($VERSION 10, $BIFLOW true, /' "$work/router.click"
+sed -i '0,/^define(/s//define($VERSION 10, $BIFLOW true, $ESTIMATES false, /' "$work/router.click"
 
 collect() { # DIRECTORY: flows go there from now on
   mkdir "$1"
@@ -22,11 +22,11 @@ collect() { # DIRECTORY: flows go there from now on
 }
 
 in_h2 python3 "$root/tests/netns/flow-export.py" serve 10.0.2.2 2001:db8:2::2 >/dev/null &
-while read -r version workers biflow; do
-  what="version $version, $workers workers, both directions together $biflow"
-  here=$work/flows-$version-$biflow
+while read -r version workers biflow estimates; do
+  what="version $version, $workers workers, both directions together $biflow, estimates $estimates"
+  here=$work/flows-$version-$biflow-$estimates
   collect "$here"
-  launch -u "$work/socket" -j"$workers" "$work/router.click" VERSION="$version" BIFLOW="$biflow"
+  launch -u "$work/socket" -j"$workers" "$work/router.click" VERSION="$version" BIFLOW="$biflow" ESTIMATES="$estimates"
   in_h1 python3 "$root/tests/netns/flow-export.py" ask 10.0.2.2 2001:db8:2::2 >"$work/sent" </dev/null || fail "$what: no answers"
   wait_for "all flows are exported" is fx.count 0
   says "none is dropped" "^0$" ctl read fx.dropped
@@ -38,9 +38,11 @@ while read -r version workers biflow; do
     fail "$what: $(head -c 3000 "$work/collected"; cat "$here.log")"
   echo "ok: $what"
 done <<'RUNS'
-10 2 true
-10 1 false
-9 1 true
+10 2 true false
+10 1 false false
+9 1 true false
+10 1 true true
+9 1 true true
 RUNS
 
 # Between them a NAT and a firewall, which tell what happens to flows.
