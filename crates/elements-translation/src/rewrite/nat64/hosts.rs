@@ -48,7 +48,8 @@ struct Host {
 
 impl Host {
     fn address(&self) -> [u64; 2] {
-        [0, 1].map(|half| self.address[half].load(Relaxed))
+        let [high, low] = &self.address;
+        [high.load(Relaxed), low.load(Relaxed)]
     }
 }
 
