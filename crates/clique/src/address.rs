@@ -11,6 +11,7 @@ use std::collections::BTreeMap;
 use std::fs::DirBuilder;
 use std::io::ErrorKind::{ConnectionRefused, NotFound};
 use std::net::IpAddr;
+use std::os::fd::OwnedFd;
 use std::os::unix::fs::DirBuilderExt;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
@@ -188,10 +189,15 @@ fn process(path: &Path) -> Option<u32> {
     path.file_stem()?.to_str()?.parse().ok()
 }
 
-/// Opens this process's socket in the user's directory; none where there is no such directory, or it cannot be written to.
-pub(crate) fn listen(handle: Handle, reloads: ReloadService) -> Option<OwnSocket> {
+/// Opens this process's socket in the user's directory, or goes on with the one that the program before has left; none where there is no such
+/// directory, or it cannot be written to.
+pub(crate) fn listen(handle: Handle, reloads: ReloadService, left: Option<OwnedFd>) -> Option<OwnSocket> {
     let directory = own()?;
     let mode = if directory == Path::new(SYSTEM) { 0o755 } else { 0o700 };
+    let path = directory.join(format!("{}.{ENDING}", std::process::id()));
+    if let Some(left) = left {
+        return OwnSocket::go_on(&path, left, handle, Some(reloads)).ok();
+    }
     if !directory.is_dir() {
         DirBuilder::new().mode(mode).create(&directory).ok()?;
     }
@@ -202,7 +208,6 @@ pub(crate) fn listen(handle: Handle, reloads: ReloadService) -> Option<OwnSocket
             let _ = std::fs::remove_file(&path);
         }
     }
-    let path = directory.join(format!("{}.{ENDING}", std::process::id()));
     OwnSocket::start(&path, handle, Some(reloads)).ok()
 }
 

@@ -120,6 +120,7 @@ fn job(request: Request) -> Job {
         params: request.params,
         clickpath: request.clickpath,
         output: request.output,
+        origin: None,
         quit: request.quit,
         warn_empty: request.warnings,
         handlers: request.handlers,

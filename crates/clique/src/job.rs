@@ -14,6 +14,8 @@ use crate::service;
 use crate::stops::Stops;
 use crate::swap::{Built, Proposal, Swaps};
 use crate::takeover::{self, Interface};
+use crate::upgrade::arrival;
+use crate::upgrade::order::Origin;
 use crate::watchdog::Watchdog;
 use click_tools::{Input, Parameter, Text};
 use elements::netdevice::DpdkPorts;
@@ -131,6 +133,8 @@ pub(crate) struct Job {
     pub(crate) clickpath: String,
     /// The file that gets the flat configuration.
     pub(crate) output: Option<String>,
+    /// How the program was started, if another one may take its place.
+    pub(crate) origin: Option<Origin>,
     /// Whether the router is only set up.
     pub(crate) quit: bool,
     /// Whether to warn of a configuration without elements, which does not run.
@@ -146,6 +150,8 @@ pub(crate) struct Prepared {
     pub(crate) router: Router,
     stops: Stops,
     text: Text,
+    /// What elements could not read of what another program has left.
+    unread: Vec<String>,
 }
 
 /// Why there is no router.
@@ -208,13 +214,20 @@ impl Job {
         reporter: &mut Reporter,
         known: &Classes,
     ) -> Result<Prepared, Stage> {
-        let text = read(&self.input, reporter)?;
+        let arrival = arrival::pending();
+        let left = arrival.as_ref().map(|arrival| &arrival.image.header.keepsake);
+        let text = match left {
+            Some(left) => Text { name: left.name.clone(), text: left.text.clone() },
+            None => read(&self.input, reporter)?,
+        };
+        let params = left.map_or(&self.params, |left| &left.parameters);
         let stops = caught.map_or_else(Stops::catch, Ok).map_err(|error| {
             reporter.error(format!("signals cannot be caught: {}", reason(&error)));
             Stage::Router
         })?;
-        let router = self.build(&text, &self.params, reporter, known, false)?;
-        Ok(Prepared { router, stops, text })
+        let mut router = self.build(&text, params, reporter, known, false)?;
+        let unread = arrival.map_or_else(Vec::new, |arrival| router.read_state(arrival.estate()));
+        Ok(Prepared { router, stops, text, unread })
     }
 
     /// Parses and builds a text, perhaps one that is to replace the configuration of a router that runs.
@@ -263,6 +276,9 @@ impl Job {
         reporter.take(memory::warning(&interfaces).into_iter().collect());
         options.resources.insert(interfaces);
         self.provide(&mut options);
+        if let Some(arrival) = arrival::pending().filter(|_| !replaces) {
+            options.resources.insert(arrival.estate().clone());
+        }
         let like_click = reporter.is_like_click();
         let tell = |found: Vec<Diagnostic>| {
             if replaces {
@@ -328,7 +344,11 @@ impl Job {
         known: &Classes,
     ) -> Result<(), String> {
         if self.own_socket
-            && let Some(own) = address::listen(router.handle(), self.keeper.service())
+            && let Some(own) = address::listen(
+                router.handle(),
+                self.keeper.service(),
+                arrival::pending().and_then(|arrival| arrival.listener()),
+            )
         {
             swaps.lead(own);
         } else if !self.reconfigure && self.taken.is_none() {
@@ -346,6 +366,8 @@ impl Job {
             check: Box::new(move |proposal| job.check(proposal, &known)),
             text: text.clone(),
             parameters: self.params.clone(),
+            origin: self.origin.clone(),
+            swaps: swaps.orders(),
             fixed: self.taken.as_ref().map(|_| FOLLOWS),
         };
         self.keeper.start(start).map_err(|error| reason(&error))?;
@@ -358,7 +380,7 @@ impl Job {
 
     /// Runs the router and does what else is asked for.
     pub(crate) fn run(&self, prepared: &mut Prepared, known: &Classes) -> Outcome {
-        let Prepared { router, stops, text } = prepared;
+        let Prepared { router, stops, text, unread } = prepared;
         let mut outcome = Outcome::default();
         if let Some(file) = &self.output
             && let Err(message) = write_flat(file, router)
@@ -381,6 +403,9 @@ impl Job {
             let ran = ready.map(|_pages| {
                 service::ready(self.setup.workers, router.info().nodes.len());
                 let _watchdog = Watchdog::start(swaps.current());
+                if let Some(arrival) = arrival::pending() {
+                    arrival.forwards(std::mem::take(unread));
+                }
                 drive::run(router, &swaps, stops)
             });
             swaps.close();

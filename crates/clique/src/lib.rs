@@ -57,6 +57,7 @@ mod stops;
 mod swap;
 mod takeover;
 mod top;
+mod upgrade;
 mod watchdog;
 
 #[cfg(feature = "pages")]
@@ -85,6 +86,8 @@ const RELOAD_STATUS: &str = "Exit status: 0 the configuration runs (or would, wi
     has shown differences, or no packets came, and that was not accepted, 2 wrong command line, 3 any other failure, as elements that cannot run in shadow.\n\
     But for 0 nothing has changed.";
 
+const UPGRADE_STATUS: &str = "Exit status: 0 the new program forwards (or could, with --dry-run), 2 wrong command line, 3 the one before goes on, and why was said.";
+
 #[derive(Subcommand, Debug)]
 enum Command {
     /// Run a configuration until it stops or is interrupted.
@@ -109,6 +112,20 @@ enum Command {
     Rollback(reload::NumberArgs),
     /// List the configurations that a running router has had, or print one.
     History(reload::NumberArgs),
+    /// Have another version of the program take over a running router, with its sockets and its state.
+    ///
+    /// The process stays. PROGRAM is tried first; if it does not know the configuration, or cannot take over, nothing changes. While it
+    /// begins packets wait. If it cannot begin after all, the program before goes on. Only the router's own user, or root, may ask for it, through
+    /// a UNIX-domain socket.
+    #[command(after_help = UPGRADE_STATUS)]
+    Upgrade(reload::UpgradeArgs),
+    /// Answer the router that wants this program to take over.
+    #[command(name = upgrade::trial::SUBCOMMAND, hide = true, disable_help_flag = true)]
+    Try {
+        /// The command line of the router.
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<OsString>,
+    },
     /// Read and write handlers of a running router.
     ///
     /// The only router of the user that runs is meant, or that of a unit, unless '-p' or '-u' says where another one listens. Without a
@@ -204,6 +221,17 @@ fn classes(package: &[&'static Class]) -> Classes {
 /// Runs the program with the process's arguments and with these classes beside its own; a class takes the place of one of the
 /// same name. All subcommands know them: `run`, `check`, `ctl`, `elements` and the rest.
 pub fn main_with(package: &[&'static Class]) -> ExitCode {
+    upgrade::arrival::begin();
+    if upgrade::arrival::pending().is_none() {
+        return program(package);
+    }
+    let status = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| program(package)));
+    // Only if it has not begun to forward.
+    upgrade::arrival::fail("it has ended at once; the standard error says more");
+    status.unwrap_or_else(|_| status::Status::Fault.into())
+}
+
+fn program(package: &[&'static Class]) -> ExitCode {
     let known = classes(package);
     let mut arguments = std::env::args_os();
     let name = arguments.next().unwrap_or_default();
@@ -215,13 +243,21 @@ pub fn main_with(package: &[&'static Class]) -> ExitCode {
     if let Some(status) = click::run_as(&command, arguments, &known) {
         return status;
     }
-    match Program::parse().command {
+    let parsed = Program::try_parse().unwrap_or_else(|error| {
+        upgrade::arrival::fail(&error.to_string());
+        error.exit()
+    });
+    match parsed.command {
         Command::Run(args) => run::run(args, &known),
         Command::Demo(args) => demo::run(&args, &known),
         Command::Reload(args) => reload::run(&args, &known).into(),
         Command::Confirm(args) => reload::confirm(&args).into(),
         Command::Rollback(args) => reload::roll_back(&args).into(),
         Command::History(args) => reload::history(&args).into(),
+        Command::Upgrade(args) => reload::upgrade(&args).into(),
+        Command::Try { arguments } => {
+            upgrade::trial::answer(|question| try_out(&arguments, question, &known)).into()
+        }
         Command::Ctl(args) => ctl::run(&args, &known).into(),
         Command::Top(args) => top::run(&args).into(),
         Command::Trace(args) => observe::trace::run(&args).into(),
@@ -243,5 +279,18 @@ pub fn main_with(package: &[&'static Class]) -> ExitCode {
         Command::Man(args) => pages::man(&args, Program::command()).into(),
         #[cfg(feature = "pages")]
         Command::Completions(args) => pages::completions(&args, Program::command()).into(),
+    }
+}
+
+/// Whether this program understands a router's command line and its configuration.
+fn try_out(
+    arguments: &[OsString],
+    question: &upgrade::trial::Question,
+    known: &Classes,
+) -> Result<(), String> {
+    let words = std::iter::once(OsString::from("clique")).chain(arguments.iter().cloned());
+    match Program::try_parse_from(words).map_err(|error| error.to_string())?.command {
+        Command::Run(args) => run::try_out(&args, question, known),
+        _ => Err("only 'clique run' takes over from another program".to_owned()),
     }
 }

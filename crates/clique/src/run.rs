@@ -7,9 +7,12 @@ use crate::report::{Reporter, Style};
 use crate::status::Status;
 use crate::stops::Stops;
 use crate::takeover::{self, Takeover};
-use crate::{console, report};
+use crate::upgrade::arrival;
+use crate::upgrade::order::Origin;
+use crate::upgrade::trial::Question;
+use crate::{check, console, report};
 use clap::ValueHint;
-use click_tools::{Input, Parameter};
+use click_tools::{Input, Parameter, Text};
 use router::{Classes, Clock, DEFAULT_VECTOR, Level, Router};
 use serde_json::{Value, json};
 use std::process::ExitCode;
@@ -178,7 +181,8 @@ pub(crate) fn run(args: Args, known: &Classes) -> ExitCode {
         return Status::Usage.into();
     }
     rcu::Domain::global().set_limit_bytes(args.rcu_limit);
-    let clock = args.simtime.map_or_else(Clock::real, simulated_clock);
+    let real = || arrival::pending().map_or_else(Clock::real, |arrival| arrival.clock());
+    let clock = args.simtime.map_or_else(real, simulated_clock);
     let seed = args.seed.or_else(|| clock.is_simulated().then_some(0));
     let setup = Setup {
         workers: args.threads.into(),
@@ -206,6 +210,7 @@ pub(crate) fn run(args: Args, known: &Classes) -> ExitCode {
         params,
         clickpath: args.input.clickpath(),
         output: args.output,
+        origin: Origin::of_this().filter(|_| args.from_host.is_none() && args.simtime.is_none()),
         quit: args.quit,
         warn_empty: !args.no_warnings && !args.json,
         handlers: args.handlers,
@@ -228,6 +233,20 @@ pub(crate) fn run(args: Args, known: &Classes) -> ExitCode {
         print_text(&outcome, args.time)
     };
     exit_code(&outcome, printed)
+}
+
+/// Whether a router with these arguments could run a configuration, as far as nothing is opened for it.
+///
+/// # Errors
+/// What is wrong, in lines.
+pub(crate) fn try_out(args: &Args, question: &Question, known: &Classes) -> Result<(), String> {
+    let text = Text { name: question.name.clone(), text: question.text.clone() };
+    let mut reporter = Reporter::new(Style::Json, true);
+    let (path, workers) = (args.input.clickpath(), usize::from(args.threads));
+    match check::graph(&text, &question.parameters, &path, workers, &mut reporter, known) {
+        Some(_) => Ok(()),
+        None => Err(reporter.refusal().lines),
+    }
 }
 
 /// The configuration and its parameters; with `--from-host` the machine's interfaces are taken over, unless the router is not

@@ -6,6 +6,7 @@
 
 use crate::reload::Keeper;
 use crate::report::Refusal;
+use crate::upgrade::order::Order;
 use click_tools::{Parameter, Text};
 use control::OwnSocket;
 use router::{Handle, HandlerError, HandlerResult, Response, Router, Writer};
@@ -24,6 +25,22 @@ pub(crate) struct Swaps {
     builds: Arc<Builds>,
     /// The socket that leads to whichever router runs.
     own: Mutex<Option<OwnSocket>>,
+    orders: Orders,
+}
+
+/// Where it is said that another program is to take this one's place.
+#[derive(Clone)]
+pub(crate) struct Orders {
+    current: Current,
+    order: Arc<Mutex<Option<Order>>>,
+}
+
+impl Orders {
+    /// Has the workers stop, and another program take this one's place.
+    pub(crate) fn give(&self, order: Order) {
+        *lock(&self.order) = Some(order);
+        self.current.handle().interrupt();
+    }
 }
 
 /// The router that runs, whichever that is.
@@ -237,8 +254,10 @@ impl Current {
 impl Swaps {
     /// No other router yet.
     pub(crate) fn new(current: Handle) -> Swaps {
+        let current = Current(Arc::new(Mutex::new(current)));
         Swaps {
-            current: Current(Arc::new(Mutex::new(current))),
+            orders: Orders { current: current.clone(), order: Arc::default() },
+            current,
             builds: Arc::default(),
             own: Mutex::default(),
         }
@@ -247,6 +266,11 @@ impl Swaps {
     /// The router that runs.
     pub(crate) fn current(&self) -> Current {
         self.current.clone()
+    }
+
+    /// Where another program is told to take this one's place.
+    pub(crate) fn orders(&self) -> Orders {
+        self.orders.clone()
     }
 
     /// Has this socket lead to the router that runs, as long as any does.
@@ -309,7 +333,7 @@ impl Swaps {
     /// After a router has run: puts the next one in its place, if there is one; false if there is nothing to run any more.
     pub(crate) fn swap(&self, router: &mut Router) -> bool {
         let next = lock(&self.builds.state).next.take();
-        let Some(Next { router: new, reply, noted, settled }) = next else { return false };
+        let Some(Next { router: new, reply, noted, settled }) = next else { return self.hand_over(router) };
         if router.info().is_asked_to_stop() {
             reply.send(Err(HandlerError::stopped()));
             return false;
@@ -334,6 +358,21 @@ impl Swaps {
         if router.info().clock.is_simulated() {
             self.builds.wait();
         }
+        if lock(&self.orders.order).is_some() {
+            router.handle().interrupt(); // it comes next
+        }
+        true
+    }
+
+    /// Has another program take this one's place, if that was said: returns true if that was not possible, so that the router goes on, and
+    /// false if there is nothing to run any more.
+    fn hand_over(&self, router: &mut Router) -> bool {
+        let Some(order) = lock(&self.orders.order).take() else { return false };
+        if router.info().is_asked_to_stop() {
+            return false;
+        }
+        order.carry_out(router, lock(&self.own).as_ref());
+        router.resume();
         true
     }
 }

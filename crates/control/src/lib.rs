@@ -27,7 +27,7 @@ mod testing;
 pub use client::{Client, Failure, Reply};
 pub use routes::addresses::AddressChanges;
 pub use socket::own::OwnSocket;
-pub use socket::reload::{ReloadService, Reloads};
+pub use socket::reload::{ReloadService, Reloads, reload_answered};
 
 use router::Class;
 

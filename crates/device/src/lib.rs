@@ -29,6 +29,8 @@ pub mod ethtool;
 pub mod files;
 mod frame;
 pub mod frames;
+#[allow(unsafe_code)]
+pub mod inherited;
 pub mod links;
 pub mod memory;
 pub mod offload;

@@ -8,6 +8,7 @@
 
 mod control_ring;
 mod filter;
+mod kept;
 mod ring;
 
 use crate::control;
@@ -21,6 +22,8 @@ use std::sync::Arc;
 
 pub use crate::frame::{Frame, Sent};
 pub use control_ring::{ControlRx, ControlTaken};
+pub(crate) use kept::Keeping;
+pub use kept::Kept;
 
 /// Frames for which a ring has room, at least.
 const FRAMES_LEAST: usize = 256;

@@ -2,7 +2,7 @@
 
 use crate::frame::{Frame, Sent};
 use crate::offload;
-use crate::packet_socket::{self, Group, PacketRx, PacketTx};
+use crate::packet_socket::{self, Group, Keeping, Kept, PacketRx, PacketTx};
 use crate::trouble::Trouble;
 use crate::xdp::{self, XdpRx, XdpTx};
 use packet::{Anno, BATCH_MAX, Batch, Packet, Pool};
@@ -98,6 +98,37 @@ impl Rx {
                 queues.iter().map(open).collect::<Result<_, _>>().map(Rx::Xdp)
             }
         }
+    }
+
+    /// What another program that takes this one's place needs to go on with the sockets; `None` of XDP sockets, whose buffers end with the
+    /// program.
+    ///
+    /// # Errors
+    /// That descriptors cannot be copied.
+    pub fn keep(&self) -> io::Result<Option<Kept>> {
+        let Rx::Packet(sockets) = self else { return Ok(None) };
+        let mut kept = Kept { numbers: vec![sockets.len() as u64], ..Kept::default() };
+        for (rx, grip) in sockets {
+            rx.keep(&mut kept)?;
+            kept.numbers.push(u64::from(grip.is_some()));
+            kept.fds.extend(grip.as_ref().map(OwnedFd::try_clone).transpose()?);
+        }
+        Ok(Some(kept))
+    }
+
+    /// Goes on with what another program has kept.
+    ///
+    /// # Errors
+    /// That it makes no sense, or that rings cannot be mapped.
+    pub fn go_on(kept: Kept) -> io::Result<Rx> {
+        let mut keeping = Keeping::new(kept);
+        let mut sockets = Vec::new();
+        for _ in 0..keeping.number()? {
+            let rx = PacketRx::go_on(&mut keeping)?;
+            let grip = if keeping.number()? == 0 { None } else { Some(keeping.fd()?) };
+            sockets.push((rx, grip));
+        }
+        if sockets.is_empty() { Err(io::ErrorKind::InvalidData.into()) } else { Ok(Rx::Packet(sockets)) }
     }
 
     /// Adds up to `max` received frames, as far as the batch holds them, for which `wanted` holds. XDP does not say when
@@ -354,6 +385,25 @@ impl Tx {
             }
             Tx::Xdp(tx) => tx.send(pool, batch, sent),
         }
+    }
+
+    /// What another program that takes this one's place needs to go on with the socket; `None` of an XDP socket.
+    ///
+    /// # Errors
+    /// That its descriptor cannot be copied.
+    pub fn keep(&self) -> io::Result<Option<Kept>> {
+        match self {
+            Tx::Packet(tx) => tx.keep().map(Some),
+            Tx::Xdp(_) => Ok(None),
+        }
+    }
+
+    /// Goes on with what another program has kept.
+    ///
+    /// # Errors
+    /// That it makes no sense.
+    pub fn go_on_with(kept: Kept) -> io::Result<Tx> {
+        PacketTx::go_on(kept).map(Tx::Packet)
     }
 
     /// Whether frames wait that the kernel did not take up when it was told of them; [`Tx::go_on`] tells it again.

@@ -62,6 +62,21 @@ impl History {
         History::load(state.map(|state| Path::new(state).join("history")))
     }
 
+    /// The same where there is a state directory; otherwise what the process has left whose place this one takes.
+    pub(super) fn inherited(entries: Vec<Entry>, running: u64) -> History {
+        let history = History::of_service();
+        match history.directory {
+            Some(_) => History { running, ..history },
+            None => History { entries, running, directory: None },
+        }
+    }
+
+    /// All of it, and the number of the one that runs, for another process.
+    pub(super) fn left(&self) -> (Vec<Entry>, u64) {
+        let entries = if self.directory.is_some() { Vec::new() } else { self.entries.clone() };
+        (entries, self.running)
+    }
+
     fn load(directory: Option<PathBuf>) -> History {
         let mut entries = Vec::new();
         let files = directory.iter().filter_map(|directory| std::fs::read_dir(directory).ok()).flatten();

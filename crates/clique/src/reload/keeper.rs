@@ -5,15 +5,20 @@
 
 use super::diff;
 use super::history::{By, Entry, History};
-use super::request::{Answer, Difference, Load, Request};
+use super::request::{Answer, Difference, Load, Request, Upgraded};
 use crate::console;
 use crate::report::Refusal;
-use crate::swap::{Current, Proposal, Requests};
+use crate::swap::{Current, Orders, Proposal, Requests};
+use crate::upgrade::order::{Order, Origin};
+use crate::upgrade::trial::{self, Question};
+use crate::upgrade::{FORM, Keepsake, arrival};
 use click_tools::{Parameter, Text};
 use control::{ReloadService, Reloads};
 use router::{Classes, Level, Surveyor};
 use serde_json::Value;
 use std::io;
+use std::os::fd::OwnedFd;
+use std::path::PathBuf;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -22,6 +27,18 @@ use std::time::{Duration, Instant};
 const PATIENCE: Duration = Duration::from_millis(500);
 /// How long a client may be told to have for its confirmation, at most.
 pub(super) const CONFIRM_MAX_S: u64 = 24 * 3600;
+
+const NO_UPGRADE: &str =
+    "no program takes over from a router of 'clique click', with --from-host, or in simulated time";
+const STRANGER: &str =
+    "another program takes over only if the router's own user says so, or root, through a UNIX-domain socket";
+
+/// Whether the other end of a connection is a process of this process's user, or of root.
+fn is_of_this_user(connection: &OwnedFd) -> bool {
+    // Of a TCP connection there is no such thing.
+    rustix::net::sockopt::socket_peercred(connection)
+        .is_ok_and(|peer| peer.uid == rustix::process::geteuid() || peer.uid.is_root())
+}
 
 /// Where requests go; there before the router is.
 #[derive(Clone)]
@@ -32,8 +49,8 @@ pub(crate) struct Keeper {
 
 /// What the thread hears.
 enum Message {
-    /// A request of a client, and where the answer goes.
-    Ask(String, Sender<String>),
+    /// A request of a client, its connection, and where the answer goes.
+    Ask(String, Option<OwnedFd>, Sender<String>),
     /// The handler `hotconfig` has put a configuration in its place.
     Loaded(Text, Vec<Parameter>),
 }
@@ -57,6 +74,9 @@ pub(crate) struct Start {
     /// The configuration that runs.
     pub(crate) text: Text,
     pub(crate) parameters: Vec<Parameter>,
+    /// How the program was started, if another one may take its place, and where that is said.
+    pub(crate) origin: Option<Origin>,
+    pub(crate) swaps: Orders,
     /// Why the configuration is not to be replaced, if so.
     pub(crate) fixed: Option<&'static str>,
 }
@@ -90,6 +110,12 @@ impl Keeper {
         self.send(Message::Loaded(text, parameters));
     }
 
+    fn ask(&self, request: &str, client: Option<OwnedFd>) -> String {
+        let (reply, answer) = mpsc::channel();
+        self.send(Message::Ask(request.to_owned(), client, reply));
+        answer.recv().unwrap_or_else(|_| written(&refused("the router has stopped")))
+    }
+
     fn send(&self, message: Message) {
         let sender = self.sender.lock().unwrap_or_else(PoisonError::into_inner);
         let _ = sender.send(message); // the thread has gone only with the router
@@ -102,10 +128,7 @@ impl Keeper {
     pub(crate) fn start(&self, start: Start) -> io::Result<()> {
         let receiver = self.receiver.lock().unwrap_or_else(PoisonError::into_inner).take();
         let Some(receiver) = receiver else { return Ok(()) };
-        let mut history = History::of_service();
-        let Text { name, text } = start.text.clone();
-        history.add(By::Start, name, text, start.parameters.clone());
-        let mut state = State { start, history, trial: None };
+        let mut state = State::new(start);
         let serve = move || {
             loop {
                 let message = match &state.trial {
@@ -115,7 +138,9 @@ impl Keeper {
                     }
                 };
                 match message {
-                    Ok(Message::Ask(request, reply)) => drop(reply.send(state.answer(&request))),
+                    Ok(Message::Ask(request, client, reply)) => {
+                        drop(reply.send(state.answer(&request, client)));
+                    }
                     Ok(Message::Loaded(text, parameters)) => {
                         state.history.add(By::Hotconfig, text.name, text.text, parameters);
                     }
@@ -130,9 +155,11 @@ impl Keeper {
 
 impl Reloads for Keeper {
     fn serve(&self, request: &str) -> String {
-        let (reply, answer) = mpsc::channel();
-        self.send(Message::Ask(request.to_owned(), reply));
-        answer.recv().unwrap_or_else(|_| written(&refused("the router has stopped")))
+        self.ask(request, None)
+    }
+
+    fn serve_client(&self, request: &str, connection: OwnedFd) -> String {
+        self.ask(request, Some(connection))
     }
 }
 
@@ -152,11 +179,30 @@ fn refusal(refusal: Refusal, color: bool) -> Answer {
 }
 
 impl State {
-    fn answer(&mut self, request: &str) -> String {
+    /// What has run so far: also in the process whose place this one takes.
+    fn new(start: Start) -> State {
+        let Some(arrival) = arrival::pending() else {
+            let mut history = History::of_service();
+            let Text { name, text } = start.text.clone();
+            history.add(By::Start, name, text, start.parameters.clone());
+            return State { start, history, trial: None };
+        };
+        let Keepsake { entries, running, trial, .. } = arrival.image.header.keepsake.clone();
+        let trial = trial.map(|(left_ms, before)| Trial {
+            until: Instant::now() + Duration::from_millis(left_ms),
+            before,
+        });
+        State { start, history: History::inherited(entries, running), trial }
+    }
+
+    fn answer(&mut self, request: &str, client: Option<OwnedFd>) -> String {
         let answer = match serde_json::from_str(request) {
             Ok(Request::Load(load)) => self.load(load),
             Ok(Request::Confirm) => self.confirm(),
             Ok(Request::RollBack { number }) => self.roll_back(number),
+            Ok(Request::Upgrade { program, dry_run }) => {
+                self.upgrade(program, dry_run, client).unwrap_or_else(refused)
+            }
             Ok(Request::History { number: None }) => Answer::History {
                 configurations: self.history.list(),
                 confirm_within_s: self.trial.as_ref().map(|trial| {
@@ -249,6 +295,35 @@ impl State {
             difference.add_lost(&handle, &survey);
         }
         difference
+    }
+
+    /// Has another program take the place of this one. Returns only if it does not, or if it was only to be tried.
+    fn upgrade(
+        &self,
+        program: Option<PathBuf>,
+        dry_run: bool,
+        client: Option<OwnedFd>,
+    ) -> Result<Answer, String> {
+        let origin = self.start.origin.clone().ok_or(NO_UPGRADE)?;
+        let client = client.filter(is_of_this_user).ok_or(STRANGER)?;
+        let running = self.history.running().ok_or("no configuration runs")?.clone();
+        let Entry { name, text, parameters, .. } = running;
+        let question =
+            Question { form: FORM, name: name.clone(), text: text.clone(), parameters: parameters.clone() };
+        let program = program.unwrap_or_else(|| origin.program.clone());
+        let program = trial::attempt(&program, &origin.arguments, &question)?;
+        if dry_run {
+            let (from, to) = (env!("CARGO_PKG_VERSION").to_owned(), program.version);
+            return Ok(Answer::Upgraded(Upgraded { from, to, dry_run, ..Upgraded::default() }));
+        }
+        let (entries, running) = self.history.left();
+        let left_ms =
+            |trial: &Trial| trial.until.saturating_duration_since(Instant::now()).as_millis() as u64;
+        let trial = self.trial.as_ref().map(|trial| (left_ms(trial), trial.before));
+        let keepsake = Keepsake { name, text, parameters, entries, running, trial };
+        let (refuse, refusal) = mpsc::channel();
+        self.start.swaps.give(Order { program, origin, keepsake, client: Some(client), refuse });
+        Err(refusal.recv().unwrap_or_else(|_| "the router has stopped".to_owned()))
     }
 
     fn confirm(&mut self) -> Answer {

@@ -7,7 +7,9 @@ mod rehearse;
 mod request;
 mod shadow;
 
+pub(crate) use history::Entry;
 pub(crate) use keeper::{Checked, Keeper, Start};
+pub(crate) use request::{Answer, Upgraded};
 
 use crate::address::Address;
 use crate::console;
@@ -16,10 +18,10 @@ use crate::report;
 use crate::status::Status;
 use clap::ValueHint;
 use click_tools::{Input, Parameter, parameter};
-use request::{Answer, Listed, Load, Request};
+use request::{Listed, Load, Request};
 use router::Classes;
 use serde_json::Value;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// Arguments of `clique reload`.
@@ -79,6 +81,25 @@ pub(crate) struct NumberArgs {
     /// The number of a configuration, as 'clique history' lists them.
     #[arg(value_name = "N")]
     number: Option<u64>,
+
+    /// Print one JSON object.
+    #[arg(long)]
+    json: bool,
+}
+
+/// Arguments of `clique upgrade`.
+#[derive(clap::Args, Debug)]
+pub(crate) struct UpgradeArgs {
+    #[command(flatten)]
+    address: Address,
+
+    /// The new program [default: what is now at the path that the router was started from].
+    #[arg(value_name = "PROGRAM", value_hint = ValueHint::FilePath)]
+    program: Option<PathBuf>,
+
+    /// Only try the program: whether it knows the configuration, and could take over.
+    #[arg(short = 'n', long)]
+    dry_run: bool,
 
     /// Print one JSON object.
     #[arg(long)]
@@ -155,6 +176,17 @@ pub(crate) fn roll_back(args: &NumberArgs) -> Status {
 pub(crate) fn history(args: &NumberArgs) -> Status {
     let manner = Manner { name: "history", json: args.json, warnings: true };
     ask(&args.address, &manner, &Request::History { number: args.number })
+}
+
+/// Runs `clique upgrade`.
+pub(crate) fn upgrade(args: &UpgradeArgs) -> Status {
+    let manner = Manner { name: "upgrade", json: args.json, warnings: true };
+    // The router's directory may be another one.
+    let program = args.program.as_ref().map(std::path::absolute).transpose();
+    match program {
+        Ok(program) => ask(&args.address, &manner, &Request::Upgrade { program, dry_run: args.dry_run }),
+        Err(error) => complain(&manner, &console::reason(&error), Status::Failure),
+    }
 }
 
 /// The configuration and its parameters.
@@ -262,10 +294,23 @@ fn show_text(manner: &Manner, answer: Answer) -> Status {
             warn(&warnings);
             format!("configuration {number} runs again, in the place of {from}\n")
         }
+        Answer::Upgraded(upgraded) => upgrade_text(&upgraded),
         Answer::Text { text, .. } => text,
         Answer::History { configurations, confirm_within_s } => table(&configurations, confirm_within_s),
     };
     console::write_result(None, &text)
+}
+
+/// What became of an upgrade, for people.
+fn upgrade_text(upgraded: &Upgraded) -> String {
+    let Upgraded { from, to, dry_run, gap_ms, carried, lost } = upgraded;
+    if *dry_run {
+        return format!("version {to} could take over from {from}\n");
+    }
+    let lost: String = lost.iter().map(|lost| format!("  lost: {lost}\n")).collect();
+    format!(
+        "version {to} goes on in the place of {from}, with what {carried} elements had; nothing was forwarded for {gap_ms:.1} ms\n{lost}"
+    )
 }
 
 /// The configurations that have run, a line each.

@@ -1,11 +1,12 @@
 //! What a client asks of the program about its configuration, and the answers: JSON, as the data of `RELOAD`.
 
 use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
 
 /// A request.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(tag = "request", rename_all = "snake_case")]
-pub(super) enum Request {
+pub(crate) enum Request {
     /// Replace the configuration by this text.
     Load(Load),
     /// Keep the configuration that is on trial.
@@ -14,11 +15,13 @@ pub(super) enum Request {
     RollBack { number: Option<u64> },
     /// Tell which configurations have run, or the text of one.
     History { number: Option<u64> },
+    /// Have another program take the router's place: this one, or the one at the path that the router was started from.
+    Upgrade { program: Option<PathBuf>, dry_run: bool },
 }
 
 /// A configuration that is to run.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct Load {
+pub(crate) struct Load {
     /// What messages call it.
     pub(super) name: String,
     pub(super) text: String,
@@ -35,7 +38,7 @@ pub(super) struct Load {
 /// An answer.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(tag = "answer", rename_all = "snake_case")]
-pub(super) enum Answer {
+pub(crate) enum Answer {
     /// What would change.
     Planned {
         difference: Difference,
@@ -71,6 +74,8 @@ pub(super) enum Answer {
         #[serde(default)]
         parameters: Vec<(String, String)>,
     },
+    /// Another program has taken the router's place, or could.
+    Upgraded(Upgraded),
     /// Nothing has changed: for people, and as `clique check --json` lists what is wrong.
     Refused {
         message: String,
@@ -78,9 +83,25 @@ pub(super) enum Answer {
     },
 }
 
+/// What became of an upgrade.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, PartialEq)]
+pub(crate) struct Upgraded {
+    /// The versions of both programs.
+    pub(crate) from: String,
+    pub(crate) to: String,
+    /// Whether it was only tried.
+    pub(crate) dry_run: bool,
+    /// For how long nothing was forwarded, in milliseconds.
+    pub(crate) gap_ms: f64,
+    /// Elements whose state went over.
+    pub(crate) carried: usize,
+    /// State that elements had gathered and that is gone, in sentences.
+    pub(crate) lost: Vec<String>,
+}
+
 /// A configuration that has run.
 #[derive(Clone, Debug, Serialize, Deserialize, PartialEq, Eq)]
-pub(super) struct Listed {
+pub(crate) struct Listed {
     pub(super) number: u64,
     pub(super) name: String,
     /// When it was put in its place last: seconds since 1970.
@@ -93,7 +114,7 @@ pub(super) struct Listed {
 
 /// What is different between two configurations.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, PartialEq, Eq)]
-pub(super) struct Difference {
+pub(crate) struct Difference {
     pub(super) elements_added: Vec<Named>,
     pub(super) elements_removed: Vec<Named>,
     pub(super) arguments: Vec<Arguments>,
@@ -104,7 +125,7 @@ pub(super) struct Difference {
 
 /// An element.
 #[derive(Clone, Debug, Serialize, Deserialize, PartialEq, Eq)]
-pub(super) struct Named {
+pub(crate) struct Named {
     pub(super) name: String,
     pub(super) class: String,
     pub(super) arguments: String,
@@ -112,7 +133,7 @@ pub(super) struct Named {
 
 /// An element whose arguments are different.
 #[derive(Clone, Debug, Serialize, Deserialize, PartialEq, Eq)]
-pub(super) struct Arguments {
+pub(crate) struct Arguments {
     pub(super) name: String,
     pub(super) class: String,
     pub(super) removed: Vec<String>,
@@ -121,7 +142,7 @@ pub(super) struct Arguments {
 
 /// What an element has gathered that no element takes over.
 #[derive(Clone, Debug, Serialize, Deserialize, PartialEq, Eq)]
-pub(super) struct Lost {
+pub(crate) struct Lost {
     pub(super) name: String,
     pub(super) class: String,
     /// Why: the element is gone, or is of another class.
@@ -131,7 +152,7 @@ pub(super) struct Lost {
 
 /// How much of something there is, in the words of an element's metrics.
 #[derive(Clone, Debug, Serialize, Deserialize, PartialEq, Eq)]
-pub(super) struct Amount {
+pub(crate) struct Amount {
     pub(super) what: String,
     pub(super) value: String,
 }

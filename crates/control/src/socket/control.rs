@@ -83,11 +83,12 @@ use super::server::{Address, Role, Server};
 use super::shared::Target;
 use router::{
     Class, Config, ConfigError, Cx, Element, ElementName, FileName, FromArg, Handlers, IpPort, Residency,
-    Scope,
+    Scope, StateWriter,
 };
 use std::any::Any;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::ops::RangeInclusive;
+use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -122,7 +123,12 @@ struct ControlSocket {
     retry_warnings: bool,
     kind: Kind,
     reloads: Option<ReloadService>,
+    /// The socket that a namesake in another process has left.
+    left: Option<OwnedFd>,
 }
+
+/// The form of what is left to another process.
+const FORM: u8 = 1;
 
 /// What speaks through the socket.
 enum Kind {
@@ -245,6 +251,7 @@ pub(super) fn create_as(config: &mut Config<'_>, speaks: Speaks) -> Result<Box<d
             Speaks::Metrics => Kind::Http { local, serves: Serves::Metrics },
         },
         reloads: config.resource().cloned(),
+        left: left(config),
     }))
 }
 
@@ -275,7 +282,15 @@ pub(super) fn create_http(config: &mut Config<'_>) -> Result<Box<dyn Element>, C
         retry_warnings,
         kind: Kind::Http { local: ip.is_loopback(), serves: Serves::Handlers },
         reloads: None,
+        left: left(config),
     }))
+}
+
+/// The socket that a namesake in another process has left.
+fn left(config: &Config<'_>) -> Option<OwnedFd> {
+    let mut state = config.inherited()?;
+    state.form(FORM).ok()?;
+    state.fd().ok()
 }
 
 /// The address to listen on: the one that was said, or this machine's own or all of them.
@@ -321,7 +336,11 @@ impl ControlSocket {
     /// Opens the socket, or prepares the next attempt.
     fn open(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
         let role = self.role();
-        match Server::start(&self.address, self.aim(cx), role.clone()) {
+        let started = match self.left.take() {
+            Some(socket) => Server::go_on(self.address.clone(), socket, self.aim(cx), role.clone()),
+            None => Server::start(&self.address, self.aim(cx), role.clone()),
+        };
+        match started {
             Ok(mut server) => {
                 if let Role::Chatter(chatter) = role {
                     server.chatter = Some(chatter);
@@ -390,6 +409,14 @@ impl Element for ControlSocket {
         // Of several ports to choose from, a new server has the next one, which no client knows.
         self.server = Some(*server);
         cx.timers().cancel(RETRY);
+    }
+
+    /// The socket that listens: who connects meanwhile waits. Connections end.
+    fn write_state(&mut self, _cx: &mut Cx<'_>, out: &mut StateWriter) -> bool {
+        let Some(socket) = self.server.as_ref().and_then(Server::listener) else { return false };
+        out.form(FORM);
+        out.fd(socket);
+        true
     }
 
     fn finish(&mut self, _cx: &mut Cx<'_>) {

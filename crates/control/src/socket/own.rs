@@ -6,6 +6,7 @@ use super::shared::Target;
 use router::Handle;
 use rustix::fs::Mode;
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
+use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixListener;
 use std::path::Path;
 
@@ -29,6 +30,26 @@ impl OwnSocket {
         let target = target(handle, &reloads);
         let server = Server::serve_unix(Address::Unix(path.to_owned()), listener, target, Role::Commands)?;
         Ok(OwnSocket { server, reloads })
+    }
+
+    /// Goes on with a socket that listens at `path` already, since another process has left it.
+    ///
+    /// # Errors
+    /// What cannot be done, and why.
+    pub fn go_on(
+        path: &Path,
+        socket: OwnedFd,
+        handle: Handle,
+        reloads: Option<ReloadService>,
+    ) -> Result<OwnSocket, String> {
+        let target = target(handle, &reloads);
+        let server = Server::go_on(Address::Unix(path.to_owned()), socket, target, Role::Commands)?;
+        Ok(OwnSocket { server, reloads })
+    }
+
+    /// A copy of the socket that listens, for another process.
+    pub fn listener(&self) -> Option<OwnedFd> {
+        self.server.listener()
     }
 
     /// Clients talk to another router from now on.

@@ -177,6 +177,33 @@ impl Server {
         Server::accept(address, shared(target), Listener::Unix(listener), None, role)
     }
 
+    /// Serves each client that connects to a socket that another process has left, which listens at `address`.
+    ///
+    /// # Errors
+    /// What cannot be done, and why.
+    pub(super) fn go_on(
+        address: Address,
+        socket: OwnedFd,
+        target: Target,
+        role: Role,
+    ) -> Result<Server, String> {
+        let (listener, port) = match &address {
+            Address::Tcp(..) => {
+                let listener = TcpListener::from(socket);
+                let port = listener.local_addr().map_err(|error| format!("bind: {}", plain(&error)))?.port();
+                (Listener::Tcp(listener), Some(port))
+            }
+            Address::Unix(_) => (Listener::Unix(UnixListener::from(socket)), None),
+            Address::Connected(_) => return Err("it listens at none".to_owned()),
+        };
+        Server::accept(address, shared(target), listener, port, role)
+    }
+
+    /// A copy of the socket that listens.
+    pub(super) fn listener(&self) -> Option<OwnedFd> {
+        self.socket.as_ref()?.try_clone().ok()
+    }
+
     fn accept(
         address: Address,
         shared: Arc<Shared>,

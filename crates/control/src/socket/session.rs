@@ -362,7 +362,15 @@ impl<R: Read> Session<'_, BufReader<R>> {
         let Some(service) = &target.reloads else {
             return refuse(code::PERMISSION, "Permission denied for reload: the router runs without '-R'");
         };
-        let answer = service.0.serve(request);
+        let copy = {
+            let state = self.shared.lock();
+            let connection = state.connections.iter().find(|known| known.number == self.number);
+            connection.and_then(|connection| connection.socket.try_clone().ok())
+        };
+        let answer = match copy {
+            Some(connection) => service.0.serve_client(request, connection.into()),
+            None => service.0.serve(request),
+        };
         let said = lines(code::OK, &["Reload answered".to_owned()]);
         Ok(format!("{said}DATA {}\r\n{answer}", lang::bytes::of_text(&answer).len()))
     }

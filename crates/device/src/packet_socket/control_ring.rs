@@ -33,9 +33,9 @@ pub struct ControlTaken {
 
 /// Receives the control frames of an interface.
 pub struct ControlRx {
-    fd: Arc<OwnedFd>,
-    ring: Ring,
-    losses: Losses,
+    pub(super) fd: Arc<OwnedFd>,
+    pub(super) ring: Ring,
+    pub(super) losses: Losses,
 }
 
 impl ControlRx {

@@ -4,6 +4,7 @@
 //! (TPACKET_V3) have as many frames as fit, close together; the kernel hands a block over when it is full or when it has
 //! waited long enough for company. Under load blocks cost less; at low load every frame waits for as long as it was told.
 
+use super::kept::Keeping;
 use crate::frame::Frame;
 use crate::sys::{self, Mapping};
 use packet::Kind;
@@ -20,6 +21,8 @@ pub(super) const FRAMES_OF_MANY: usize = 2048;
 const BLOCK: usize = 1 << 16;
 /// Pieces of a ring of blocks.
 const BLOCKS: usize = 64;
+/// Bytes of a ring, at most, that another program is believed to have made.
+const RING_MAX: usize = 1 << 30;
 /// From the start of a slot to the frame in it, at most.
 const SLOT_HEADER: usize = 96;
 
@@ -104,6 +107,61 @@ impl Ring {
         sys::set_option(fd, libc::SOL_PACKET, libc::PACKET_RX_RING, &request)?;
         let ring = Mapping::new(Some(fd), blocks * block, 0)?;
         Ok(Ring::Slots(Slots { ring, slot, slots_per_block, block, slots, next: 0 }))
+    }
+
+    /// Writes what another program needs to go on with the ring.
+    pub(super) fn keep(&self, numbers: &mut Vec<u64>) {
+        match self {
+            Ring::Slots(Slots { slot, slots_per_block, block, slots, next, .. }) => {
+                numbers.extend([
+                    0,
+                    *slot as u64,
+                    *slots_per_block as u64,
+                    *block as u64,
+                    *slots as u64,
+                    *next as u64,
+                ]);
+            }
+            Ring::Blocks(Blocks { block, current, left, at, .. }) => {
+                numbers.extend([1, *block as u64, *current as u64, *left as u64, *at as u64]);
+            }
+        }
+    }
+
+    /// Goes on with a socket's ring where another program has stopped.
+    ///
+    /// # Errors
+    /// That the ring is none such, or cannot be mapped.
+    pub(super) fn go_on(fd: &OwnedFd, from: &mut Keeping) -> io::Result<Ring> {
+        let bad = || io::Error::new(io::ErrorKind::InvalidData, "no such ring");
+        let mapped = |blocks: usize, block: usize| {
+            let len = blocks.checked_mul(block).filter(|&len| len <= RING_MAX).ok_or_else(bad)?;
+            Mapping::new(Some(fd), len, 0)
+        };
+        let aligned = |size: usize| size >= SLOT_HEADER && size.is_multiple_of(libc::TPACKET_ALIGNMENT);
+        match from.number()? {
+            0 => {
+                let (slot, slots_per_block, block) = (from.size()?, from.size()?, from.size()?);
+                let (slots, next) = (from.size()?, from.size()?);
+                let fits = slot.checked_mul(slots_per_block).is_some_and(|len| len <= block);
+                if !aligned(slot) || !aligned(block) || slots_per_block == 0 || !fits || next >= slots {
+                    return Err(bad());
+                }
+                if !slots.is_multiple_of(slots_per_block) {
+                    return Err(bad());
+                }
+                let ring = mapped(slots / slots_per_block, block)?;
+                Ok(Ring::Slots(Slots { ring, slot, slots_per_block, block, slots, next }))
+            }
+            1 => {
+                let (block, current, left, at) = (from.size()?, from.size()?, from.size()?, from.size()?);
+                if !aligned(block) || current >= BLOCKS {
+                    return Err(bad());
+                }
+                Ok(Ring::Blocks(Blocks { ring: mapped(BLOCKS, block)?, block, current, left, at }))
+            }
+            _ => Err(bad()),
+        }
     }
 
     /// Whether more than so many frames wait, as far as the ring tells.

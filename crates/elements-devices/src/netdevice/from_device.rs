@@ -96,16 +96,16 @@ mod sockets;
 pub(super) use arguments::{Wishes, method};
 
 use super::hardware::{self, Hardware, Side};
-use super::link;
 use super::shares::Shares;
+use super::{left, link};
 use device::capture::LinkType;
 use device::packet_socket::Frame;
 use device::port::{Method, Rx, Shape, Taken};
 use elements_shared::encap;
 use packet::{BATCH_MAX, Batch, Kind};
 use router::{
-    Activity, Class, Config, ConfigError, Cx, Element, Flags, Handlers, Interest, Merge, Metric, Queues,
-    metric,
+    Activity, BadState, Class, Config, ConfigError, Cx, Element, Flags, Handlers, Interest, Merge, Metric,
+    Queues, StateReader, StateWriter, metric,
 };
 use sockets::{HUNGRY, Waits, lock};
 use std::any::Any;
@@ -195,7 +195,7 @@ pub(super) fn make(config: &mut Config<'_>, wishes: Wishes) -> Result<Box<dyn El
     let (workers, worker) = (config.workers().to_vec(), config.worker());
     let place = workers.iter().position(|&w| w == worker).unwrap_or(0);
     let shares = config.shared(|| Ok(Mutex::new(Shares::default())))?;
-    Ok(Box::new(FromDevice {
+    let mut made = FromDevice {
         interface,
         method,
         place: (place, workers.len().max(1)),
@@ -216,7 +216,12 @@ pub(super) fn make(config: &mut Config<'_>, wishes: Wishes) -> Result<Box<dyn El
         count: 0,
         missed: 0,
         hardware,
-    }))
+    };
+    if let Some(mut state) = config.inherited() {
+        // What makes no sense is as good as nothing: the interface is opened.
+        let _ = made.inherit(&mut state);
+    }
+    Ok(Box::new(made))
 }
 
 /// Counts what the kernel has dropped at some sockets since this was done last; returns how much that is.
@@ -227,7 +232,19 @@ fn note_losses(cx: &mut Cx<'_>, rx: &mut Rx) -> u64 {
     data + control
 }
 
+/// The form of what is left to another process.
+const FORM: u8 = 1;
+
 impl FromDevice {
+    /// Goes on with what its namesake has left in another process.
+    fn inherit(&mut self, state: &mut StateReader) -> Result<(), BadState> {
+        state.form(FORM)?;
+        (self.count, self.missed) = (state.u64()?, state.u64()?);
+        let rx = left::read(state)?.and_then(|kept| Rx::go_on(kept).ok());
+        self.rx = rx.filter(|rx| matches!(self.method, Method::Packet(..)) && !rx.is_stale(&self.interface));
+        Ok(())
+    }
+
     /// Receives control frames, and a burst of others; returns how many frames there were.
     fn receive(&mut self, cx: &mut Cx<'_>) -> usize {
         self.receive_some(cx, true) + self.receive_some(cx, false)
@@ -396,6 +413,16 @@ impl Element for FromDevice {
             self.rest.push(rx);
             lock(&self.shares).closed = true;
         }
+    }
+
+    /// Its packet sockets with their rings: what comes meanwhile waits there.
+    fn write_state(&mut self, cx: &mut Cx<'_>, out: &mut StateWriter) -> bool {
+        self.note_losses(cx);
+        out.form(FORM);
+        out.u64(self.count);
+        out.u64(self.missed);
+        left::write(out, self.rx.as_ref().and_then(|rx| rx.keep().ok().flatten()));
+        true
     }
 
     fn taken_over(&mut self, cx: &mut Cx<'_>) {

@@ -8,7 +8,8 @@ use elements_shared::encap;
 use elements_shared::pulling;
 use packet::{BATCH_MAX, Batch, DEFAULT_HEADROOM, Packet, Pool};
 use router::{
-    Config, ConfigError, Cx, Element, Handlers, Info, Interest, IpMask, Merge, Pull, Queues, Verdict, metric,
+    BadState, Config, ConfigError, Cx, Element, Handlers, Info, Interest, IpMask, Merge, Pull, Queues,
+    StateReader, StateWriter, Verdict, metric,
 };
 use rustix::io::Errno;
 use std::io::{IoSlice, IoSliceMut};
@@ -108,7 +109,12 @@ pub(super) struct HostPort {
     packets: u64,
     /// How often it looked for packets.
     looks: u64,
+    /// The interface's name and a queue of it that another process has left.
+    left: Option<(String, OwnedFd)>,
 }
+
+/// The form of what is left to another process.
+const FORM: u8 = 1;
 
 /// Arguments that differ from element to element.
 struct Given {
@@ -165,7 +171,7 @@ impl Given {
         let common = config.shared(|| Ok(Common { kind, open: Mutex::new(open) }))?;
         // The IP header is aligned to four bytes.
         let aligned = if self.kind == Kind::Tap { DEFAULT_HEADROOM + 2 } else { DEFAULT_HEADROOM };
-        Ok(Box::new(HostPort {
+        let mut made = HostPort {
             common,
             fd: None,
             at: 0,
@@ -198,7 +204,13 @@ impl Given {
             is_host: self.is_host,
             packets: 0,
             looks: 0,
-        }))
+            left: None,
+        };
+        if let Some(mut state) = config.inherited() {
+            // What makes no sense is as good as nothing: the interface is opened.
+            let _ = made.inherit(&mut state);
+        }
+        Ok(Box::new(made))
     }
 }
 
@@ -349,7 +361,37 @@ impl HostPort {
         })
     }
 
+    /// Goes on with what its namesake has left in another process.
+    fn inherit(&mut self, state: &mut StateReader) -> Result<(), BadState> {
+        state.form(FORM)?;
+        (self.packets, self.looks) = (state.u64()?, state.u64()?);
+        let name = String::from_utf8_lossy(state.bytes()?).into_owned();
+        let wanted = self.common.name();
+        // Without a name the kernel has found one.
+        if !name.is_empty() && (wanted.is_empty() || wanted == name) && tap::is_there(&name) {
+            self.left = Some((name, state.fd()?));
+        }
+        Ok(())
+    }
+
+    /// Goes on with a queue that another process has left: the kernel's end is set up already.
+    fn open_left(&mut self, name: String, fd: OwnedFd) {
+        let (common, fd) = (self.common.clone(), Arc::new(fd));
+        let mut open = common.lock();
+        self.at = open.queues.len();
+        open.name = name;
+        open.queues.push(Some(fd.clone()));
+        self.fd = Some(fd);
+        if self.at == 0 {
+            OWNERS.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::downgrade(&self.common));
+        }
+    }
+
     fn open(&mut self, info: &Info) -> Result<(), String> {
+        if let Some((name, fd)) = self.left.take() {
+            self.open_left(name, fd);
+            return Ok(());
+        }
         let former = self.former(info).filter(|former| !former.lock().is_gone);
         let common = self.common.clone();
         let mut open = common.lock();
@@ -596,6 +638,21 @@ impl Element for HostPort {
             AGAIN => self.look_again(cx),
             _ => cx.tasks().schedule(),
         }
+    }
+
+    /// The interface stays, with its addresses and routes, and what the kernel sends meanwhile waits in its queue.
+    fn write_state(&mut self, _cx: &mut Cx<'_>, out: &mut StateWriter) -> bool {
+        out.form(FORM);
+        out.u64(self.packets);
+        out.u64(self.looks);
+        match self.fd.as_ref().filter(|_| !self.leaves).and_then(|fd| fd.try_clone().ok()) {
+            Some(fd) => {
+                out.bytes(self.common.name().as_bytes());
+                out.fd(fd);
+            }
+            None => out.bytes(&[]),
+        }
+        true
     }
 
     fn queues(&self) -> Option<Queues> {

@@ -11,6 +11,7 @@ mod host_port;
 mod host_rules;
 mod kernel_tap;
 mod kernel_tun;
+mod left;
 mod link;
 mod mcast_socket;
 mod method;

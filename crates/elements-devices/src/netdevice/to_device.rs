@@ -44,13 +44,17 @@
 //! FromDevice, ToDump, Queue
 
 use super::hardware::{self, Hardware, Side};
+use super::left;
 use device::Trouble;
 use device::control::ControlFrames;
 use device::port::Tx;
 use device::xdp;
 use elements_shared::pulling;
 use packet::{BATCH_MAX, Batch};
-use router::{Activity, Class, Config, ConfigError, Cx, Element, Handlers, Merge, Pull, Queues, metric};
+use router::{
+    Activity, BadState, Class, Config, ConfigError, Cx, Element, Handlers, Merge, Pull, Queues, StateReader,
+    StateWriter, metric,
+};
 use rustix::io::Errno;
 use std::any::Any;
 use std::io;
@@ -149,7 +153,7 @@ pub(super) fn make(
         "XDP" => queue.or_else(|| Some(place).filter(|&place| place < xdp::queues(&interface))),
         _ => return Err("bad METHOD".into()),
     };
-    Ok(Box::new(ToDevice {
+    let mut made = ToDevice {
         interface,
         queue,
         tx: None,
@@ -164,8 +168,16 @@ pub(super) fn make(
         count: 0,
         pulls: 0,
         hardware,
-    }))
+    };
+    if let Some(mut state) = config.inherited() {
+        // What makes no sense is as good as nothing: the interface is opened.
+        let _ = made.inherit(&mut state);
+    }
+    Ok(Box::new(made))
 }
+
+/// The form of what is left to another process.
+const FORM: u8 = 1;
 
 /// Why packets are dropped, by what the kernel said.
 fn reason(error: &io::Error) -> &'static str {
@@ -179,6 +191,15 @@ fn reason(error: &io::Error) -> &'static str {
 }
 
 impl ToDevice {
+    /// Goes on with what its namesake has left in another process.
+    fn inherit(&mut self, state: &mut StateReader) -> Result<(), BadState> {
+        state.form(FORM)?;
+        (self.count, self.pulls) = (state.u64()?, state.u64()?);
+        let tx = left::read(state)?.and_then(|kept| Tx::go_on_with(kept).ok());
+        self.tx = tx.filter(|tx| self.queue.is_none() && !tx.is_stale(&self.interface));
+        Ok(())
+    }
+
     /// Sends a batch as far as the kernel takes it. What finds the interface full comes back if it `waits`; otherwise control frames are kept and
     /// others dropped.
     fn send(&mut self, cx: &mut Cx<'_>, mut batch: Batch, waits: bool) -> Option<Batch> {
@@ -331,7 +352,8 @@ impl Element for ToDevice {
             pulling::begin(cx, self.pulls_input);
             return Ok(());
         }
-        match Tx::open(&self.interface, self.queue) {
+        let opened = self.tx.take().map_or_else(|| Tx::open(&self.interface, self.queue), Ok);
+        match opened {
             Ok(tx) => self.tx = Some(tx),
             // The configuration that this one replaces will let go.
             Err(trouble) if trouble.is_held_here() => {}
@@ -421,6 +443,15 @@ impl Element for ToDevice {
                 None => {}
             }
         }
+    }
+
+    /// Its packet socket, which takes time to open and to close.
+    fn write_state(&mut self, _cx: &mut Cx<'_>, out: &mut StateWriter) -> bool {
+        out.form(FORM);
+        out.u64(self.count);
+        out.u64(self.pulls);
+        left::write(out, self.tx.as_ref().and_then(|tx| tx.keep().ok().flatten()));
+        true
     }
 
     fn queues(&self) -> Option<Queues> {

@@ -5,6 +5,7 @@ use crate::context::cx::Cx;
 use crate::context::look::Look;
 use crate::context::next::Next;
 use crate::context::verdict::Verdict;
+use crate::element::estate::{BadState, StateReader, StateWriter};
 use crate::element::handlers::Handlers;
 use crate::error::ConfigError;
 use crate::shared::decision::Decision;
@@ -121,6 +122,24 @@ pub trait Element: Any + Send {
     /// old configuration, whether or not there was a state for it.
     fn taken_over(&mut self, cx: &mut Cx<'_>) {
         let _ = cx;
+    }
+
+    /// Writes what another process that takes this one's place is to know: counters, packets, flows, descriptors that stay open. False, the
+    /// default, if the instance leaves nothing. Nothing is taken away from the element, which goes on if the other process cannot
+    /// begin. Secrets are not written.
+    fn write_state(&mut self, cx: &mut Cx<'_>, out: &mut StateWriter) -> bool {
+        let _ = (cx, out);
+        false
+    }
+
+    /// Reads what a namesake in another process has written, after `initialize` and before anything runs: the one on the same worker, and
+    /// each whose worker has no instance any more and that falls to this one. So it adds to what it has.
+    ///
+    /// # Errors
+    /// That it is cut short or of an unknown form; what was read before stays.
+    fn read_state(&mut self, cx: &mut Cx<'_>, state: &mut StateReader) -> Result<(), BadState> {
+        let _ = (cx, state);
+        Ok(())
     }
 
     /// Takes a new configuration string where it stands, while the router runs: for elements of a [`crate::Class::live`] class with

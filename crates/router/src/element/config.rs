@@ -1,6 +1,7 @@
 //! How an element is made from its configuration.
 
 use crate::configuration::plan::Plan;
+use crate::element::estate::{Estate, StateReader};
 use crate::error::ConfigError;
 use crate::shared::info::SharedParts;
 use crate::text::args::{Args, Scope};
@@ -138,6 +139,13 @@ impl Config<'_> {
     /// Something the program provides.
     pub fn resource<T: Any + Send + Sync>(&self) -> Option<&T> {
         self.resources.get()
+    }
+
+    /// What the instance's namesake has left in a process whose place this one takes: for descriptors, which have to be there before the
+    /// element is initialised. What it has else comes by [`crate::Element::read_state`].
+    pub fn inherited(&self) -> Option<StateReader> {
+        let estate: &Estate = self.resource()?;
+        estate.of(self.name(), self.plan.nodes[self.element].class.name, self.worker)
     }
 
     /// Tells the user something that is no error.

@@ -11,6 +11,7 @@ use crate::context::look::Look;
 use crate::context::next::Next;
 use crate::context::verdict::Verdict;
 use crate::element::behaviour::{Element, Pull, Queues, seen, target};
+use crate::element::estate::{BadState, StateReader, StateWriter};
 use crate::element::handlers::Handlers;
 use crate::error::ConfigError;
 use crate::shared::decision::Decision;
@@ -147,6 +148,14 @@ impl Element for Counted {
 
     fn taken_over(&mut self, cx: &mut Cx<'_>) {
         self.alone(cx, |inner, cx| inner.taken_over(cx));
+    }
+
+    fn write_state(&mut self, cx: &mut Cx<'_>, out: &mut StateWriter) -> bool {
+        self.alone(cx, |inner, cx| inner.write_state(cx, out))
+    }
+
+    fn read_state(&mut self, cx: &mut Cx<'_>, state: &mut StateReader) -> Result<(), BadState> {
+        self.alone(cx, |inner, cx| inner.read_state(cx, state))
     }
 
     fn reconfigure(&mut self, cx: &mut Cx<'_>, config: &str) -> Option<Result<(), ConfigError>> {

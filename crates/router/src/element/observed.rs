@@ -10,6 +10,7 @@ use crate::context::next::Next;
 use crate::context::work::Work;
 use crate::element::behaviour::{Element, Pull, Queues, seen, target};
 use crate::element::counted::Counted;
+use crate::element::estate::{BadState, StateReader, StateWriter};
 use crate::element::handlers::Handlers;
 use crate::error::ConfigError;
 use crate::shared::decision::Decision;
@@ -262,6 +263,14 @@ impl Element for Observed {
 
     fn taken_over(&mut self, cx: &mut Cx<'_>) {
         self.inner.taken_over(cx);
+    }
+
+    fn write_state(&mut self, cx: &mut Cx<'_>, out: &mut StateWriter) -> bool {
+        self.inner.write_state(cx, out)
+    }
+
+    fn read_state(&mut self, cx: &mut Cx<'_>, state: &mut StateReader) -> Result<(), BadState> {
+        self.inner.read_state(cx, state)
     }
 
     fn reconfigure(&mut self, cx: &mut Cx<'_>, config: &str) -> Option<Result<(), ConfigError>> {

@@ -5,6 +5,7 @@ use crate::context::look::Look;
 use crate::context::next::Next;
 use crate::context::verdict::Verdict;
 use crate::element::behaviour::{Element, Pull};
+use crate::element::estate::{BadState, StateReader, StateWriter};
 use crate::element::handlers::Handlers;
 use crate::error::ConfigError;
 use crate::shared::decision::Decision;
@@ -69,6 +70,21 @@ pub trait Simple: Any + Send {
     /// See [`Element::taken_over`].
     fn taken_over(&mut self, cx: &mut Cx<'_>) {
         let _ = cx;
+    }
+
+    /// See [`Element::write_state`].
+    fn write_state(&mut self, cx: &mut Cx<'_>, out: &mut StateWriter) -> bool {
+        let _ = (cx, out);
+        false
+    }
+
+    /// See [`Element::read_state`].
+    ///
+    /// # Errors
+    /// See [`Element::read_state`].
+    fn read_state(&mut self, cx: &mut Cx<'_>, state: &mut StateReader) -> Result<(), BadState> {
+        let _ = (cx, state);
+        Ok(())
     }
 
     /// See [`Element::held`].
@@ -140,6 +156,14 @@ impl<S: Simple> Element for PerPacket<S> {
 
     fn taken_over(&mut self, cx: &mut Cx<'_>) {
         self.0.taken_over(cx);
+    }
+
+    fn write_state(&mut self, cx: &mut Cx<'_>, out: &mut StateWriter) -> bool {
+        self.0.write_state(cx, out)
+    }
+
+    fn read_state(&mut self, cx: &mut Cx<'_>, state: &mut StateReader) -> Result<(), BadState> {
+        self.0.read_state(cx, state)
     }
 
     fn explain(&self, look: &Look<'_>, _port: usize, packet: &mut Packet) -> Option<Decision> {

@@ -108,7 +108,7 @@ impl Router {
     }
 
     /// Brings to an end what workers had begun: no packet is left between elements.
-    fn settle(&mut self) {
+    pub(super) fn settle(&mut self) {
         for _ in 0..SETTLING_ROUNDS {
             let mut busy = false;
             for worker in &mut self.workers {
@@ -240,7 +240,7 @@ fn heirs(new: &Info, old: &Info) -> Vec<Heir> {
 
 /// Which instance's state goes where when an element moves from some workers to others: to the same worker as long as it has an instance
 /// there; the others' are spread over all that there are.
-fn ways(from: &[usize], to: &[usize]) -> Vec<(usize, usize)> {
+pub(super) fn ways(from: &[usize], to: &[usize]) -> Vec<(usize, usize)> {
     let mut spread = to.iter().cycle();
     let way = |&worker: &usize| {
         let place = if to.contains(&worker) { Some(&worker) } else { spread.next() };

@@ -97,7 +97,11 @@ impl FromDevice {
         let mut shares = lock(&self.shares);
         let group = self.is_shared().then_some(&mut shares.group);
         let first = self.place.0 == 0 || !self.is_shared();
-        let opened = Rx::open(&self.interface, &self.method, &queues, group, first);
+        let opened = match self.rx.take() {
+            // Those that another process has left; who has none joins their group.
+            Some(mut rx) => group.map_or(Ok(()), |group| rx.share(&self.interface, group)).map(|()| rx),
+            None => Rx::open(&self.interface, &self.method, &queues, group, first),
+        };
         drop(shares);
         match opened {
             Ok(rx) => {

@@ -1,0 +1,159 @@
+//! Packet sockets that outlive their program: what another program needs to go on with them.
+//!
+//! A socket's ring belongs to the socket. The program that takes over maps it again, and goes on at the frame at which the other one stopped;
+//! what comes meanwhile waits in the ring.
+
+use super::control_ring::ControlRx;
+use super::ring::Ring;
+use super::{Losses, PacketRx, PacketTx};
+use std::io;
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+
+/// What stands for a number that is not there.
+const NONE: u64 = u64::MAX;
+
+/// Sockets, and what is to be known of them, as numbers.
+#[derive(Debug, Default)]
+pub struct Kept {
+    /// Copies of the sockets' descriptors.
+    pub fds: Vec<OwnedFd>,
+    /// Places in rings, and the like.
+    pub numbers: Vec<u64>,
+}
+
+/// Where to read from what was kept.
+pub(crate) struct Keeping {
+    fds: std::vec::IntoIter<OwnedFd>,
+    numbers: std::vec::IntoIter<u64>,
+}
+
+fn bad() -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, "what was kept of a packet socket makes no sense")
+}
+
+impl Keeping {
+    pub(crate) fn new(kept: Kept) -> Keeping {
+        Keeping { fds: kept.fds.into_iter(), numbers: kept.numbers.into_iter() }
+    }
+
+    pub(crate) fn fd(&mut self) -> io::Result<OwnedFd> {
+        self.fds.next().ok_or_else(bad)
+    }
+
+    pub(crate) fn number(&mut self) -> io::Result<u64> {
+        self.numbers.next().ok_or_else(bad)
+    }
+
+    pub(crate) fn size(&mut self) -> io::Result<usize> {
+        usize::try_from(self.number()?).map_err(|_| bad())
+    }
+
+    fn perhaps(&mut self) -> io::Result<Option<u64>> {
+        Ok(Some(self.number()?).filter(|&number| number != NONE))
+    }
+}
+
+impl Kept {
+    fn socket(&mut self, fd: &OwnedFd, ring: &Ring, losses: &Losses) -> io::Result<()> {
+        self.fds.push(fd.try_clone()?);
+        ring.keep(&mut self.numbers);
+        self.numbers.extend([losses.told, losses.total]);
+        Ok(())
+    }
+}
+
+/// A socket, its ring, and what it has lost.
+fn socket(keeping: &mut Keeping) -> io::Result<(OwnedFd, Ring, Losses)> {
+    let fd = keeping.fd()?;
+    let ring = Ring::go_on(&fd, keeping)?;
+    let losses = Losses { told: keeping.number()?, total: keeping.number()? };
+    Ok((fd, ring, losses))
+}
+
+impl PacketRx {
+    pub(crate) fn keep(&self, kept: &mut Kept) -> io::Result<()> {
+        kept.socket(&self.fd, &self.ring, &self.losses)?;
+        let group = self.group.map_or(NONE, u64::from);
+        let follows = self.follows.map_or(NONE, |len| len as u64);
+        kept.numbers.extend([self.index as u64, group, follows, u64::from(self.control.is_some())]);
+        if let Some(ControlRx { fd, ring, losses }) = &self.control {
+            kept.socket(fd, ring, losses)?;
+        }
+        Ok(())
+    }
+
+    pub(crate) fn go_on(keeping: &mut Keeping) -> io::Result<PacketRx> {
+        let (fd, ring, losses) = socket(keeping)?;
+        let index = i32::try_from(keeping.number()?).map_err(|_| bad())?;
+        let group = keeping.perhaps()?.map(u16::try_from).transpose().map_err(|_| bad())?;
+        let follows = keeping.perhaps()?.map(usize::try_from).transpose().map_err(|_| bad())?;
+        let control = match keeping.number()? {
+            0 => None,
+            _ => {
+                let (fd, ring, losses) = socket(keeping)?;
+                Some(ControlRx { fd: Arc::new(fd), ring, losses })
+            }
+        };
+        Ok(PacketRx { fd: Arc::new(fd), ring, losses, index, group, follows, control })
+    }
+}
+
+impl PacketTx {
+    /// What another program needs to go on with it.
+    ///
+    /// # Errors
+    /// That its descriptor cannot be copied.
+    pub fn keep(&self) -> io::Result<Kept> {
+        Ok(Kept { fds: vec![self.fd.try_clone()?], numbers: vec![self.index as u64] })
+    }
+
+    /// Goes on with what another program has kept.
+    ///
+    /// # Errors
+    /// That it makes no sense.
+    pub fn go_on(kept: Kept) -> io::Result<PacketTx> {
+        let mut keeping = Keeping::new(kept);
+        let fd = keeping.fd()?;
+        Ok(PacketTx { fd, index: i32::try_from(keeping.number()?).map_err(|_| bad())? })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn go_on(numbers: &[u64]) -> io::Result<PacketRx> {
+        let fd = std::fs::File::open("/dev/zero").unwrap().into();
+        PacketRx::go_on(&mut Keeping::new(Kept { fds: vec![fd], numbers: numbers.to_vec() }))
+    }
+
+    /// Places outside of a ring are not believed, nor is what is cut short. (A mapping of /dev/zero stands for the ring.)
+    #[test]
+    fn places_lie_in_the_ring() {
+        let right = [0, 2144, 30, 65_536, 300, 299, 5, 6, 1, NONE, NONE, 0];
+        assert!(go_on(&right).is_ok());
+        for at in 0..right.len() {
+            assert!(go_on(&right[..at]).is_err(), "{at}");
+        }
+        let blocks = [1, 65_536, 63, 5, 48, 5, 6, 1, 7, 2046, 0];
+        assert!(go_on(&blocks).is_ok());
+        let wrong: [(&[u64], usize, u64); 10] = [
+            (&right, 0, 2),
+            (&right, 1, 15),
+            (&right, 1, 65_537),
+            (&right, 2, 31),
+            (&right, 2, 0),
+            (&right, 3, 1 << 62),
+            (&right, 4, 301),
+            (&right, 5, 300),
+            (&blocks, 2, 64),
+            (&blocks, 1, 16),
+        ];
+        for (of, at, number) in wrong {
+            let mut numbers = of.to_vec();
+            numbers[at] = number;
+            assert!(go_on(&numbers).is_err(), "{at}: {number}");
+        }
+    }
+}
