@@ -12,6 +12,11 @@ pub(crate) trait Address: Copy + Ord + Hash + Display + Send + Sync + 'static {
 
     /// A hash that strangers cannot foretell.
     fn hash(self, key: &HashKey) -> u64;
+
+    /// Its bits, and the address that has them.
+    fn bits(self) -> u128;
+    /// The inverse.
+    fn of_bits(bits: u128) -> Self;
 }
 
 impl Address for Ipv4Addr {
@@ -20,6 +25,14 @@ impl Address for Ipv4Addr {
     #[inline]
     fn hash(self, key: &HashKey) -> u64 {
         key.hash([u64::from(self.to_bits())])
+    }
+
+    fn bits(self) -> u128 {
+        self.to_bits().into()
+    }
+
+    fn of_bits(bits: u128) -> Ipv4Addr {
+        Ipv4Addr::from_bits(bits as u32)
     }
 }
 
@@ -30,5 +43,13 @@ impl Address for Ipv6Addr {
     fn hash(self, key: &HashKey) -> u64 {
         let bits = self.to_bits();
         key.hash([(bits >> 64) as u64, bits as u64])
+    }
+
+    fn bits(self) -> u128 {
+        self.to_bits()
+    }
+
+    fn of_bits(bits: u128) -> Ipv6Addr {
+        Ipv6Addr::from_bits(bits)
     }
 }

@@ -66,7 +66,9 @@
 use crate::neighbour::arguments::{self, CLICK, TableArgs, settle};
 use crate::neighbour::querier::{keep, keep_on};
 use crate::neighbour::table::{Limits, Neighbours};
-use router::{Class, Config, ConfigError, Cx, Element, Handlers, Residency};
+use router::{
+    BadState, Class, Config, ConfigError, Cx, Element, Handlers, Residency, StateReader, StateWriter,
+};
 use std::any::Any;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -78,6 +80,9 @@ pub(crate) const CLASS: Class = Class::new("ARPTable", create)
     .live()
     .keeps("neighbours", "ENTRY_CAPACITY", 65_536, 600)
     .doc(router::manual!("arp_table.rs"));
+
+/// The form of what is left to another process.
+const FORM: u8 = 1;
 
 struct ARPTable {
     table: Arc<Neighbours>,
@@ -123,6 +128,23 @@ impl Element for ARPTable {
             self.table.drops().fetch_max(old.drops().load(Relaxed), Relaxed);
             settle(cx, effects, &self.interface);
         }
+    }
+
+    /// The neighbours that are known; of all instances the first one writes.
+    fn write_state(&mut self, cx: &mut Cx<'_>, out: &mut StateWriter) -> bool {
+        if self.first {
+            out.form(FORM);
+            out.u64(self.table.drops().load(Relaxed));
+            self.table.write(out, cx.now_ns());
+        }
+        self.first
+    }
+
+    fn read_state(&mut self, cx: &mut Cx<'_>, state: &mut StateReader) -> Result<(), BadState> {
+        state.form(FORM)?;
+        self.table.drops().fetch_add(state.u64()?, Relaxed);
+        let interface = self.interface.clone();
+        self.table.read(state, cx.turn(), cx.now_ns(), |effects| settle(cx, effects, &interface))
     }
 
     fn handlers(&self, h: &mut Handlers) {

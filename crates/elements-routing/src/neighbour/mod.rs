@@ -23,6 +23,7 @@ mod ip6_adjacency;
 mod ip6_nd_advertiser;
 mod ip6_nd_solicitor;
 mod ip_adjacency;
+mod left;
 #[cfg(test)]
 pub(crate) mod naive;
 pub(crate) mod nd;

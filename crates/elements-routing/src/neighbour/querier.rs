@@ -6,7 +6,10 @@ use super::state::{News, Query, Timing};
 use super::table::{Address, Advice, Limits, NeighbourLookup, Neighbours, Resolution, Waiter};
 use super::waiting::Waiting;
 use packet::{Batch, Packet};
-use router::{Config, ConfigError, Cx, Decision, Element, Handlers, Look, Metric, Then, Verdict};
+use router::{
+    BadState, Config, ConfigError, Cx, Decision, Element, Handlers, Look, Metric, StateReader, StateWriter,
+    Then, Verdict,
+};
 use std::any::Any;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -140,6 +143,9 @@ const AGE: u32 = 2;
 
 /// Where packets go whose life is over.
 const EXPIRED_OUTPUT: usize = 2;
+
+/// The form of what is left to another process.
+const FORM: u8 = 1;
 
 const CROWDED: &str = "too many packets wait for addresses";
 /// Why packets that wait are dropped when another configuration takes this one's place.
@@ -628,6 +634,37 @@ impl<L: Link, const HOP: bool> Element for Querier<L, HOP> {
                     cx.emit_packet(0, packet);
                 }
             }
+        }
+    }
+
+    /// The neighbours that are known, if the table is this element's, and what was counted; packets that wait for others are not written.
+    fn write_state(&mut self, cx: &mut Cx<'_>, out: &mut StateWriter) -> bool {
+        let workers = &cx.info().nodes[cx.index()].workers;
+        if workers.first() != Some(&cx.worker()) {
+            return false;
+        }
+        out.form(FORM);
+        let Shared { queries, responses, drops, .. } = &*self.shared;
+        [queries, responses, drops].iter().for_each(|count| out.u64(count.load(Relaxed)));
+        out.u32(u32::from(self.shared.own.is_some()));
+        if let Some(own) = &self.shared.own {
+            own.write(out, cx.now_ns());
+        }
+        true
+    }
+
+    fn read_state(&mut self, cx: &mut Cx<'_>, state: &mut StateReader) -> Result<(), BadState> {
+        state.form(FORM)?;
+        let shared = self.shared.clone();
+        for count in [&shared.queries, &shared.responses, &shared.drops] {
+            count.fetch_add(state.u64()?, Relaxed);
+        }
+        match &shared.own {
+            Some(own) if state.u32()? != 0 => {
+                let (turn, now_ns) = (cx.turn(), cx.now_ns());
+                own.read(state, turn, now_ns, |effects| settle(cx, effects, &shared.interface))
+            }
+            _ => Ok(()),
         }
     }
 

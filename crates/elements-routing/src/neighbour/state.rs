@@ -12,6 +12,7 @@
 //! `permanent` neighbours, which an administrator names, change only when an administrator says so. An entry does not know the
 //! time and sets no timer: each function is told the time, and [`Entry::attention_ns`] says when to come back.
 
+use router::{BadState, StateReader, StateWriter};
 use wire::MacAddr;
 
 const MS: i64 = 1_000_000;
@@ -140,6 +141,33 @@ impl Entry {
             queried_ns: now_ns - LONG,
             queries: 0,
         }
+    }
+
+    /// Writes it for another process.
+    pub(super) fn write(&self, out: &mut StateWriter) {
+        let state = match self.state {
+            State::Permanent => 2,
+            State::Reachable => 1,
+            // The next packet has it asked for again.
+            _ => 0,
+        };
+        out.u32(state);
+        out.bytes(&self.mac.0);
+        out.i64(self.confirmed_ns);
+        out.i64(self.since_ns);
+    }
+
+    /// Reads what another process has written.
+    pub(super) fn read(state: &mut StateReader) -> Result<Entry, BadState> {
+        let is = match state.u32()? {
+            2 => State::Permanent,
+            1 => State::Reachable,
+            _ => State::Stale,
+        };
+        let mac = <[u8; 6]>::try_from(state.bytes()?).map_err(|_| BadState("no Ethernet address"))?;
+        let (confirmed_ns, since_ns) = (state.i64()?, state.i64()?);
+        let new = Entry::new(confirmed_ns);
+        Ok(Entry { state: is, mac: MacAddr(mac), since_ns, ..new })
     }
 
     /// Its state at a time.

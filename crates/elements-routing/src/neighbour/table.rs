@@ -272,6 +272,22 @@ impl<A: Address> Neighbours<A> {
         }
     }
 
+    /// Whether nothing is known of an address.
+    pub(super) fn is_unknown(&self, turn: Turn<'_>, ip: A) -> bool {
+        self.slot(turn, ip).is_none()
+    }
+
+    /// Enters an address as another process has known it.
+    pub(super) fn restore(
+        &self,
+        turn: Turn<'_>,
+        ip: A,
+        entry: Entry,
+        now_ns: i64,
+    ) -> Result<Effects<A>, Refusal> {
+        self.decree(turn, ip, entry, now_ns)
+    }
+
     fn decree(&self, turn: Turn<'_>, ip: A, entry: Entry, now_ns: i64) -> Result<Effects<A>, Refusal> {
         let mut directory = self.lock();
         let mut effects = Effects::default();
@@ -395,7 +411,7 @@ impl<A: Address> Neighbours<A> {
         text
     }
 
-    fn for_each(&self, mut f: impl FnMut(A, &Entry)) {
+    pub(super) fn for_each(&self, mut f: impl FnMut(A, &Entry)) {
         let directory = self.lock();
         let mut all: Vec<_> = directory.records.iter().collect();
         all.sort_unstable_by_key(|(_, record)| record.place);

@@ -23,8 +23,8 @@ use elements_shared::membership::Membership;
 use lpm::{LongestMatch, Prefix};
 use packet::{BATCH_MAX, Batch, Packet};
 use router::{
-    Config, ConfigError, Cx, Decision, Element, Flags, Handlers, Level, Look, Merge, Metric, TableSize, Then,
-    Verdict,
+    BadState, Config, ConfigError, Cx, Decision, Element, Flags, Handlers, Level, Look, Merge, Metric,
+    StateReader, StateWriter, TableSize, Then, Verdict,
 };
 use std::any::Any;
 use std::collections::HashSet;
@@ -520,12 +520,35 @@ impl<F: Family, T: LongestMatch<F::Key>> Element for Lookup<F, T> {
         }
     }
 
+    /// The routes that commands and files have brought; of all instances the first one writes. Flows are not written.
+    fn write_state(&mut self, cx: &mut Cx<'_>, out: &mut StateWriter) -> bool {
+        let workers = &cx.info().nodes[cx.index()].workers;
+        let writes = self.style.dynamic && workers.first() == Some(&cx.worker());
+        if writes {
+            out.form(FORM);
+            self.table.write(out);
+        }
+        writes
+    }
+
+    fn read_state(&mut self, cx: &mut Cx<'_>, state: &mut StateReader) -> Result<(), BadState> {
+        state.form(FORM)?;
+        let lost = self.table.read(state, self.outputs, router::scope(cx))?;
+        if lost > 0 {
+            cx.say(Level::Warning, format_args!("{}: {lost} routes lost", cx.name()));
+        }
+        Ok(())
+    }
+
     fn taken_over(&mut self, cx: &mut Cx<'_>) {
         let Some(sticky) = self.forwarder.sticky() else { return };
         let lost = sticky.settle(cx.now_ns());
         say_lost(cx, lost, sticky.room());
     }
 }
+
+/// The form of what is left to another process.
+const FORM: u8 = 1;
 
 /// Reports flows for which there was no room.
 fn say_lost(cx: &Cx<'_>, lost: usize, room: usize) {

@@ -16,6 +16,7 @@ mod forwarder;
 mod hops;
 mod ip6_lookup;
 mod ip_lookup;
+mod left;
 mod linear_ip_lookup;
 mod lookup_ip6_route;
 mod near;

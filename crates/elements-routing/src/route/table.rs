@@ -522,6 +522,21 @@ impl<F: Family, T: LongestMatch<F::Key>> RouteTable<F, T> {
         learned
     }
 
+    /// Routes that commands and files have brought since the configuration was loaded.
+    pub(super) fn commanded(&self) -> Vec<Route<F>> {
+        let is_fed = |prefix| {
+            let id = self.prefixes.get(prefix);
+            id.and_then(|id| self.hops.owner(id)).is_some_and(|owner| owner.feed > 0)
+        };
+        let learned = self.learned().into_iter().map(|(_, route)| route);
+        learned.filter(|route| !is_fed(route.prefix)).collect()
+    }
+
+    /// Adds routes as commands do, or puts them in the place of others.
+    pub(super) fn command(&self, routes: Vec<Route<F>>) -> Result<(), Refusal<F>> {
+        self.commit_all(&mut self.books(), COMMANDS, false, &decisions(routes))
+    }
+
     /// All routes by address, as they are while the books are held.
     fn all(&self, _books: &Books<F>) -> Vec<Route<F>> {
         let mut routes = Vec::with_capacity(self.prefixes.len());

@@ -103,6 +103,11 @@ impl InputCounts {
         self.lanes[worker % LANES].0.failures.fetch_add(1, Relaxed);
     }
 
+    /// Goes on with what another process has counted.
+    pub(super) fn go_on(&self, failures: u32) {
+        self.lanes[0].0.failures.fetch_add(failures, Relaxed);
+    }
+
     /// Goes on with another configuration's count of failures, however often it is told so.
     pub(super) fn adopt(&self, old: &InputCounts) {
         let failures = old.failures();

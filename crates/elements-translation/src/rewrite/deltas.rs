@@ -3,6 +3,7 @@
 //! Each direction of a flow has a list of steps: from a sequence number on, as the sender counts, this much is added.
 
 use rcu::Weigh;
+use router::{BadState, StateReader, StateWriter};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 /// Steps that are remembered, at most: senders do not retransmit what lies further back.
@@ -97,6 +98,32 @@ impl Weigh for Deltas {
 }
 
 impl Deltas {
+    /// Writes them for another process.
+    pub(super) fn write(&self, out: &mut StateWriter) {
+        for steps in &self.steps {
+            out.u32(steps.base.cast_unsigned());
+            out.u32(u32::from(steps.settled.load(Relaxed)));
+            out.u32(steps.list.len() as u32);
+            for &(from, delta) in &steps.list {
+                out.u32(from);
+                out.u32(delta.cast_unsigned());
+            }
+        }
+    }
+
+    /// Reads what another process has written.
+    pub(super) fn read(state: &mut StateReader) -> Result<Deltas, BadState> {
+        let mut deltas = Deltas::default();
+        for steps in &mut deltas.steps {
+            steps.base = state.u32()?.cast_signed();
+            steps.settled = (state.u32()? != 0).into();
+            for _ in 0..state.u32()? {
+                steps.list.push((state.u32()?, state.u32()?.cast_signed()));
+            }
+        }
+        Ok(deltas)
+    }
+
     /// From `from` on, packets of a direction count `change` more. False, and nothing changed, if a later step exists.
     pub(super) fn add(&mut self, direction: usize, from: u32, change: i32) -> bool {
         self.steps[direction].add(from, change)

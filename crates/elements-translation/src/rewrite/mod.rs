@@ -30,6 +30,7 @@ mod ip_addr_rewriter;
 mod ip_rewriter;
 mod ip_rewriter_patterns;
 mod lane;
+mod left;
 mod listing;
 mod mapper;
 pub(crate) mod nat;

@@ -315,6 +315,11 @@ impl Nat {
         }
     }
 
+    /// Whether packets may leave by an output: none is one that leads nowhere.
+    pub(super) fn has_output(&self, output: u16) -> bool {
+        usize::from(output) < self.outputs || output == u16::MAX
+    }
+
     /// The input specifications.
     pub(super) fn inputs(&self) -> &[Cell<Input>] {
         &self.inputs

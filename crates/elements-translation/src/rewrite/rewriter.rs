@@ -11,8 +11,8 @@ use elements_shared::flow_id::{FlowId, Key};
 use packet::{BATCH_MAX, Batch, Packet};
 use rcu::Turn;
 use router::{
-    Args, Config, ConfigError, Cx, Decision, Element, HandlerError, Handlers, Level, Look, Metric, Outcome,
-    Then, Verdict, metric,
+    Args, BadState, Config, ConfigError, Cx, Decision, Element, HandlerError, Handlers, Level, Look, Metric,
+    Outcome, StateReader, StateWriter, Then, Verdict, metric,
 };
 use std::any::Any;
 use std::cell::RefCell;
@@ -25,6 +25,9 @@ use std::time::Duration;
 use wire::ip_proto;
 
 static FLOW_FAILURES: Metric = Metric::counter("clique_flow_failures_total", "Flows that could not be made.");
+
+/// The form of what is left to another process.
+const FORM: u8 = 1;
 
 /// The timers: to look for flows whose time is over, and to go on with that.
 const REAP: u32 = 0;
@@ -393,6 +396,25 @@ impl<P: Protocol> Element for Rewriter<P> {
                 );
             }
         }
+    }
+
+    /// Flows, which all instances share: the one that looks after their times writes them.
+    fn write_state(&mut self, cx: &mut Cx<'_>, out: &mut StateWriter) -> bool {
+        if !self.reaps {
+            return false;
+        }
+        out.form(FORM);
+        self.nat.write(out, cx.turn());
+        true
+    }
+
+    fn read_state(&mut self, cx: &mut Cx<'_>, state: &mut StateReader) -> Result<(), BadState> {
+        state.form(FORM)?;
+        let lost = self.nat.read(state, cx.turn(), now_ms(cx))?;
+        if lost > 0 {
+            cx.say(Level::Warning, format_args!("{}: {lost} flows lost", cx.name()));
+        }
+        Ok(())
     }
 
     fn explain(&self, look: &Look<'_>, port: usize, packet: &mut Packet) -> Option<Decision> {

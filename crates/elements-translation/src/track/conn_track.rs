@@ -83,8 +83,8 @@ use elements_shared::connection_state::ConnectionState;
 use elements_shared::flow_filter::Filter;
 use packet::{Batch, Packet};
 use router::{
-    Class, Config, ConfigError, Cx, Element, HandlerError, Handlers, Merge, Outcome, Residency, Verdict,
-    metric,
+    BadState, Class, Config, ConfigError, Cx, Element, HandlerError, Handlers, Level, Merge, Outcome,
+    Residency, StateReader, StateWriter, Verdict, metric,
 };
 use std::any::Any;
 use std::fmt::Write as _;
@@ -104,6 +104,9 @@ pub(crate) const CLASS: Class = Class::new("ConnTrack", create)
 const CAPACITY: u32 = 1 << 20;
 /// What becomes of a packet whose connection cannot be remembered.
 pub(super) const FULL: &str = "no room for another connection";
+
+/// The form of what is left to another process.
+const FORM: u8 = 1;
 
 const SWEEP: u32 = 0;
 /// Records that a sweep looks at in one go, and the time in which it shall meet all of them.
@@ -316,6 +319,39 @@ impl Element for ConnTrack {
         if !Arc::ptr_eq(table, &old) {
             table.adopt(cx.turn(), &old, now_ms(cx)); // it was asked for something before
         }
+    }
+
+    /// What this instance has counted; of the table that all share, the one that sweeps writes.
+    fn write_state(&mut self, cx: &mut Cx<'_>, out: &mut StateWriter) -> bool {
+        out.form(FORM);
+        self.counts.packets.iter().for_each(|&count| out.u64(count));
+        out.u32(self.counts.faults.len() as u32);
+        self.counts.faults.iter().for_each(|&count| out.u64(count));
+        out.u32(u32::from(self.sweeps));
+        if self.sweeps {
+            self.shared.table().write(out, cx.turn(), now_ms(cx));
+        }
+        true
+    }
+
+    fn read_state(&mut self, cx: &mut Cx<'_>, state: &mut StateReader) -> Result<(), BadState> {
+        state.form(FORM)?;
+        for count in &mut self.counts.packets {
+            *count += state.u64()?;
+        }
+        for at in 0..state.u32()? as usize {
+            let count = state.u64()?;
+            if let Some(fault) = self.counts.faults.get_mut(at) {
+                *fault += count;
+            }
+        }
+        if state.u32()? != 0 {
+            let lost = self.shared.table().read(state, cx.turn())?;
+            if lost > 0 {
+                cx.say(Level::Warning, format_args!("{}: {lost} connections lost (no room)", cx.name()));
+            }
+        }
+        Ok(())
     }
 
     fn handlers(&self, h: &mut Handlers) {

@@ -549,17 +549,34 @@ impl Table {
         self.remove_if(turn, number, |record| record.is(key), End::Killed)
     }
 
+    /// What is added meanwhile has not begun.
+    pub(super) fn pause_log(&self, is_paused: bool) {
+        (0..LANES).for_each(|lane| self.lane(lane).log.pause(is_paused));
+    }
+
+    /// Adds a connection that another process has known. `None` if it is known here.
+    pub(super) fn restore(
+        &self,
+        turn: Turn<'_>,
+        worker: usize,
+        key: Key,
+        progress: Progress,
+        times: [u64; 2],
+        fill: impl FnOnce(&Record),
+    ) -> Option<Entered> {
+        self.add(turn, worker, key, key.hash(&self.key), progress, times, fill)
+    }
+
     /// Takes over the connections of another table that is no longer used.
     pub(super) fn adopt(&self, turn: Turn<'_>, old: &Table, now_ms: u64) {
-        let pause = |is_paused| (0..LANES).for_each(|lane| self.lane(lane).log.pause(is_paused));
-        pause(true);
+        self.pause_log(true);
         for (number, key, record) in old.all(turn, now_ms) {
             let times = [record.begun_ms(), record.last_ms()];
             self.add(turn, number as usize, key, key.hash(&self.key), record.progress(), times, |new| {
                 new.sides.iter().zip(&record.sides).for_each(|(new, old)| new.copy(old));
             });
         }
-        pause(false);
+        self.pause_log(false);
     }
 }
 

@@ -61,6 +61,18 @@ impl Side {
         }
     }
 
+    /// Its numbers, for another process.
+    pub(super) fn numbers(&self) -> [u32; 5] {
+        [&self.end, &self.limit, &self.window, &self.acknowledged, &self.shift]
+            .map(|place| place.load(Relaxed))
+    }
+
+    /// Goes on with the numbers of another process.
+    pub(super) fn set_numbers(&self, numbers: [u32; 5]) {
+        let places = [&self.end, &self.limit, &self.window, &self.acknowledged, &self.shift];
+        places.iter().zip(numbers).for_each(|(place, number)| place.store(number, Relaxed));
+    }
+
     /// Takes over what another record knew.
     pub(super) fn copy(&self, other: &Side) {
         let pairs = [
