@@ -38,6 +38,7 @@ pub mod label;
 pub mod membership;
 pub mod out_file;
 pub mod packet_end;
+pub mod packet_state;
 pub mod parked;
 pub mod pulling;
 pub mod rate;

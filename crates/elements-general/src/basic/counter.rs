@@ -36,7 +36,8 @@
 use elements_shared::rate_average::RateAverage;
 use packet::Batch;
 use router::{
-    Call, Class, Config, ConfigError, Cx, Element, FromArg, Handlers, Merge, Pull, Raw, Scope, metric,
+    BadState, Call, Class, Config, ConfigError, Cx, Element, FromArg, Handlers, Merge, Pull, Raw, Scope,
+    StateReader, StateWriter, metric,
 };
 
 /// The class.
@@ -71,6 +72,9 @@ impl Trigger {
         Ok(Some(Trigger::from_arg(&text, config.scope())?))
     }
 }
+
+/// The form of what is left to another process.
+const FORM: u8 = 1;
 
 /// No packet is longer.
 const LONGEST_PACKET: u64 = 1 << 17;
@@ -227,6 +231,31 @@ impl Element for Counter {
             self.due().into_iter().for_each(|call| cx.handlers().call(call));
         }
         Pull::Give(counted)
+    }
+
+    /// Rates begin anew. A call that was made is not made again.
+    fn write_state(&mut self, _cx: &mut Cx<'_>, out: &mut StateWriter) -> bool {
+        out.form(FORM);
+        out.u64(self.packets);
+        out.u64(self.bytes);
+        let made = |trigger: &Option<Trigger>| u32::from(trigger.as_ref().is_some_and(|t| t.made));
+        out.u32(made(&self.count_call));
+        out.u32(made(&self.byte_count_call));
+        true
+    }
+
+    fn read_state(&mut self, _cx: &mut Cx<'_>, state: &mut StateReader) -> Result<(), BadState> {
+        state.form(FORM)?;
+        self.packets += state.u64()?;
+        self.bytes += state.u64()?;
+        for trigger in [&mut self.count_call, &mut self.byte_count_call] {
+            let made = state.u32()? != 0;
+            if let Some(trigger) = trigger {
+                trigger.made |= made;
+            }
+        }
+        self.check_calls();
+        Ok(())
     }
 
     fn handlers(&self, h: &mut Handlers) {

@@ -41,10 +41,11 @@
 
 use super::storage::{Common, Sleepers};
 use crossbeam_queue::ArrayQueue;
+use elements_shared::packet_state;
 use packet::{Batch, Fifo, Packet};
 use router::{
-    Class, Config, ConfigError, Cx, Decision, Element, Flags, Handlers, Level, Look, Metric, Pull, Residency,
-    TableSize, Then,
+    BadState, Class, Config, ConfigError, Cx, Decision, Element, Flags, Handlers, Level, Look, Metric, Pull,
+    Residency, StateReader, StateWriter, TableSize, Then,
 };
 use std::any::Any;
 use std::collections::VecDeque;
@@ -100,6 +101,8 @@ pub(super) enum Discipline {
 
 /// Pulls in vain after which pullers are told to sleep: a queue that is filled now and then wakes no puller needlessly.
 pub(super) const SLEEPINESS: u8 = 9;
+/// The form of what is left to another process.
+const FORM: u8 = 1;
 /// The least size of a ring, so that its capacity can be raised somewhat.
 const LEAST_RING: usize = 1024;
 
@@ -599,6 +602,51 @@ impl Element for Queue {
         }
         self.note_length();
         self.notify(cx);
+    }
+
+    /// The packets, in their order, and what is counted; of a ring that several workers share, the first one writes.
+    fn write_state(&mut self, cx: &mut Cx<'_>, out: &mut StateWriter) -> bool {
+        let workers = &cx.info().nodes[cx.index()].workers;
+        if workers.first() != Some(&cx.worker()) {
+            return false;
+        }
+        out.form(FORM);
+        out.u64(self.common.capacity.load(Relaxed) as u64);
+        out.u64(self.common.drops.load(Relaxed));
+        out.u64(self.common.highwater.load(Relaxed) as u64);
+        let packets: Vec<Packet> = std::iter::from_fn(|| self.fetch()).collect();
+        out.u64(packets.len() as u64);
+        for packet in packets {
+            packet_state::write(out, &packet);
+            // There is room: no other worker runs.
+            if let Err(packet) = self.store(packet) {
+                cx.drop(packet, "queue full");
+            }
+        }
+        true
+    }
+
+    fn read_state(&mut self, cx: &mut Cx<'_>, state: &mut StateReader) -> Result<(), BadState> {
+        state.form(FORM)?;
+        let capacity = usize::try_from(state.u64()?).unwrap_or(usize::MAX);
+        // A handler may have changed it.
+        if capacity != self.common.capacity.load(Relaxed) && self.resize(cx, capacity).is_err() {
+            return Err(BadState("its capacity cannot be what it was"));
+        }
+        self.common.drops.fetch_add(state.u64()?, Relaxed);
+        let highwater = usize::try_from(state.u64()?).unwrap_or(0);
+        for _ in 0..state.u64()? {
+            let Some(packet) = packet_state::read(state, cx.pool())? else { continue };
+            if self.is_full() {
+                cx.drop(packet, "queue full");
+            } else if let Err(packet) = self.store(packet) {
+                cx.drop(packet, "queue full");
+            }
+        }
+        self.note_length();
+        self.note_highwater(highwater);
+        self.notify(cx);
+        Ok(())
     }
 
     fn handlers(&self, h: &mut Handlers) {
