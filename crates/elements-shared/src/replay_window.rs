@@ -36,6 +36,18 @@ impl Window {
         }
     }
 
+    /// The greatest number that has come, and the ring of bits, for another process.
+    pub fn left(&self) -> (u64, &[u64]) {
+        (self.greatest, &self.words)
+    }
+
+    /// The window that [`Window::left`] has described; `None` if there is no such window.
+    pub fn of(greatest: u64, words: Vec<u64>) -> Option<Window> {
+        let count = words.len();
+        let fits = count.is_power_of_two() && (2..=1 << 20).contains(&count);
+        fits.then(|| Window { greatest, size: 64 * (count as u64 - 1), words })
+    }
+
     /// The greatest number that has come.
     pub fn greatest(&self) -> u64 {
         self.greatest

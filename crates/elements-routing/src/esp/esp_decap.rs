@@ -38,7 +38,10 @@ use elements_shared::esp_front::{FRONT, IV_LEN};
 use elements_shared::replay_window::{self, Window};
 use elements_shared::verdict::fail;
 use packet::Packet;
-use router::{Class, Config, ConfigError, Cx, Element, Handlers, PerPacket, Residency, Simple, Verdict};
+use router::{
+    BadState, Class, Config, ConfigError, Cx, Element, Handlers, PerPacket, Residency, Simple, StateReader,
+    StateWriter, Verdict,
+};
 use std::any::Any;
 use wire::{esp, ip_proto};
 
@@ -52,6 +55,9 @@ pub(crate) const CLASS: Class = Class::new("ESPDecap", create)
 
 /// The most that WINDOW can be.
 const MOST: u32 = 1 << 16;
+
+/// The form of what is left to another process.
+const FORM: u8 = 1;
 
 struct EspDecap {
     settings: Settings,
@@ -153,6 +159,25 @@ impl Simple for EspDecap {
         {
             self.window.go_on(&state.1);
         }
+    }
+
+    /// Which numbers have come.
+    fn write_state(&mut self, _cx: &mut Cx<'_>, out: &mut StateWriter) -> bool {
+        let (greatest, words) = self.window.left();
+        out.form(FORM);
+        out.u64(greatest);
+        out.u64(words.len() as u64);
+        words.iter().for_each(|&word| out.u64(word));
+        true
+    }
+
+    fn read_state(&mut self, _cx: &mut Cx<'_>, state: &mut StateReader) -> Result<(), BadState> {
+        state.form(FORM)?;
+        let (greatest, count) = (state.u64()?, state.u64()?);
+        let words = (0..count).map(|_| state.u64()).collect::<Result<Vec<u64>, _>>()?;
+        let before = Window::of(greatest, words).ok_or(BadState("no window of numbers"))?;
+        self.window.go_on(&before);
+        Ok(())
     }
 
     fn handlers(&self, h: &mut Handlers) {

@@ -40,7 +40,8 @@ use elements_shared::ecn;
 use elements_shared::esp_front::{FRONT, front};
 use packet::{Batch, Packet};
 use router::{
-    Class, Config, ConfigError, Cx, Element, Handlers, Merge, PerPacket, Residency, Simple, Verdict,
+    BadState, Class, Config, ConfigError, Cx, Element, Handlers, Merge, PerPacket, Residency, Simple,
+    StateReader, StateWriter, Verdict,
 };
 use std::any::Any;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -77,6 +78,9 @@ impl Numbers {
         self.last.fetch_add(count as u64, Ordering::Relaxed) + 1
     }
 }
+
+/// The form of what is left to another process.
+const FORM: u8 = 1;
 
 struct EspEncap {
     settings: Settings,
@@ -165,6 +169,28 @@ impl Simple for EspEncap {
         self.start = self.numbers.start(cx.now_ns());
     }
 
+    /// The last number, and what initialisation vectors start from: none comes twice under a key. The key is not written; the configuration
+    /// has it.
+    fn write_state(&mut self, cx: &mut Cx<'_>, out: &mut StateWriter) -> bool {
+        let workers = &cx.info().nodes[cx.index()].workers;
+        if workers.first() != Some(&cx.worker()) {
+            return false;
+        }
+        out.form(FORM);
+        out.u64(self.numbers.last.load(Ordering::Relaxed));
+        out.u64(self.numbers.start(cx.now_ns()));
+        true
+    }
+
+    fn read_state(&mut self, cx: &mut Cx<'_>, state: &mut StateReader) -> Result<(), BadState> {
+        state.form(FORM)?;
+        let (last, start) = (state.u64()?, state.u64()?);
+        let numbers = Numbers { last: AtomicU64::new(last), seed: start, start: OnceLock::from(start) };
+        *self.common.lock().unwrap_or_else(PoisonError::into_inner) = Arc::new(numbers);
+        self.taken_over(cx);
+        Ok(())
+    }
+
     fn handlers(&self, h: &mut Handlers) {
         h.read("sequence", |e: &mut Self, _| e.numbers.last.load(Ordering::Relaxed)).merged(Merge::First);
     }
@@ -192,6 +218,37 @@ mod tests {
         new.take_over(&mut old).expect("taken over");
         new.run();
         assert_eq!(new.call(Call::read("e.sequence", "")), Ok("400".into()));
+    }
+
+    /// No number and no initialisation vector comes twice when another process goes on, and none of its packets is taken for one that has come.
+    #[test]
+    fn numbers_go_on_in_another_process() {
+        const KEY: &str = r"\<00112233 44556677 8899aabb ccddeeff 01020304>";
+        let config = format!(
+            "s :: InfiniteSource(DATA \\<45>, LIMIT 100) -> e :: ESPEncap(300, {KEY}) -> t :: Tee -> d :: ESPDecap(300, {KEY}) -> c :: Counter -> Discard;
+             d[1] -> w :: Counter -> Discard; t[1] -> q :: Queue(1000) -> Idle; Script(wait 1, stop)"
+        );
+        let mut seen = std::collections::BTreeSet::new();
+        let mut estate = None;
+        for round in 1..=3u64 {
+            let mut router = build(&config, 1, 8).expect("a good configuration");
+            if let Some(estate) = estate.take() {
+                assert_eq!(router.read_state(&estate), Vec::<String>::new());
+            }
+            router.run();
+            let mut read = |name: &str| router.call(Call::read(name, "")).expect("a value");
+            assert_eq!(read("e.sequence"), (100 * round).to_string());
+            assert_eq!(read("d.sequence"), (100 * round).to_string());
+            assert_eq!((read("c.count"), read("w.count")), ((100 * round).to_string(), "0".to_owned()));
+            let left = router.write_state();
+            let of_encap =
+                left.heirlooms.iter().find(|(left, _)| left.name == "e").expect("it has left something");
+            seen.insert(of_encap.0.bytes[9..].to_vec());
+            estate = Some(router::Estate {
+                heirlooms: left.heirlooms.into_iter().map(|(left, _)| left).collect(),
+            });
+        }
+        assert_eq!(seen.len(), 1, "initialisation vectors start from one number, and numbers go on");
     }
 
     /// Packets of two workers have numbers that come once, so that all of them get through.

@@ -272,6 +272,15 @@ impl Sa {
         (mtu as usize) < before
     }
 
+    /// Goes on where it was in another process: behind the last number that was sent, and the greatest that has come. Initialisation vectors
+    /// start from another number than there.
+    pub(super) fn go_on(&self, [sent, received]: [u64; 2], [packets, bytes]: [u64; 2]) {
+        self.live.sent.fetch_max(sent, Relaxed);
+        self.live.packets.fetch_max(packets, Relaxed);
+        self.live.bytes.fetch_max(bytes, Relaxed);
+        self.replay.go_on(received);
+    }
+
     /// What it has done.
     pub(crate) fn usage(&self) -> Usage {
         let live = &*self.live;

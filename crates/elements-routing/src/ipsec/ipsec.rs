@@ -80,8 +80,8 @@ use super::text;
 use elements_shared::ipsec_port::{Change, Policy, Port, Refused};
 use packet::{Batch, Packet};
 use router::{
-    Class, Config, ConfigError, Cx, Element, HandlerResult, Handlers, Level, Merge, Metric, Outcome, Raw,
-    Residency,
+    BadState, Class, Config, ConfigError, Cx, Element, HandlerResult, Handlers, Level, Merge, Metric,
+    Outcome, Raw, Residency, StateReader, StateWriter,
 };
 use std::any::Any;
 use std::sync::Arc;
@@ -110,6 +110,8 @@ pub(super) const NO_POLICY: &str = "no policy";
 pub(super) const UNKNOWN: &str = "no such association";
 /// Timer: packets that wait are looked at.
 pub(super) const WAITING: u32 = 0;
+/// The form of what is left to another process.
+const FORM: u8 = 1;
 /// How often that is done.
 pub(super) const LOOK: Duration = Duration::from_millis(5);
 
@@ -237,6 +239,20 @@ impl Element for Ipsec {
         let Ok(state) = state.downcast::<Handover>() else { return };
         self.shared.take_over(state.tables);
         self.early.adopt(state.early, |packet| cx.drop(packet, UNKNOWN));
+    }
+
+    /// The numbers of associations, without their keys; of all instances one writes.
+    fn write_state(&mut self, _cx: &mut Cx<'_>, out: &mut StateWriter) -> bool {
+        if self.is_first {
+            out.form(FORM);
+            self.tables.write(out);
+        }
+        self.is_first
+    }
+
+    fn read_state(&mut self, cx: &mut Cx<'_>, state: &mut StateReader) -> Result<(), BadState> {
+        state.form(FORM)?;
+        self.tables.read(state, cx.turn())
     }
 
     fn taken_over(&mut self, cx: &mut Cx<'_>) {

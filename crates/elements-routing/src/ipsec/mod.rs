@@ -15,6 +15,7 @@ mod inbound;
 mod ipsec;
 mod kinds;
 mod leave;
+mod left;
 #[cfg(test)]
 mod many_tests;
 mod outbound;

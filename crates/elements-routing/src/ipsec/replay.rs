@@ -35,14 +35,21 @@ impl Replay {
         let words = if size == 0 { 0 } else { (u64::from(size).div_ceil(BLOCK) + 1).next_power_of_two() };
         let size = (words * BLOCK).saturating_sub(BLOCK);
         let ring: Box<[AtomicU64]> = (0..words).map(|_| AtomicU64::new(0)).collect();
-        let replay = Replay { greatest: AtomicU64::new(greatest), size, words: ring };
+        let replay = Replay { greatest: AtomicU64::new(0), size, words: ring };
+        replay.go_on(greatest);
+        replay
+    }
+
+    /// Goes on where another window was: all numbers up to `greatest` have come.
+    pub(crate) fn go_on(&self, greatest: u64) {
+        let words = self.words.len() as u64;
         for block in (greatest / BLOCK + 1).saturating_sub(words)..=greatest / BLOCK {
             let bits = if block == greatest / BLOCK { (2 << (greatest % BLOCK)) - 1 } else { 0xffff };
-            if let Some(word) = replay.word(block) {
-                word.store(block << 16 | bits, Relaxed);
+            if let Some(word) = self.word(block) {
+                word.fetch_max(block << 16 | bits, Relaxed);
             }
         }
-        replay
+        self.greatest.fetch_max(greatest, Relaxed);
     }
 
     /// The greatest number that has come.
