@@ -18,6 +18,7 @@ mod routes;
 mod run;
 mod service;
 mod tools;
+mod upgrade;
 mod watchdog;
 
 use std::io::Write;
