@@ -164,9 +164,8 @@ mod tests {
     use super::*;
 
     fn sample(rng: &mut fastrand::Rng) -> (Way, Image) {
-        let states: Vec<Vec<u8>> = (0..rng.usize(..5))
-            .map(|_| std::iter::repeat_with(|| rng.u8(..)).take(7).cycle().take(rng.usize(..40)).collect())
-            .collect();
+        let states: Vec<Vec<u8>> =
+            (0..rng.usize(..5)).map(|_| (0..rng.usize(..40)).map(|_| rng.u8(..)).collect()).collect();
         let instance = |(at, state): (usize, &Vec<u8>)| Instance {
             name: format!("q{at}"),
             class: "Queue".to_owned(),

@@ -21,7 +21,9 @@ fn config() -> String {
            -> q :: Queue(20) -> u :: Unqueue(ACTIVE false) -> d :: Counter -> Discard;
          i :: InfiniteSource(DATA \\<{PACKET}>, LIMIT 5, ACTIVE false)
            -> e :: ESPEncap(300, KEY \\<00112233 44556677 8899aabb ccddeeff 01020304>) -> Discard;
-         t :: ARPTable; r :: RadixIPLookup(0.0.0.0/0 0); Idle -> r -> Discard;"
+         t :: ARPTable; r :: RadixIPLookup(0.0.0.0/0 0); Idle -> r -> Discard;
+         f :: InfiniteSource(DATA \\<{PACKET}>, LIMIT 3, ACTIVE false) -> MarkIPHeader -> GetIPAddress(16)
+           -> l :: RadixIPLookup(0.0.0.0/0 0, FLOWS 100) -> Discard;"
     )
 }
 
@@ -89,6 +91,8 @@ impl Router {
         self.until("q.length", "7");
         self.write("i.active", "true");
         self.until("e.sequence", "5");
+        self.write("f.active", "true");
+        self.until("l.flows", "1");
         self.write("t.insert", "10.0.0.9 0:1:2:3:4:5");
         self.write("r.add", "10.1.0.0/16 0");
     }
@@ -108,6 +112,7 @@ impl Router {
             "e.sequence",
             "t.count",
             "r.table",
+            "l.flows",
         ];
         let untimed = |text: String| {
             text.lines().map(|line| line.split(" i0 ").next().unwrap_or("").to_owned()).collect()

@@ -124,7 +124,7 @@ mod tests {
     use super::*;
 
     fn go_on(numbers: &[u64]) -> io::Result<PacketRx> {
-        let fd = std::fs::File::open("/dev/zero").unwrap().into();
+        let fd = std::fs::OpenOptions::new().read(true).write(true).open("/dev/zero").unwrap().into();
         PacketRx::go_on(&mut Keeping::new(Kept { fds: vec![fd], numbers: numbers.to_vec() }))
     }
 

@@ -520,22 +520,35 @@ impl<F: Family, T: LongestMatch<F::Key>> Element for Lookup<F, T> {
         }
     }
 
-    /// The routes that commands and files have brought; of all instances the first one writes. Flows are not written.
+    /// The routes that commands and files have brought, which the first instance writes, and the flows that each remembers, if any.
     fn write_state(&mut self, cx: &mut Cx<'_>, out: &mut StateWriter) -> bool {
         let workers = &cx.info().nodes[cx.index()].workers;
-        let writes = self.style.dynamic && workers.first() == Some(&cx.worker());
-        if writes {
-            out.form(FORM);
+        let has_routes = self.style.dynamic && workers.first() == Some(&cx.worker());
+        out.form(FORM);
+        out.u32(u32::from(has_routes));
+        if has_routes {
             self.table.write(out);
         }
-        writes
+        let sticky = self.forwarder.sticky();
+        let flows = sticky.map(|sticky| sticky.list(&Filter::default(), cx.now_ns()));
+        out.bytes(flows.as_deref().unwrap_or_default().as_bytes());
+        has_routes || flows.is_some()
     }
 
     fn read_state(&mut self, cx: &mut Cx<'_>, state: &mut StateReader) -> Result<(), BadState> {
         state.form(FORM)?;
-        let lost = self.table.read(state, self.outputs, router::scope(cx))?;
-        if lost > 0 {
-            cx.say(Level::Warning, format_args!("{}: {lost} routes lost", cx.name()));
+        if state.u32()? != 0 {
+            let lost = self.table.read(state, self.outputs, router::scope(cx))?;
+            if lost > 0 {
+                cx.say(Level::Warning, format_args!("{}: {lost} routes lost", cx.name()));
+            }
+        }
+        let flows = String::from_utf8_lossy(state.bytes()?).into_owned();
+        let outputs = self.outputs;
+        if let Some(sticky) = self.forwarder.sticky().filter(|_| !flows.is_empty()) {
+            let lost = sticky.load(&flows, outputs, cx.now_ns());
+            let lost = lost.map_err(|_| BadState("its flows are not understood"))?;
+            say_lost(cx, lost, sticky.room());
         }
         Ok(())
     }
