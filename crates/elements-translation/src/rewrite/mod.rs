@@ -5,6 +5,7 @@
 //! elements differ in what they tell flows apart by and in what they change in a packet.
 
 mod address_translator;
+mod adoption;
 mod apply;
 mod arguments;
 mod counts;

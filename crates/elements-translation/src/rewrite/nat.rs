@@ -146,7 +146,7 @@ pub(crate) struct Nat {
     /// Whether an element asks for what happens to flows.
     tells: AtomicBool,
     /// Flows of the configuration before that were lost, once they have been taken over.
-    adopted: OnceLock<usize>,
+    pub(super) adopted: OnceLock<usize>,
     /// Of NAT64, whose flows have numbers for addresses of IPv6.
     pub(super) six: Option<Six>,
 }
@@ -636,78 +636,6 @@ impl Nat {
             Kind::Pair => only(FlowId { sport: 0, dport: 0, ..id }),
             Kind::Six => None, // other elements do not know its hosts
         }
-    }
-
-    /// Takes over the flows of a rewriter of the same name in an old configuration, as far as they come from inputs whose specification
-    /// is the same here, or whose mapper still has the pattern that made them. Returns how many there are of others: as if it had been written
-    /// to the handler, an old specification's flows go. Every instance may ask; the first one does it.
-    pub(super) fn adopt(&self, old: &Nat, turn: Turn<'_>, now_ms: u64) -> usize {
-        *self.adopted.get_or_init(|| self.adopt_once(old, turn, now_ms))
-    }
-
-    fn adopt_once(&self, old: &Nat, turn: Turn<'_>, now_ms: u64) -> usize {
-        let (Some(set), Some(old_set)) = (self.set(), old.set()) else { return 0 };
-        if self.kind != old.kind {
-            return 0;
-        }
-        if let (Some(six), Some(old_six)) = (&self.six, &old.six)
-            && !six.adopt(old_six)
-        {
-            return old.maps().map(|map| old_set.flows(turn, map).count()).sum();
-        }
-        let pairs = self.inputs.iter().zip(&old.inputs);
-        let inputs: Vec<_> = pairs.map(|(new, old)| (new.read(turn), old.read(turn))).collect();
-        let mut lost = 0;
-        let mut editor = set.edit(turn);
-        editor.pause_events(true);
-        for (map, old_map) in self.maps().zip(old.maps()) {
-            for flow in old_set.flows(turn, old_map) {
-                let mut new = NewFlow { map, ..flow.describe() };
-                let goes_on = |(now, before): &(&Input, &Input)| now.keeps(before, &new);
-                if !inputs.get(usize::from(new.input)).is_some_and(goes_on) {
-                    lost += 1;
-                    continue;
-                }
-                if editor.find(Key::new(map, new.id)).is_some() {
-                    continue;
-                }
-                let maps = inputs[usize::from(new.input)].0.maps_endpoints();
-                let held = match self.filtering.filter(|_| maps) {
-                    Some(filtering) => editor.hold(&new, filtering.mappings(), now_ms),
-                    None => Some(false),
-                };
-                let Some(held) = held else { continue };
-                new.mapped = held;
-                let Some(found) = editor.insert(&new, flow.last_ms(), now_ms) else {
-                    if new.mapped {
-                        editor.release(&new, usize::MAX);
-                    }
-                    continue;
-                };
-                found.flow.set_flags(
-                    flow.flags() & !flag::DELTAS & !flag::MAPPED | found.flow.flags() & flag::MAPPED,
-                );
-                if let Some(deltas) = flow.deltas(turn) {
-                    editor.set_deltas(found.flow, deltas.clone());
-                }
-                editor.replace(found.record);
-            }
-        }
-        editor.pause_events(false);
-        for (map, old_map) in
-            self.maps().zip(old.maps()).flat_map(|(new, old)| [(new, old), (new | MAPPINGS, old | MAPPINGS)])
-        {
-            for flow in old_set.flows(turn, old_map) {
-                let before = NewFlow { map, ..flow.describe() };
-                if editor.find(Key::new(map, before.id)).is_none() {
-                    editor.tell_ended(&before, now_ms);
-                }
-            }
-        }
-        for (new, old) in self.counts.iter().zip(&*old.counts) {
-            new.adopt(old);
-        }
-        lost
     }
 }
 
