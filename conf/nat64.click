@@ -8,8 +8,8 @@
 // INSIDE is the gateway's IPv6 address and the network around it, OUTSIDE its IPv4 address on the other side; the kernel should have none on
 // either interface. Hosts inside send what is for the IPv4 address a.b.c.d to PREFIX with that address behind it (64:ff9b::a.b.c.d), which a DNS64 resolver
 // tells them; the gateway is on their way there: it answers neighbour discovery and pings, and sends no router advertisements. All of them
-// share the address of OUTSIDE, with a port of their own for each of their ports (and for each identifier of pings). From outside nobody
-// reaches a host that has not sent there first: FILTERING says which hosts then may (endpoint-independent, address-dependent,
+// share the address of OUTSIDE, with a port of their own for each of their ports (and for each identifier of pings). From outside no host
+// reaches one that has not sent there first: FILTERING says which hosts then may (endpoint-independent, address-dependent,
 // address-and-port-dependent).
 //
 // Fragments are put together before they are translated, and cut again behind that. Who sends a packet that is too large (MTU6 inside, MTU4 outside) and
