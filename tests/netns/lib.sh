@@ -10,6 +10,7 @@ h1=h1-$$ r=r-$$ h2=h2-$$
 router=
 declare -A held=() # what routers held at first, by process
 checksums=(tx on) # whether hosts compute them or leave that to hardware
+offloads=off # whether hosts leave segmentation to hardware: off, or default
 
 skip() { echo "skipped: $*"; exit 0; }
 
@@ -48,8 +49,8 @@ trap finish EXIT
 # link HOST INTERFACE MAC ROUTER_INTERFACE MAC: a cable between a host and the router.
 link() {
   ip link add "$2" netns "$1" address "$3" type veth peer name "$4" netns "$r" address "$5"
-  # A host would hand over segments of 64 KiB and leave their cutting to hardware that is not there.
-  ip netns exec "$1" ethtool -K "$2" tso off gso off "${checksums[@]}" >/dev/null
+  # By default a host hands over segments of 64 KiB and leaves their cutting to hardware that is not there.
+  [ "$offloads" = default ] || ip netns exec "$1" ethtool -K "$2" tso off gso off "${checksums[@]}" >/dev/null
   ip -n "$r" link set "$4" up
   ip -n "$1" link set "$2" up
 }

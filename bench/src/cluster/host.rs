@@ -61,7 +61,7 @@ fn time_ns() -> u64 {
 
 /// Sends evenly, and prints how many packets in how many nanoseconds.
 fn send(arguments: &Arguments, interface: &str) -> Result<(), String> {
-    let mut tx = PacketTx::open(interface).map_err(|trouble| trouble.to_string())?;
+    let mut tx = PacketTx::open(interface, false).map_err(|trouble| trouble.to_string())?;
     let sizes = sizes(&arguments.size)?;
     let (mut frames, mut places) = (vec![Vec::new(); BATCH], vec![0u16; FLOWS as usize]);
     let (mut rng, begin, mut packets) = (Rng::with_seed(1), Instant::now(), 0u64);
@@ -99,13 +99,14 @@ fn receive(arguments: &Arguments, interface: &str) -> Result<(), String> {
         wait_ms: 0,
         queue: None,
         control: false,
+        segments: false,
     };
     let mut rx = PacketRx::open(interface, &options, None, true).map_err(|trouble| trouble.to_string())?;
     let (mut order, mut times, begin) = (OrderCheck::new(100_000_000), Vec::new(), Instant::now());
     // Flows have to be known before packets of them can be looked at.
     (0..FLOWS).for_each(|flow| _ = order.comes(flow));
     while begin.elapsed().as_secs_f64() < arguments.seconds {
-        let got = rx.receive(1 << 12, |frame| {
+        let got = rx.receive_each(1 << 12, |frame| {
             let Some(sent_ns) = packets::number(frame.data) else { return };
             let Some(&[f1, f0]) = frame.data[FLOW..].first_chunk() else { return };
             let Some(place) = frame.data.get(PLACE..).and_then(|rest| rest.first_chunk()) else { return };

@@ -104,7 +104,7 @@ fn own_time() -> u64 {
 /// Sends all packets, a window of them under way, and prints the processor time that this took, how many did not arrive, and the
 /// time that passed.
 pub(super) fn send_window(arguments: &Arguments) -> Result<(), String> {
-    let mut tx = PacketTx::open("a").map_err(|trouble| trouble.to_string())?;
+    let mut tx = PacketTx::open("a", false).map_err(|trouble| trouble.to_string())?;
     let mut traffic = Traffic::new(arguments)?;
     let listened = arguments.forwarder.as_deref() != Some("nobody");
     // What is for another machine the kernel drops at once.
@@ -144,9 +144,10 @@ pub(super) fn send_paced(arguments: &Arguments) -> Result<(), String> {
         wait_ms: 0,
         queue: None,
         control: false,
+        segments: false,
     };
     let mut rx = PacketRx::open("b", &options, None, true).map_err(|trouble| trouble.to_string())?;
-    let mut tx = PacketTx::open("a").map_err(|trouble| trouble.to_string())?;
+    let mut tx = PacketTx::open("a", false).map_err(|trouble| trouble.to_string())?;
     let mut traffic = Traffic::new(arguments)?;
     let (told, orders) = mpsc::channel();
     std::thread::spawn(move || {
@@ -240,7 +241,7 @@ fn take_times(rx: &mut PacketRx, over: &AtomicBool) -> Vec<i64> {
     let mut times = Vec::with_capacity(1 << 20);
     loop {
         let last = over.load(Ordering::Relaxed);
-        let got = rx.receive(1 << 12, |frame| {
+        let got = rx.receive_each(1 << 12, |frame| {
             // The kernel talks on the cable, too.
             let ours = frame.data.get(PORT..PORT + 2) == Some(&[0, 9]) && frame.data[23] == 17;
             if ours && let Some(at) = frame.data.get(TIME..).and_then(|rest| rest.first_chunk()) {

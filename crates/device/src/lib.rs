@@ -4,6 +4,7 @@
 //!   original length and link type; the caller copies it into a packet buffer.
 //! - [`port`] accesses the kernel's interfaces, through [`packet_socket`], which copies frames, or [`xdp`], which
 //!   shares the memory of packet buffers with the kernel. When the kernel refuses something, [`Trouble`] explains it.
+//! - [`segments`] cuts the long segments that hosts on virtual links send, and merges segments into long ones.
 //! - [`tap`] creates TUN and TAP interfaces; [`ethtool`] queries and configures drivers; [`addresses`] lists the
 //!   addresses of interfaces.
 //! - [`memory`] has interfaces without hardware for demonstrations, benchmarks and tests, fed with sets of
@@ -38,6 +39,8 @@ pub mod offload;
 pub mod packet_socket;
 pub mod port;
 mod rule;
+pub mod segments;
+mod shape;
 #[allow(unsafe_code)]
 mod sys;
 #[allow(unsafe_code)]

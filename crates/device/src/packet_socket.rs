@@ -9,26 +9,31 @@
 mod control_ring;
 mod filter;
 mod kept;
+mod long;
 mod ring;
+mod transmit;
 
 use crate::control;
+use crate::segments::Cut;
 use crate::sys;
 use crate::trouble::Trouble;
 use filter::Wanted;
+use packet::Packet;
 use ring::{FRAMES, FRAMES_OF_MANY, Ring};
+use std::collections::VecDeque;
 use std::io;
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
 pub use crate::frame::{Frame, Sent};
 pub use control_ring::{ControlRx, ControlTaken};
 pub(crate) use kept::Keeping;
 pub use kept::Kept;
+pub use long::Queued;
+pub use transmit::PacketTx;
 
 /// Frames for which a ring has room, at least.
 const FRAMES_LEAST: usize = 256;
-/// Frames that are sent with one system call.
-const SEND_MAX: usize = 64;
 
 /// How to receive.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,20 +50,27 @@ pub struct Options {
     pub queue: Option<u16>,
     /// Control frames come by themselves.
     pub control: bool,
+    /// Long segments come whole, with a note about how they are to be cut; not with a `snaplen`, which cuts them.
+    pub segments: bool,
 }
 
 /// Receives the frames of an interface, or a share of them.
 pub struct PacketRx {
-    fd: Arc<OwnedFd>,
-    ring: Ring,
+    door: Door,
     losses: Losses,
     index: i32,
     /// What the kernel knows the group by that it is in.
     group: Option<u16>,
-    /// Bytes of a frame, at most, if they follow the interface's MTU.
+    /// Bytes of a frame by the interface's MTU, if they follow it.
     follows: Option<usize>,
     /// Where control frames come, if they come by themselves, and here.
     control: Option<ControlRx>,
+    /// Packets of a long frame that did not fit into a batch.
+    pub(crate) spill: VecDeque<Packet>,
+    /// Frames since the last look at losses.
+    recent: usize,
+    /// Whether the kernel has lost the ring's next slot.
+    is_stuck: bool,
 }
 
 /// Frames that a socket has lost because its ring was full.
@@ -87,7 +99,12 @@ impl Losses {
 /// Bytes of a frame that an interface can receive: its MTU, a link-layer header and two VLAN tags; not less than Click's default, and no
 /// more than the kernel tells of.
 pub(crate) fn default_snaplen(interface: &str) -> io::Result<usize> {
-    Ok((sys::mtu(interface)? + LINK_LEN).clamp(SNAPLEN_LEAST, SNAPLEN_MOST))
+    Ok(snaplen_of(sys::mtu(interface)?))
+}
+
+/// The same for an interface with this MTU.
+fn snaplen_of(mtu: usize) -> usize {
+    (mtu + LINK_LEN).clamp(SNAPLEN_LEAST, SNAPLEN_MOST)
 }
 
 /// Bytes in front of a packet, at most.
@@ -110,18 +127,52 @@ fn bind(fd: &OwnedFd, index: i32, protocol: u16) -> io::Result<()> {
     unsafe { sys::bind(fd, &address) }
 }
 
+/// A socket with its ring.
+struct Door {
+    fd: Arc<OwnedFd>,
+    ring: Ring,
+    /// Whether long frames come through it, with notes.
+    is_noted: bool,
+}
+
+impl Door {
+    /// Hands up to `max` frames to `f`, until it says that it wants no more; returns how many there were.
+    #[inline]
+    fn receive(&mut self, max: usize, mut f: impl FnMut(Frame<'_>, &mut Queued<'_>) -> bool) -> usize {
+        let fd = &self.fd;
+        self.ring.receive(max, |frame| {
+            let mut queued = Queued::new(fd, frame.waits);
+            let goes_on = f(frame, &mut queued);
+            queued.skip();
+            goes_on
+        })
+    }
+}
+
+/// Room for the packets of a long frame that do not fit into a batch.
+fn spill(door: &Door) -> VecDeque<Packet> {
+    VecDeque::with_capacity(if door.is_noted { Cut::MOST } else { 1 })
+}
+
+/// Whether the frames of an interface begin with Ethernet headers.
+fn has_ethernet_headers(interface: &str) -> bool {
+    sys::link_type(interface).is_ok_and(|kind| matches!(kind, libc::ARPHRD_ETHER | libc::ARPHRD_LOOPBACK))
+}
+
 /// Makes a socket that receives the frames of an interface into a ring, but lets nothing in yet: nothing may come before all is set.
-fn ring_on(
+fn door_of(
     interface: &str,
     index: i32,
     (frames, snaplen): (usize, usize),
     options: &Options,
-) -> Result<(OwnedFd, Ring), Trouble> {
+) -> Result<Door, Trouble> {
     let at = |doing| Trouble::at(interface, doing);
     let fd = sys::socket(libc::AF_PACKET, libc::SOCK_RAW, 0).map_err(at("opening a packet socket"))?;
     // Longer frames do not take more memory.
     let frames = (frames * SNAPLEN_LEAST / snaplen.max(SNAPLEN_LEAST)).max(FRAMES_LEAST);
-    let ring = Ring::new(&fd, frames, snaplen, options.wait_ms)
+    let wants_long = options.segments && options.snaplen.is_none();
+    let is_noted = wants_long && has_ethernet_headers(interface) && long::ask(&fd);
+    let ring = Ring::new(&fd, frames, snaplen, options.wait_ms, is_noted)
         .map_err(at("making the receive ring (PACKET_RX_RING)"))?;
     if !options.outbound {
         // Older kernels do not know it; `receive` leaves such frames out, too.
@@ -129,7 +180,7 @@ fn ring_on(
     }
     filter::close(&fd).map_err(at("closing the socket's door"))?;
     bind(&fd, index, libc::ETH_P_ALL as u16).map_err(at("binding a packet socket"))?;
-    Ok((fd, ring))
+    Ok(Door { fd: Arc::new(fd), ring, is_noted })
 }
 
 impl PacketRx {
@@ -146,28 +197,40 @@ impl PacketRx {
     ) -> Result<PacketRx, Trouble> {
         let at = |doing| Trouble::at(interface, doing);
         let index = sys::index_of(interface).map_err(at("looking it up"))?;
-        let snaplen = match options.snaplen {
-            Some(snaplen) => snaplen,
-            None => default_snaplen(interface).map_err(at("asking for its MTU"))?,
-        };
+        let mtu = sys::mtu(interface).map_err(at("asking for its MTU"))?;
+        let snaplen = options.snaplen.unwrap_or_else(|| snaplen_of(mtu));
         let frames = if fanout.is_some() { FRAMES_OF_MANY } else { FRAMES };
-        let (fd, ring) = ring_on(interface, index, (frames, snaplen), options)?;
+        let door = door_of(interface, index, (frames, snaplen), options)?;
         let kind = if options.promiscuous { libc::PACKET_MR_PROMISC } else { libc::PACKET_MR_ALLMULTI };
         let member =
             libc::packet_mreq { mr_ifindex: index, mr_type: kind as u16, mr_alen: 0, mr_address: [0; 8] };
-        sys::set_option(&fd, libc::SOL_PACKET, libc::PACKET_ADD_MEMBERSHIP, &member)
+        sys::set_option(&door.fd, libc::SOL_PACKET, libc::PACKET_ADD_MEMBERSHIP, &member)
             .map_err(at("setting promiscuous mode (PACKET_ADD_MEMBERSHIP)"))?;
-        let join =
-            |group| join(&fd, index, group).map_err(at("sharing packets between workers (PACKET_FANOUT)"));
+        let join = |group| {
+            join(&door.fd, index, group).map_err(at("sharing packets between workers (PACKET_FANOUT)"))
+        };
         let group = fanout.map(join).transpose()?;
         let first = first && options.control;
         let control = first.then(|| ControlRx::open(interface, index, snaplen, options, &[])).transpose()?;
         let rules = control::rules();
-        filter::open(&fd, options.queue, options.control.then_some(Wanted::Others(&rules)))
+        let bound = door.is_noted.then_some(mtu + LINK_LEN);
+        filter::open(&door.fd, (options.queue, bound), options.control.then_some(Wanted::Others(&rules)))
             .map_err(at("choosing its frames"))?;
-        let follows = options.snaplen.is_none().then_some(snaplen);
+        let follows = options.snaplen.is_none().then_some(mtu);
+        let spill = spill(&door);
         let losses = Losses::default();
-        Ok(PacketRx { fd: Arc::new(fd), ring, losses, index, group, follows, control })
+        Ok(PacketRx { door, losses, index, group, follows, control, spill, recent: 0, is_stuck: false })
+    }
+
+    /// Whether long segments come whole.
+    pub fn has_segments(&self) -> bool {
+        self.door.is_noted
+    }
+
+    /// Whether the kernel has lost its place in the ring, so that it drops all that comes: the socket has to be opened anew, without long
+    /// segments. Linux does so after a segment that its note cannot describe.
+    pub fn is_stuck(&self) -> bool {
+        self.is_stuck
     }
 
     /// The number that the kernel knows the interface by.
@@ -184,7 +247,7 @@ impl PacketRx {
             Some(id) => group.known = Some((self.index, id)),
             None => {
                 *group = Group::default();
-                let joined = join(&self.fd, self.index, group);
+                let joined = join(&self.door.fd, self.index, group);
                 self.group = Some(
                     joined
                         .map_err(Trouble::at(interface, "sharing packets between workers (PACKET_FANOUT)"))?,
@@ -200,29 +263,53 @@ impl PacketRx {
     /// What the kernel says.
     pub(crate) fn close(&self) -> io::Result<()> {
         self.control.iter().try_for_each(ControlRx::close)?;
-        filter::close(&self.fd)
+        filter::close(&self.door.fd)
     }
 
     /// Forgets what is in the ring.
     pub(crate) fn skip(&mut self) {
-        self.ring.receive(FRAMES, |_| {});
+        self.spill.clear();
+        self.door.receive(FRAMES, |_, _| true);
         self.control.iter_mut().for_each(ControlRx::skip);
     }
 
     /// Whether the interface's MTU has become too large for the ring, so that it has to be opened anew.
     pub fn is_outgrown(&self, interface: &str) -> bool {
-        self.follows.is_some_and(|len| default_snaplen(interface).is_ok_and(|now| now > len))
+        let outgrows =
+            |mtu: usize| sys::mtu(interface).is_ok_and(|now| now > mtu && now + LINK_LEN > self.longest(mtu));
+        self.follows.is_some_and(outgrows)
+    }
+
+    /// Bytes of a frame, at most, if the MTU is this: where long segments come, the filter goes by it as well.
+    fn longest(&self, mtu: usize) -> usize {
+        if self.door.is_noted { mtu + LINK_LEN } else { snaplen_of(mtu) }
     }
 
     /// What is readable when there are frames.
     pub fn fds(&self) -> impl Iterator<Item = &Arc<OwnedFd>> {
-        std::iter::once(&self.fd).chain(self.control.iter().map(ControlRx::fd))
+        std::iter::once(&self.door.fd).chain(self.control.iter().map(ControlRx::fd))
     }
 
-    /// Hands up to `max` frames to `f`; returns how many there were.
+    /// Hands up to `max` frames to `f`; returns how many there were. For sockets that have not asked for long segments.
+    pub fn receive_each(&mut self, max: usize, mut f: impl FnMut(Frame<'_>)) -> usize {
+        self.receive(max, |frame, _, _| {
+            f(frame);
+            true
+        })
+    }
+
+    /// Hands up to `max` frames to `f`, until it says that it wants no more; returns how many there were. What is to become of the packets
+    /// of a long frame, it puts into the second argument.
     #[inline]
-    pub fn receive(&mut self, max: usize, f: impl FnMut(Frame<'_>)) -> usize {
-        self.ring.receive(max, f)
+    pub(crate) fn receive(
+        &mut self,
+        max: usize,
+        mut f: impl FnMut(Frame<'_>, &mut Queued<'_>, &mut VecDeque<Packet>) -> bool,
+    ) -> usize {
+        let spill = &mut self.spill;
+        let count = self.door.receive(max, |frame, queued| f(frame, queued, spill));
+        self.recent += count;
+        count
     }
 
     /// Where control frames come, if they come by themselves, and here.
@@ -233,25 +320,29 @@ impl PacketRx {
 
     /// Frames that it holds, at most.
     pub fn room(&self) -> usize {
-        self.ring.room()
+        self.door.ring.room()
     }
 
     /// Frames that were lost because a ring was full, since this was asked last: data, and control frames.
     pub fn take_losses(&mut self) -> (u64, u64) {
         let control = self.control.as_mut().map_or(0, ControlRx::take_losses);
-        (self.losses.take(&self.fd), control)
+        let data = self.losses.take(&self.door.fd);
+        // Drops without a frame are those of a ring that is full, or stuck.
+        let is_idle = std::mem::take(&mut self.recent) == 0 && !self.door.ring.has_more_than(0);
+        self.is_stuck |= self.door.is_noted && data > 0 && is_idle;
+        (data, control)
     }
 
     /// What went wrong since this was asked last: the interface went down, perhaps, or is gone.
     pub fn failure(&self, interface: &str) -> Option<Trouble> {
-        let error = sys::pending_error(&self.fd)?;
+        let error = sys::pending_error(&self.door.fd)?;
         Some(Trouble::new(interface, "receiving", error, Some("waiting for it to come back")))
     }
 
     /// Whether the interface of this name is another one now, or none: the socket has to be opened again.
     pub fn is_stale(&self, interface: &str) -> bool {
         // One that left and came back under its number, from another namespace for instance, has lost the socket all the same.
-        sys::index_of(interface).ok() != Some(self.index) || bound_to(&self.fd) != Some(self.index)
+        sys::index_of(interface).ok() != Some(self.index) || bound_to(&self.door.fd) != Some(self.index)
     }
 }
 
@@ -272,59 +363,6 @@ fn join(fd: &OwnedFd, index: i32, group: &mut Group) -> io::Result<u16> {
     let joined: u32 = sys::option(fd, libc::SOL_PACKET, libc::PACKET_FANOUT)?;
     group.known = Some((index, joined as u16));
     Ok(joined as u16)
-}
-
-/// Sends frames to an interface.
-pub struct PacketTx {
-    fd: OwnedFd,
-    index: i32,
-}
-
-impl PacketTx {
-    /// Opens an interface.
-    ///
-    /// # Errors
-    /// What the kernel refuses, and why perhaps.
-    pub fn open(interface: &str) -> Result<PacketTx, Trouble> {
-        let at = |doing| Trouble::at(interface, doing);
-        let fd = sys::socket(libc::AF_PACKET, libc::SOCK_RAW, 0).map_err(at("opening a packet socket"))?;
-        let index = sys::index_of(interface).map_err(at("looking it up"))?;
-        // Protocol 0: nothing is received.
-        bind(&fd, index, 0).map_err(at("binding a packet socket"))?;
-        Ok(PacketTx { fd, index })
-    }
-
-    /// Whether the interface of this name is another one now, or none: the socket has to be opened again.
-    pub fn is_stale(&self, interface: &str) -> bool {
-        // One that left and came back under its number, from another namespace for instance, has lost the socket all the same.
-        sys::index_of(interface).ok() != Some(self.index) || bound_to(&self.fd) != Some(self.index)
-    }
-
-    /// Sends frames, up to 64 of them.
-    pub fn send<'a>(&mut self, frames: impl Iterator<Item = &'a [u8]>) -> Sent {
-        // SAFETY: structures of integers and pointers, where zero means none.
-        let mut vectors: [libc::iovec; SEND_MAX] = unsafe { std::mem::zeroed() };
-        // SAFETY: as above.
-        let mut messages: [libc::mmsghdr; SEND_MAX] = unsafe { std::mem::zeroed() };
-        let mut count = 0;
-        for ((frame, vector), message) in frames.zip(&mut vectors).zip(&mut messages) {
-            *vector = libc::iovec { iov_base: frame.as_ptr().cast_mut().cast(), iov_len: frame.len() };
-            message.msg_hdr.msg_iov = vector;
-            message.msg_hdr.msg_iovlen = 1;
-            count += 1;
-        }
-        if count == 0 {
-            return Sent { count, error: None };
-        }
-        // SAFETY: the first `count` messages refer to frames and vectors that outlive the call; the kernel only reads them.
-        let sent = unsafe { libc::sendmmsg(self.fd.as_raw_fd(), messages.as_mut_ptr(), count as u32, 0) };
-        match usize::try_from(sent) {
-            Ok(sent) if sent == count => Sent { count, error: None },
-            // The call after a part was sent says why the next frame was not.
-            Ok(sent) => Sent { count: sent, error: Some(io::ErrorKind::Interrupted.into()) },
-            Err(_) => Sent { count: 0, error: Some(io::Error::last_os_error()) },
-        }
-    }
 }
 
 #[cfg(test)]

@@ -1,16 +1,17 @@
 //! The ways to reach the kernel's interfaces, behind one face.
 
 use crate::frame::{Frame, Sent};
-use crate::offload;
-use crate::packet_socket::{self, Group, Keeping, Kept, PacketRx, PacketTx};
+use crate::packet_socket::{self, Group, Keeping, Kept, PacketRx, PacketTx, Queued};
 use crate::trouble::Trouble;
 use crate::xdp::{self, XdpRx, XdpTx};
-use packet::{Anno, BATCH_MAX, Batch, Packet, Pool};
+use packet::{BATCH_MAX, Batch, Packet, Pool};
+use std::collections::VecDeque;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
 pub use crate::frame::Taken;
+pub use crate::shape::Shape;
 
 /// How to receive.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,47 +20,6 @@ pub enum Method {
     Packet(packet_socket::Options, Option<Vec<xdp::Rule>>),
     /// Through XDP sockets.
     Xdp(xdp::Options),
-}
-
-/// How frames that have to be copied become packets.
-#[derive(Clone, Copy, Debug)]
-pub struct Shape {
-    /// Free bytes in front of each.
-    pub headroom: usize,
-    /// Whether to set the time.
-    pub timestamp: bool,
-}
-
-impl Shape {
-    /// Makes a packet of a received frame; `None` without memory.
-    #[inline]
-    fn packet(self, pool: &mut Pool, frame: &Frame<'_>) -> Option<Packet> {
-        let tag = if frame.vlan.is_some() && frame.data.len() >= 12 { 4 } else { 0 };
-        let mut packet = pool.alloc(self.headroom, frame.data.len() + tag)?;
-        match frame.vlan {
-            Some((protocol, tci)) if tag > 0 => {
-                let (addresses, rest) = frame.data.split_at(12);
-                let data = packet.data_mut();
-                data[..12].copy_from_slice(addresses);
-                data[12..14].copy_from_slice(&protocol.to_be_bytes());
-                data[14..16].copy_from_slice(&tci.to_be_bytes());
-                data[16..].copy_from_slice(rest);
-            }
-            _ => packet.data_mut().copy_from_slice(frame.data),
-        }
-        if frame.unfinished {
-            offload::finish_checksum(packet.data_mut());
-        }
-        packet.set_mac_offset(0);
-        packet.set_kind(frame.addressee);
-        if self.timestamp {
-            packet.set_timestamp_ns(frame.time_ns);
-        }
-        if frame.len > frame.data.len() {
-            packet.set_anno(Anno::EXTRA_LENGTH, (frame.len - frame.data.len()) as u64);
-        }
-        Some(packet)
-    }
 }
 
 /// What receives.
@@ -147,14 +107,14 @@ impl Rx {
             Rx::Packet(sockets) => {
                 let mut taken = Taken::default();
                 for (rx, _) in sockets.iter_mut() {
-                    taken.looked_at += rx.receive(max - taken.looked_at, |frame| {
-                        if wanted(&frame) {
-                            match shape.packet(pool, &frame) {
-                                Some(packet) => batch.push(packet),
-                                None => taken.lost += 1,
-                            }
-                        }
-                    });
+                    taken.add(of_socket(
+                        rx,
+                        pool,
+                        batch,
+                        max.saturating_sub(taken.looked_at),
+                        shape,
+                        &mut wanted,
+                    ));
                 }
                 if sockets.len() > 1 {
                     sockets.rotate_left(1);
@@ -198,16 +158,18 @@ impl Rx {
         };
         let packet = packet.iter_mut().filter_map(|(rx, _)| rx.control());
         for rx in packet.chain(xdp.iter_mut().filter_map(XdpRx::control)) {
-            let count = rx.receive(max - taken.looked_at, |frame| {
+            let left = pour(&mut rx.spill, batch);
+            let mut of_this = Taken { looked_at: left, ..Taken::default() };
+            let max = if left > 0 { 0 } else { max.saturating_sub(taken.looked_at) };
+            let count = rx.receive(max, |frame, queued, spill| {
                 if wanted(&frame) {
-                    match shape.packet(pool, &frame) {
-                        Some(packet) => batch.push(packet),
-                        None => taken.lost += 1,
-                    }
+                    of_this.add(put(shape, pool, batch, &frame, queued, spill));
                 }
+                !batch.is_full() && spill.is_empty()
             });
-            taken.looked_at += count.taken;
-            taken.refused += count.refused;
+            of_this.looked_at += count.taken;
+            of_this.refused += count.refused;
+            taken.add(of_this);
         }
         taken
     }
@@ -333,13 +295,84 @@ impl Rx {
         }
     }
 
+    /// Whether long segments come whole through packet sockets.
+    pub fn has_segments(&self) -> bool {
+        matches!(self, Rx::Packet(sockets) if sockets.iter().all(|(rx, _)| rx.has_segments()))
+    }
+
+    /// Whether the kernel has lost its place in a packet socket's ring ([`PacketRx::is_stuck`]).
+    pub fn is_stuck(&self) -> bool {
+        matches!(self, Rx::Packet(sockets) if sockets.iter().any(|(rx, _)| rx.is_stuck()))
+    }
+
     /// How frames come, for the user.
     pub fn mode(&self) -> String {
         match self {
+            Rx::Packet(_) if self.has_segments() => "packet socket with long segments".to_owned(),
             Rx::Packet(_) => "packet socket".to_owned(),
             Rx::Xdp(queues) => queues.iter().map(XdpRx::mode).collect::<Vec<_>>().join("; "),
         }
     }
+}
+
+/// Receives from a packet socket: packets of a long frame that are left, or up to `max` frames. A long frame is the last one.
+#[inline]
+fn of_socket(
+    rx: &mut PacketRx,
+    pool: &mut Pool,
+    batch: &mut Batch,
+    max: usize,
+    shape: Shape,
+    mut wanted: impl FnMut(&Frame<'_>) -> bool,
+) -> Taken {
+    let mut taken = Taken::default();
+    if max == 0 {
+        return taken;
+    }
+    taken.looked_at = pour(&mut rx.spill, batch);
+    if taken.looked_at == 0 {
+        // A batch that has been filled in part by another socket has room for so many.
+        let full = (batch.len() + max).min(BATCH_MAX);
+        let count = rx.receive(max, |frame, queued, spill| {
+            if wanted(&frame) {
+                taken.add(put(shape, pool, batch, &frame, queued, spill));
+            }
+            batch.len() < full && spill.is_empty()
+        });
+        taken.looked_at = count;
+    }
+    taken
+}
+
+/// Makes packets of a frame, and puts them into the batch, or as far as that is full, into `spill`, which has to be empty.
+#[inline]
+fn put(
+    shape: Shape,
+    pool: &mut Pool,
+    batch: &mut Batch,
+    frame: &Frame<'_>,
+    queued: &mut Queued<'_>,
+    spill: &mut VecDeque<Packet>,
+) -> Taken {
+    let mut taken = Taken::default();
+    if frame.note.is_long() || frame.waits {
+        taken = shape.packets(pool, frame, queued, spill);
+        pour(spill, batch);
+    } else {
+        match shape.packet(pool, frame) {
+            Some(packet) => batch.push(packet),
+            None => taken.lost = 1,
+        }
+    }
+    taken
+}
+
+/// Moves packets into a batch as far as it has room; returns how many.
+#[inline]
+fn pour(spill: &mut VecDeque<Packet>, batch: &mut Batch) -> usize {
+    let count = spill.len().min(BATCH_MAX - batch.len());
+    batch.extend(spill.drain(..count));
+    count
 }
 
 /// What sends.
@@ -351,15 +384,20 @@ pub enum Tx {
 }
 
 impl Tx {
-    /// Opens an interface; with a queue an XDP socket.
+    /// Opens an interface; with a queue an XDP socket. A packet socket merges segments if it `merges`.
     ///
     /// # Errors
     /// What the kernel refuses, and why perhaps.
-    pub fn open(interface: &str, queue: Option<u32>) -> Result<Tx, Trouble> {
+    pub fn open(interface: &str, queue: Option<u32>, merges: bool) -> Result<Tx, Trouble> {
         match queue {
             Some(queue) => XdpTx::open(interface, queue).map(Tx::Xdp),
-            None => PacketTx::open(interface).map(Tx::Packet),
+            None => PacketTx::open(interface, merges).map(Tx::Packet),
         }
+    }
+
+    /// Whether segments are merged.
+    pub fn merges(&self) -> bool {
+        matches!(self, Tx::Packet(tx) if tx.merges())
     }
 
     /// Sends packets, the first of the batch first, as far as the kernel takes them: those that it takes leave the batch.
@@ -423,10 +461,13 @@ impl Tx {
         }
     }
 
-    /// Finds buffers to copy to if there are none since there was no memory. For a timer.
-    pub fn replenish(&mut self) {
-        if let Tx::Xdp(tx) = self {
-            tx.replenish();
+    /// Finds buffers to copy to if there are none since there was no memory, and asks for the interface's MTU. For a timer.
+    pub fn replenish(&mut self, interface: &str) {
+        match self {
+            Tx::Packet(tx) => tx.look(interface),
+            Tx::Xdp(tx) => {
+                tx.replenish();
+            }
         }
     }
 

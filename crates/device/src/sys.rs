@@ -160,6 +160,16 @@ pub(crate) fn mtu(interface: &str) -> io::Result<usize> {
     Ok(usize::try_from(mtu).unwrap_or(0))
 }
 
+/// What the kernel says that an interface is: a number `ARPHRD_`.
+pub(crate) fn link_type(interface: &str) -> io::Result<u16> {
+    let fd = socket(libc::AF_UNIX, libc::SOCK_DGRAM, 0)?;
+    let mut named = interface_request(interface)?;
+    // SAFETY: this takes a request that names an interface, and answers with an address of the interface's kind.
+    unsafe { request(&fd, libc::SIOCGIFHWADDR as c_ulong, &mut named) }?;
+    // SAFETY: the kernel has filled in the address.
+    Ok(unsafe { named.ifr_ifru.ifru_hwaddr.sa_family })
+}
+
 /// Sends a command with a number.
 ///
 /// # Safety

@@ -5,12 +5,13 @@
 //! host alone are answers that it waits for, and questions of hosts that know it and ask whether it is still there.
 
 use super::filter::{self, Wanted};
-use super::ring::Ring;
-use super::{Losses, Options, ring_on};
+use super::{Door, Losses, Options, Queued, door_of, spill};
 use crate::control;
 use crate::frame::Frame;
 use crate::rule::Rule;
 use crate::trouble::Trouble;
+use packet::Packet;
+use std::collections::VecDeque;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
@@ -33,9 +34,10 @@ pub struct ControlTaken {
 
 /// Receives the control frames of an interface.
 pub struct ControlRx {
-    pub(super) fd: Arc<OwnedFd>,
-    pub(super) ring: Ring,
+    pub(super) door: Door,
     pub(super) losses: Losses,
+    /// Packets of a long frame that did not fit into a batch.
+    pub(crate) spill: VecDeque<Packet>,
 }
 
 impl ControlRx {
@@ -52,34 +54,41 @@ impl ControlRx {
     ) -> Result<ControlRx, Trouble> {
         // They do not wait for company.
         let options = Options { wait_ms: 0, ..options.clone() };
-        let (fd, ring) = ring_on(interface, index, (FRAMES, snaplen), &options)?;
-        filter::open(&fd, options.queue, Some(Wanted::These(&control::rules(), left)))
+        let door = door_of(interface, index, (FRAMES, snaplen), &options)?;
+        filter::open(&door.fd, (options.queue, None), Some(Wanted::These(&control::rules(), left)))
             .map_err(Trouble::at(interface, "choosing control frames"))?;
-        Ok(ControlRx { fd: Arc::new(fd), ring, losses: Losses::default() })
+        let spill = spill(&door);
+        Ok(ControlRx { door, losses: Losses::default(), spill })
     }
 
     /// What is readable when there are frames.
     pub(crate) fn fd(&self) -> &Arc<OwnedFd> {
-        &self.fd
+        &self.door.fd
     }
 
     pub(super) fn close(&self) -> io::Result<()> {
-        filter::close(&self.fd)
+        filter::close(&self.door.fd)
     }
 
     pub(super) fn skip(&mut self) {
-        self.ring.receive(FRAMES, |_| {});
+        self.spill.clear();
+        self.door.receive(FRAMES, |_, _| true);
     }
 
-    /// Hands up to `max` frames to `f`.
+    /// Hands up to `max` frames to `f`, until it says that it wants no more; as [`super::PacketRx::receive`] does.
     #[inline]
-    pub fn receive(&mut self, max: usize, f: impl FnMut(Frame<'_>)) -> ControlTaken {
-        receive(&mut self.ring, max, f)
+    pub(crate) fn receive(
+        &mut self,
+        max: usize,
+        mut f: impl FnMut(Frame<'_>, &mut Queued<'_>, &mut VecDeque<Packet>) -> bool,
+    ) -> ControlTaken {
+        let spill = &mut self.spill;
+        receive(&mut self.door, max, |frame, queued| f(frame, queued, spill))
     }
 
     /// Frames that were lost because the ring was full, since this was asked last.
     pub(crate) fn take_losses(&mut self) -> u64 {
-        self.losses.take(&self.fd)
+        self.losses.take(&self.door.fd)
     }
 }
 
@@ -89,36 +98,43 @@ trait Waiting {
     fn has_more_than(&self, count: usize) -> bool;
 
     /// Hands the next one to `f`; false if there is none.
-    fn next(&mut self, f: impl FnMut(Frame<'_>)) -> bool;
+    fn next(&mut self, f: impl FnMut(Frame<'_>, &mut Queued<'_>) -> bool) -> bool;
 }
 
-impl Waiting for Ring {
+impl Waiting for Door {
     #[inline]
     fn has_more_than(&self, count: usize) -> bool {
-        Ring::has_more_than(self, count)
+        self.ring.has_more_than(count)
     }
 
     #[inline]
-    fn next(&mut self, f: impl FnMut(Frame<'_>)) -> bool {
+    fn next(&mut self, f: impl FnMut(Frame<'_>, &mut Queued<'_>) -> bool) -> bool {
         self.receive(1, f) > 0
     }
 }
 
+/// Hands frames to `f`, until it says that it wants no more.
 #[inline]
-fn receive(ring: &mut impl Waiting, max: usize, mut f: impl FnMut(Frame<'_>)) -> ControlTaken {
+fn receive(
+    ring: &mut impl Waiting,
+    max: usize,
+    mut f: impl FnMut(Frame<'_>, &mut Queued<'_>) -> bool,
+) -> ControlTaken {
     let mut count = ControlTaken::default();
     while count.taken < max && count.refused < REFUSED_MAX && ring.has_more_than(0) {
         let (crowded, full) = (ring.has_more_than(CROWD), ring.has_more_than(2 * CROWD));
-        let found = ring.next(|frame| {
+        let mut goes_on = true;
+        let found = ring.next(|frame, queued| {
             let is_for_all = frame.data.first().is_some_and(|first| first & 1 == 1);
             if crowded && (full || is_for_all) && control::is_about_neighbours(frame.data) {
                 count.refused += 1;
             } else {
                 count.taken += 1;
-                f(frame);
+                goes_on = f(frame, queued);
             }
+            true
         });
-        if !found {
+        if !found || !goes_on {
             break;
         }
     }
@@ -137,8 +153,8 @@ mod tests {
             self.0.len() > count
         }
 
-        fn next(&mut self, mut f: impl FnMut(Frame<'_>)) -> bool {
-            self.0.pop_front().map(|frame| f(Frame::plain(&frame))).is_some()
+        fn next(&mut self, mut f: impl FnMut(Frame<'_>, &mut Queued<'_>) -> bool) -> bool {
+            self.0.pop_front().map(|frame| f(Frame::plain(&frame), &mut Queued::none())).is_some()
         }
     }
 
@@ -156,10 +172,13 @@ mod tests {
         let mut queue = Queue((0..100).map(|i| frame(if i % 3 == 0 { LLDP } else { ARP }, i)).collect());
         let mut seen = Vec::new();
         for turn in 0..7 {
-            let count = receive(&mut queue, 16, |frame| seen.push(frame.data[14]));
+            let count = receive(&mut queue, 16, |frame, _| {
+                seen.push(frame.data[14]);
+                true
+            });
             assert_eq!(count, ControlTaken { taken: if turn < 6 { 16 } else { 4 }, refused: 0 });
         }
-        assert_eq!(receive(&mut queue, 16, |_| {}), ControlTaken::default());
+        assert_eq!(receive(&mut queue, 16, |_, _| true), ControlTaken::default());
         assert_eq!(seen, (0..100).collect::<Vec<u8>>());
     }
 
@@ -172,12 +191,15 @@ mod tests {
         for _ in 0..1000 {
             (0..100).for_each(|_| queue.0.push_back(frame(ARP, 0)));
             queue.0.push_back(answer());
-            receive(&mut queue, 16, |frame| answers += usize::from(frame.data[14]));
+            receive(&mut queue, 16, |frame, _| {
+                answers += usize::from(frame.data[14]);
+                true
+            });
         }
         assert!(answers > 990, "{answers}");
         for _ in 0..100 {
             (0..100).for_each(|_| queue.0.push_back(answer()));
-            receive(&mut queue, 16, |_| {});
+            receive(&mut queue, 16, |_, _| true);
         }
         assert!(queue.0.len() <= 2 * CROWD + 101, "{}", queue.0.len());
     }
@@ -191,8 +213,9 @@ mod tests {
             if turn % 10 == 0 {
                 queue.0.push_back(frame(LLDP, 0));
             }
-            let count = receive(&mut queue, 16, |frame| {
+            let count = receive(&mut queue, 16, |frame, _| {
                 *(if frame.data[12..14] == LLDP { &mut hellos } else { &mut requests }) += 1;
+                true
             });
             refused += count.refused;
             assert!(count.taken <= 16 && queue.0.len() <= CROWD + 101, "{count:?}, {}", queue.0.len());

@@ -5,8 +5,9 @@
 use crate::rule::{IPV4, IPV6, NEAR, Rule};
 use crate::sys;
 use libc::{
-    BPF_ABS, BPF_ADD, BPF_ALU, BPF_AND, BPF_B, BPF_H, BPF_IND, BPF_JA, BPF_JEQ, BPF_JGE, BPF_JMP, BPF_JSET,
-    BPF_K, BPF_LD, BPF_LDX, BPF_LEN, BPF_MISC, BPF_MSH, BPF_RET, BPF_TAX, BPF_TXA, BPF_W, BPF_X, sock_filter,
+    BPF_ABS, BPF_ADD, BPF_ALU, BPF_AND, BPF_B, BPF_H, BPF_IND, BPF_JA, BPF_JEQ, BPF_JGE, BPF_JGT, BPF_JMP,
+    BPF_JSET, BPF_K, BPF_LD, BPF_LDX, BPF_LEN, BPF_MISC, BPF_MSH, BPF_RET, BPF_TAX, BPF_TXA, BPF_W, BPF_X,
+    sock_filter,
 };
 use std::io;
 use std::os::fd::OwnedFd;
@@ -41,18 +42,22 @@ pub(super) fn close(fd: &OwnedFd) -> io::Result<()> {
     attach(fd, &mut [instruction(BPF_RET | BPF_K, 0, 0, NONE)])
 }
 
-/// Lets into a socket what is wanted of what arrives at a queue, or at any.
-pub(super) fn open(fd: &OwnedFd, queue: Option<u16>, wanted: Option<Wanted<'_>>) -> io::Result<()> {
-    match (queue, wanted) {
-        (None, None) => sys::set_option(fd, libc::SOL_SOCKET, libc::SO_DETACH_FILTER, &0i32),
-        (queue, wanted) => attach(fd, &mut program(queue, wanted)),
+/// Where frames come from, which a socket gets: from a queue, or from any; and how long those may be that are not to be cut.
+pub(super) type Limits = (Option<u16>, Option<usize>);
+
+/// Lets into a socket what is wanted within the limits.
+pub(super) fn open(fd: &OwnedFd, limits: Limits, wanted: Option<Wanted<'_>>) -> io::Result<()> {
+    match (limits, wanted) {
+        ((None, None), None) => sys::set_option(fd, libc::SOL_SOCKET, libc::SO_DETACH_FILTER, &0i32),
+        (limits, wanted) => attach(fd, &mut program(limits, wanted)),
     }
 }
 
 /// The program for that.
-fn program(queue: Option<u16>, wanted: Option<Wanted<'_>>) -> Vec<sock_filter> {
+fn program((queue, longest): Limits, wanted: Option<Wanted<'_>>) -> Vec<sock_filter> {
     let mut code = Code(Vec::new());
     queue.into_iter().for_each(|queue| code.only_queue(queue));
+    longest.into_iter().for_each(|longest| code.no_long_sctp(longest));
     let otherwise = match wanted {
         None => ALL,
         Some(Wanted::Others(rules)) => {
@@ -105,6 +110,21 @@ impl Code {
         self.0.push(instruction(BPF_JMP | BPF_JEQ | BPF_K, 2, 0, u32::from(queue) + 1));
         self.0.push(instruction(BPF_JMP | BPF_JEQ | BPF_K, 1, 0, not_said));
         self.put(BPF_RET | BPF_K, NONE);
+    }
+
+    /// Refuses long segments of SCTP: Linux has no note for them, and its ring would be stuck.
+    fn no_long_sctp(&mut self, longest: usize) {
+        for (ether_type, protocol) in [(IPV4, 23), (IPV6, 20)] {
+            let begin = self.0.len();
+            self.put(BPF_LD | BPF_W | BPF_LEN, 0);
+            self.must(BPF_JGT, longest.max(54) as u32);
+            self.put(BPF_LD | BPF_H | BPF_ABS, 12);
+            self.must(BPF_JEQ, u32::from(ether_type));
+            self.put(BPF_LD | BPF_B | BPF_ABS, protocol);
+            self.must(BPF_JEQ, libc::IPPROTO_SCTP as u32);
+            self.put(BPF_RET | BPF_K, NONE);
+            self.end(begin);
+        }
     }
 
     /// Returns a value for frames that a rule is about, and goes on for others. Frames of other EtherTypes see one comparison for each

@@ -6,6 +6,7 @@
 
 use super::kept::Keeping;
 use crate::frame::Frame;
+use crate::segments::Note;
 use crate::sys::{self, Mapping};
 use packet::Kind;
 use std::io;
@@ -19,6 +20,8 @@ pub(super) const FRAMES: usize = 8192;
 pub(super) const FRAMES_OF_MANY: usize = 2048;
 /// Bytes of the pieces that a ring is made of, at least; the kernel wants each in one piece.
 const BLOCK: usize = 1 << 16;
+/// The same of a ring of blocks that has long frames.
+const BLOCK_OF_LONG: usize = 1 << 17;
 /// Pieces of a ring of blocks.
 const BLOCKS: usize = 64;
 /// Bytes of a ring, at most, that another program is believed to have made.
@@ -42,6 +45,19 @@ fn addressee(kind: u8) -> Kind {
     }
 }
 
+/// The note in front of a frame, so many bytes behind its header, if there is one.
+///
+/// # Safety
+/// All bytes between must be readable.
+#[inline]
+unsafe fn note(is_noted: bool, header: *const u8, start: usize) -> Note {
+    match start.checked_sub(Note::LEN) {
+        // SAFETY: in front of the frame and not in front of the header.
+        Some(at) if is_noted => Note::of(&unsafe { header.add(at).cast::<[u8; Note::LEN]>().read() }),
+        _ => Note::default(),
+    }
+}
+
 /// One slot for each frame.
 pub(super) struct Slots {
     ring: Mapping,
@@ -50,6 +66,8 @@ pub(super) struct Slots {
     block: usize,
     slots: usize,
     next: usize,
+    /// Whether there is a note in front of each frame.
+    is_noted: bool,
 }
 
 /// Frames close together in blocks.
@@ -61,6 +79,7 @@ pub(super) struct Blocks {
     /// Frames left in it, and where the next one is; none while it is the kernel's.
     left: usize,
     at: usize,
+    is_noted: bool,
 }
 
 /// A ring.
@@ -71,8 +90,15 @@ pub(super) enum Ring {
 
 impl Ring {
     /// Makes a socket's ring for about `frames` frames of up to `snaplen` bytes. Frames wait for company for
-    /// `wait_ms` at most; if that is 0, not at all, and if it is not, the ring has its usual size.
-    pub(super) fn new(fd: &OwnedFd, frames: usize, snaplen: usize, wait_ms: u32) -> io::Result<Ring> {
+    /// `wait_ms` at most; if that is 0, not at all, and if it is not, the ring has its usual size. If the socket puts notes in front of
+    /// frames, they may be long: those that no slot can hold wait in the socket's queue, while blocks have room for them.
+    pub(super) fn new(
+        fd: &OwnedFd,
+        frames: usize,
+        snaplen: usize,
+        wait_ms: u32,
+        is_noted: bool,
+    ) -> io::Result<Ring> {
         let version = match wait_ms {
             0 => libc::tpacket_versions::TPACKET_V2,
             _ => libc::tpacket_versions::TPACKET_V3,
@@ -82,6 +108,7 @@ impl Ring {
         // A block begins with a header of its own.
         let block = BLOCK.max((slot + SLOT_HEADER).next_power_of_two());
         if wait_ms > 0 {
+            let block = if is_noted { block.max(BLOCK_OF_LONG) } else { block };
             let request = libc::tpacket_req3 {
                 tp_block_size: block as u32,
                 tp_block_nr: BLOCKS as u32,
@@ -93,7 +120,7 @@ impl Ring {
             };
             sys::set_option(fd, libc::SOL_PACKET, libc::PACKET_RX_RING, &request)?;
             let ring = Mapping::new(Some(fd), BLOCKS * block, 0)?;
-            return Ok(Ring::Blocks(Blocks { ring, block, current: 0, left: 0, at: 0 }));
+            return Ok(Ring::Blocks(Blocks { ring, block, current: 0, left: 0, at: 0, is_noted }));
         }
         let slots_per_block = block / slot;
         let blocks = (frames / slots_per_block).max(1);
@@ -106,7 +133,7 @@ impl Ring {
         };
         sys::set_option(fd, libc::SOL_PACKET, libc::PACKET_RX_RING, &request)?;
         let ring = Mapping::new(Some(fd), blocks * block, 0)?;
-        Ok(Ring::Slots(Slots { ring, slot, slots_per_block, block, slots, next: 0 }))
+        Ok(Ring::Slots(Slots { ring, slot, slots_per_block, block, slots, next: 0, is_noted }))
     }
 
     /// Writes what another program needs to go on with the ring.
@@ -132,7 +159,7 @@ impl Ring {
     ///
     /// # Errors
     /// That the ring is none such, or cannot be mapped.
-    pub(super) fn go_on(fd: &OwnedFd, from: &mut Keeping) -> io::Result<Ring> {
+    pub(super) fn go_on(fd: &OwnedFd, from: &mut Keeping, is_noted: bool) -> io::Result<Ring> {
         let bad = || io::Error::new(io::ErrorKind::InvalidData, "no such ring");
         let mapped = |blocks: usize, block: usize| {
             let len = blocks.checked_mul(block).filter(|&len| len <= RING_MAX).ok_or_else(bad)?;
@@ -151,14 +178,15 @@ impl Ring {
                     return Err(bad());
                 }
                 let ring = mapped(slots / slots_per_block, block)?;
-                Ok(Ring::Slots(Slots { ring, slot, slots_per_block, block, slots, next }))
+                Ok(Ring::Slots(Slots { ring, slot, slots_per_block, block, slots, next, is_noted }))
             }
             1 => {
                 let (block, current, left, at) = (from.size()?, from.size()?, from.size()?, from.size()?);
                 if !aligned(block) || current >= BLOCKS {
                     return Err(bad());
                 }
-                Ok(Ring::Blocks(Blocks { ring: mapped(BLOCKS, block)?, block, current, left, at }))
+                let ring = mapped(BLOCKS, block)?;
+                Ok(Ring::Blocks(Blocks { ring, block, current, left, at, is_noted }))
             }
             _ => Err(bad()),
         }
@@ -182,9 +210,9 @@ impl Ring {
         }
     }
 
-    /// Hands up to `max` frames to `f`; returns how many there were.
+    /// Hands up to `max` frames to `f`, until it says that it wants no more; returns how many there were.
     #[inline]
-    pub(super) fn receive(&mut self, max: usize, f: impl FnMut(Frame<'_>)) -> usize {
+    pub(super) fn receive(&mut self, max: usize, f: impl FnMut(Frame<'_>) -> bool) -> usize {
         match self {
             Ring::Slots(slots) => slots.receive(max, f),
             Ring::Blocks(blocks) => blocks.receive(max, f),
@@ -213,7 +241,7 @@ impl Slots {
     }
 
     #[inline]
-    fn receive(&mut self, max: usize, mut f: impl FnMut(Frame<'_>)) -> usize {
+    fn receive(&mut self, max: usize, mut f: impl FnMut(Frame<'_>) -> bool) -> usize {
         for done in 0..max {
             let header = self.header(0);
             // SAFETY: the header lies within the mapping; its first word is shared with the kernel as an atomic.
@@ -232,7 +260,9 @@ impl Slots {
             let len = (described.tp_snaplen as usize).min(self.slot - start);
             // SAFETY: cut to the slot just above, whatever the kernel said.
             let data = unsafe { std::slice::from_raw_parts(header.cast::<u8>().add(start), len) };
-            f(Frame {
+            // SAFETY: the slot is ours, from its header to the frame.
+            let note = unsafe { note(self.is_noted, header.cast(), start) };
+            let goes_on = f(Frame {
                 data,
                 len: described.tp_len as usize,
                 time_ns: i64::from(described.tp_sec) * 1_000_000_000 + i64::from(described.tp_nsec),
@@ -240,9 +270,14 @@ impl Slots {
                 vlan: (flags & libc::TP_STATUS_VLAN_VALID != 0)
                     .then_some((described.tp_vlan_tpid, described.tp_vlan_tci)),
                 unfinished: flags & libc::TP_STATUS_CSUMNOTREADY != 0,
+                note,
+                waits: flags & libc::TP_STATUS_COPY != 0,
             });
             status.store(libc::TP_STATUS_KERNEL, Ordering::Release);
             self.next = if self.next + 1 == self.slots { 0 } else { self.next + 1 };
+            if !goes_on {
+                return done + 1;
+            }
         }
         max
     }
@@ -276,9 +311,9 @@ impl Blocks {
     }
 
     #[inline]
-    fn receive(&mut self, max: usize, mut f: impl FnMut(Frame<'_>)) -> usize {
-        let mut done = 0;
-        while done < max {
+    fn receive(&mut self, max: usize, mut f: impl FnMut(Frame<'_>) -> bool) -> usize {
+        let (mut done, mut goes_on) = (0, true);
+        while done < max && goes_on {
             if self.left == 0 {
                 if self.status().load(Ordering::Acquire) & libc::TP_STATUS_USER == 0 {
                     return done;
@@ -290,7 +325,7 @@ impl Blocks {
             if self.left > 0 {
                 match self.next() {
                     Some((frame, step)) => {
-                        f(frame);
+                        goes_on = f(frame);
                         (self.left, self.at) = (self.left - 1, self.at + step);
                         done += 1;
                     }
@@ -326,6 +361,8 @@ impl Blocks {
         let len = (described.tp_snaplen as usize).min(room - start);
         // SAFETY: cut to the block just above, whatever the kernel said.
         let data = unsafe { std::slice::from_raw_parts(at.add(start), len) };
+        // SAFETY: within the block, from the frame's header on.
+        let note = unsafe { note(self.is_noted, at, start) };
         let frame = Frame {
             data,
             len: described.tp_len as usize,
@@ -334,6 +371,8 @@ impl Blocks {
             vlan: (described.tp_status & libc::TP_STATUS_VLAN_VALID != 0)
                 .then_some((described.hv1.tp_vlan_tpid, described.hv1.tp_vlan_tci as u16)),
             unfinished: described.tp_status & libc::TP_STATUS_CSUMNOTREADY != 0,
+            note,
+            waits: false,
         };
         Some((frame, described.tp_next_offset as usize))
     }

@@ -169,6 +169,7 @@ fn control_socket(interface: &str, index: i32, left: &[Rule]) -> Result<ControlR
         wait_ms: 0,
         queue: None,
         control: true,
+        segments: true,
     };
     ControlRx::open(interface, index, snaplen, &options, left)
 }
@@ -585,7 +586,7 @@ impl XdpTx {
                 }
             }
         });
-        Sent { count, error: self.flush(count).err().or(error) }
+        Sent { count, merged: 0, error: self.flush(count).err().or(error) }
     }
 
     /// Takes back buffers whose frames were sent.

@@ -2,7 +2,7 @@
 //!
 //! ```click
 //! FromDevice(DEVNAME [, PROMISC, SNAPLEN, SNIFFER, FORCE_IP, METHOD, BPF_FILTER, PROTOCOL, OUTBOUND, HEADROOM,
-//!            ENCAP, BURST, TIMESTAMP, QUEUE, HOST, BUSY_POLL, WAIT, CONTROL])
+//!            ENCAP, BURST, TIMESTAMP, QUEUE, HOST, BUSY_POLL, WAIT, CONTROL, GSO])
 //! ```
 //!
 //! Emits the frames that arrive at interface DEVNAME, with their time of arrival, the link-layer header position, and
@@ -45,9 +45,16 @@
 //! Frames that the kernel drops because the worker does not fetch them in time are counted within a second, in
 //! `kernel_drops` and among the drops of the element.
 //!
+//! Hosts on virtual links (veth, TAP, virtio) leave segmentation to hardware, and hand over TCP segments and UDP datagrams of up to
+//! 64 KiB. With METHOD LINUX and without SNAPLEN such a frame is cut into the packets that the sender would have sent without
+//! hardware (RFC 9293): elements see packets that fit the MTU, with whole checksums. The kernel says how long they are to be (a virtio
+//! header, PACKET_VNET_HDR). Those that cannot be cut are dropped with a reason: tunnels around long segments, and IPv6 jumbograms. Of SCTP, for
+//! which there is no such header, the kernel keeps what is longer than the MTU. ToDevice merges packets again.
+//!
+//! With SNAPLEN longer frames are truncated as in Click; METHOD XDP gets them truncated, or not at all: `ethtool -K INTERFACE tso off gso off`
+//! at the sender avoids that.
+//!
 //! PollDevice is another name for it.
-//! Frames longer than SNAPLEN, which virtual links deliver when segmentation is left to hardware, are truncated as in
-//! Click; `ethtool -K INTERFACE tso off gso off` at the sender avoids that.
 //!
 //! Ports: no inputs, 1 or 2 outputs. Processing: push. Workers: an instance on each.
 //!
@@ -74,13 +81,16 @@
 //! - `WAIT` (time, default 0): how long a packet may wait for others, to make batches larger and let the worker sleep
 //!   longer. With METHOD LINUX, whole milliseconds make the kernel wait (TPACKET_V3).
 //! - `CONTROL` (boolean, default true): whether control frames go first.
+//! - `GSO` (boolean, default true): whether long segments come whole from the kernel and are cut here.
 //! - `BUSY_POLL` (integer, default 0): with METHOD XDP, microseconds for which the kernel polls for frames itself.
 //!
 //! # Handlers
 //! - `count` (read): packets received. `reset_counts` (write, button): sets it to zero.
 //! - `kernel_drops` (read): packets dropped by the kernel because they were not fetched in time.
+//! - `segmented` (read): long segments that were cut into packets.
 //! - `encap` (read): the link type.
-//! - `mode` (read): how frames are received: `packet socket`, or each queue with its kind of program and copying.
+//! - `mode` (read): how frames are received: `packet socket`, `packet socket with long segments`, or each queue with its kind of
+//!   program and copying.
 //!
 //! # Example
 //! ```click
@@ -96,6 +106,7 @@ mod sockets;
 pub(super) use arguments::{Wishes, method};
 
 use super::hardware::{self, Hardware, Side};
+use super::host_port::UNCUT;
 use super::shares::Shares;
 use super::{left, link};
 use device::capture::LinkType;
@@ -131,6 +142,7 @@ const CONTROL_BURST: usize = 16;
 /// Why the kernel, or this element, drops frames.
 const NOT_FETCHED: &str = "no room in the receive ring";
 const CONTROL_NOT_FETCHED: &str = "no room in the ring of control frames";
+const NO_ROOM: &str = "no room for a long segment";
 const REFUSED: &str = "more ARP and neighbour discovery than there is time for";
 
 /// Looks at an empty ring before the worker sleeps.
@@ -170,6 +182,8 @@ struct FromDevice {
     count: u64,
     /// Frames that the kernel dropped.
     missed: u64,
+    /// Long frames that became segments.
+    segmented: u64,
     /// What FastClick's device elements have beside.
     hardware: Option<Hardware>,
 }
@@ -180,6 +194,7 @@ struct Handover {
     method: Method,
     count: u64,
     missed: u64,
+    segmented: u64,
     rx: Rx,
     rest: Vec<Rx>,
 }
@@ -215,6 +230,7 @@ pub(super) fn make(config: &mut Config<'_>, wishes: Wishes) -> Result<Box<dyn El
         busy: 0,
         count: 0,
         missed: 0,
+        segmented: 0,
         hardware,
     };
     if let Some(mut state) = config.inherited() {
@@ -278,6 +294,9 @@ impl FromDevice {
         }
         cx.count_drops(REFUSED, taken.refused as u64);
         cx.count_drops("no buffer for a received frame", taken.lost as u64);
+        cx.count_drops(UNCUT, taken.uncut as u64);
+        cx.count_drops(NO_ROOM, taken.roomless as u64);
+        self.segmented += taken.segmented as u64;
         self.emit(cx, batch);
         taken.looked_at + taken.refused
     }
@@ -368,12 +387,18 @@ impl Element for FromDevice {
                 link::is_gone(cx, &self.interface);
                 cx.timers().after(AGAIN, Duration::ZERO);
             }
-            Some(rx) if rx.is_outgrown(&self.interface) => {
-                self.rx = None;
-                if self.open(cx).is_err() {
-                    cx.timers().after(AGAIN, RETRY);
+            Some(rx) if rx.is_stuck() => {
+                cx.error(format_args!(
+                    "{} :: FromDevice({}): the kernel lost its place in the receive ring; long segments are not received any longer",
+                    cx.name(),
+                    self.interface
+                ));
+                if let Method::Packet(options, _) = &mut self.method {
+                    options.segments = false;
                 }
+                self.reopen(cx);
             }
+            Some(rx) if rx.is_outgrown(&self.interface) => self.reopen(cx),
             Some(rx) => {
                 let lacks_buffers = rx.replenish();
                 cx.timers().after(CHECK, if lacks_buffers { HUNGRY } else { 2 * RETRY });
@@ -391,17 +416,19 @@ impl Element for FromDevice {
         let rx = self.rx.take()?;
         let (interface, method, rest) =
             (self.interface.clone(), self.method.clone(), std::mem::take(&mut self.rest));
-        Some(Box::new(Handover { interface, method, count: self.count, missed: self.missed, rx, rest }))
+        let Self { count, missed, segmented, .. } = *self;
+        Some(Box::new(Handover { interface, method, count, missed, segmented, rx, rest }))
     }
 
     fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) {
         let Ok(state) = state.downcast::<Handover>() else { return };
-        let Handover { interface, method, count, missed, rx, rest } = *state;
+        let Handover { interface, method, count, missed, segmented, rx, rest } = *state;
         if interface != self.interface {
             return;
         }
         self.count += count;
         self.missed += missed;
+        self.segmented += segmented;
         self.rest.extend(rest);
         if method == self.method {
             lock(&self.shares).hand(rx);
@@ -457,6 +484,7 @@ impl Element for FromDevice {
         })
         .merged(Merge::Sum)
         .measures(&MISSED);
+        h.read("segmented", |e: &mut FromDevice, _| e.segmented).merged(Merge::Sum);
         h.read("encap", |e: &mut FromDevice, _| encap::name(e.linktype));
         h.read("mode", |e: &mut FromDevice, _| e.rx.as_ref().map_or(String::new(), |rx| rx.mode() + "\n"))
             .merged(Merge::Concatenate);

@@ -162,7 +162,8 @@ fn create(config: &mut Config<'_>, port_name: &'static str) -> Result<Box<dyn El
     let queue = u16::try_from(queue).ok();
     let promiscuous = promiscuous || mac.is_some_and(|mac| !hardware.has_mac(mac));
     let snaplen = Some(SNAPLEN);
-    let options = Options { promiscuous, outbound: false, snaplen, wait_ms: 0, queue, control: true };
+    let (wait_ms, control, segments) = (0, true, true);
+    let options = Options { promiscuous, outbound: false, snaplen, wait_ms, queue, control, segments };
     let method = from_device::method(config, method, options, Vec::new(), sniffer, 0)?;
     if paint {
         let place = config.workers().iter().position(|&worker| worker == config.worker()).unwrap_or(0);

@@ -32,6 +32,7 @@
 //! # Handlers
 //! - `dev_name` (read): the interface's name.
 //! - `packets` (read): packets read.
+//! - `segmented` (read): long segments that were cut into packets.
 //! - `selected_calls` (read): how often it checked for packets.
 //! - `signal` (read): whether there is room downstream.
 //!

@@ -2,7 +2,7 @@
 
 use super::link;
 use device::capture::LinkType;
-use device::offload::Note;
+use device::segments::{Cut, Link, Note};
 use device::tap::{self, Carries, Setup};
 use elements_shared::encap;
 use elements_shared::pulling;
@@ -186,9 +186,11 @@ impl Given {
             reader: Reader {
                 headroom: self.headroom.unwrap_or(aligned),
                 room: self.mtu + ethernet::HEADER_LEN + 4,
-                network: if self.kind == Kind::Tap { ethernet::HEADER_LEN } else { 0 },
+                link: if self.kind == Kind::Tap { Link::Ethernet } else { Link::None },
                 long: Vec::new(),
                 read: Vec::new(),
+                segmented: 0,
+                uncut: 0,
             },
             mtu: self.mtu,
             burst: self.burst.min(BATCH_MAX),
@@ -276,12 +278,15 @@ struct Reader {
     headroom: usize,
     /// Bytes of an ordinary packet.
     room: usize,
-    /// The IP header's place in what is read.
-    network: usize,
+    /// What is in front of IP headers.
+    link: Link,
     /// A segment that is too long for a packet.
     long: Vec<u8>,
     /// What was read and has not been emitted.
     read: Vec<Packet>,
+    /// Long segments that became packets, and those that could not.
+    segmented: u64,
+    uncut: u64,
 }
 
 impl Reader {
@@ -308,16 +313,35 @@ impl Reader {
             let own = len.min(self.room);
             self.long[..own].copy_from_slice(&packet.data()[..own]);
             pool.free(packet);
-            // What is no TCP segment was not asked for.
-            note.cut(pool, self.headroom, &self.long[..len], self.network, &mut self.read);
+            self.cut(pool, &note, len)?;
         } else if packet.take(self.room - len) {
             note.finish(packet.data_mut());
             self.read.push(packet);
         }
         Ok(true)
     }
+
+    /// Cuts the long segment that was read, of so many bytes.
+    fn cut(&mut self, pool: &mut Pool, note: &Note, len: usize) -> Result<(), Errno> {
+        let long = &self.long[..len.min(self.long.len())];
+        // What is neither TCP nor UDP was not asked for.
+        let Some(cut) = Cut::of(note, long, len, self.link) else {
+            self.uncut += 1;
+            return Ok(());
+        };
+        for i in 0..cut.count() {
+            let mut packet = pool.alloc(self.headroom, cut.len(i)).ok_or(Errno::NOMEM)?;
+            packet.data_mut()[cut.header()..].copy_from_slice(&long[cut.payload(i)]);
+            cut.finish(long, i, packet.data_mut());
+            self.read.push(packet);
+        }
+        self.segmented += 1;
+        Ok(())
+    }
 }
 
+/// Why long segments are dropped.
+pub(super) const UNCUT: &str = "a long segment that is no TCP or UDP over IP, or has wrong lengths";
 /// Why packets are dropped that are for an interface that was deleted.
 pub(super) const GONE: &str = "the interface is gone";
 
@@ -512,6 +536,7 @@ impl HostPort {
                 }
             }
         }
+        cx.count_drops(UNCUT, std::mem::take(&mut self.reader.uncut));
         let some = !self.reader.read.is_empty();
         self.packets += self.reader.read.len() as u64;
         let mut packets = std::mem::take(&mut self.reader.read);
@@ -663,6 +688,7 @@ impl Element for HostPort {
     fn handlers(&self, h: &mut Handlers) {
         h.read("dev_name", |e: &mut HostPort, _| e.common.name()).measures(&metric::DEVICE);
         h.read("packets", |e: &mut HostPort, _| e.packets).merged(Merge::Sum).measures(&metric::PACKETS);
+        h.read("segmented", |e: &mut HostPort, _| e.reader.segmented).merged(Merge::Sum);
         h.read("selected_calls", |e: &mut HostPort, _| e.looks).merged(Merge::Sum);
         if self.is_host {
             h.read("signal", |_: &mut HostPort, cx| cx.signals().has_room(0));

@@ -1,7 +1,7 @@
 //! Sends packets to a network interface.
 //!
 //! ```click
-//! ToDevice(DEVNAME [, BURST, METHOD, QUEUE, DEBUG])
+//! ToDevice(DEVNAME [, BURST, METHOD, QUEUE, DEBUG, GSO])
 //! ```
 //!
 //! Sends packets, which start with their link-layer header, to interface DEVNAME: a whole batch with one system call
@@ -17,6 +17,11 @@
 //! interface takes. While they wait, other packets are dropped untried. More control frames than that are dropped, with a reason of their
 //! own. What waits in a Queue in front is not looked at.
 //!
+//! With METHOD LINUX, consecutive packets of a batch that are segments of one TCP flow are handed to the kernel as one long segment of up to
+//! 64 KiB: as long ones they reach hosts on virtual links (veth, TAP, virtio), and hardware that cuts them; where neither is, the kernel cuts them.
+//! What comes out is what went in, byte for byte: only packets are merged whose headers differ in nothing but what cutting restores, whose
+//! checksums are right, and that fit the MTU.
+//!
 //! Ports: 1 input, up to 2 outputs. Processing: agnostic input, push outputs. Workers: replicated, a socket for each.
 //!
 //! # Arguments
@@ -28,9 +33,11 @@
 //! - `QUEUE` (integer): with METHOD XDP, the queue to use; by default each worker has a queue of its own. With METHOD
 //!   LINUX the kernel chooses, by the sending processor (XPS) or by the packet's flow, and QUEUE is an error.
 //! - `DEBUG` (boolean, default false): whether to report each error, not only the first of a series.
+//! - `GSO` (boolean, default true): whether segments are merged.
 //!
 //! # Handlers
 //! - `count` (read): packets sent. `reset_counts` (write, button): sets it to zero.
+//! - `merged` (read): packets that were sent as parts of long segments.
 //! - `pulls` (read): how often packets were pulled.
 //! - `signal` (read): whether packets may be available upstream.
 //! - `debug` (read, write): the argument.
@@ -76,7 +83,7 @@ const CONTROL_FULL: &str = "the interface's queue is full, and 64 control frames
 /// How long to leave a full interface alone.
 const BACKOFF: Duration = Duration::from_micros(100);
 /// Timers: to ask for packets again, or to send control frames that wait; to remind the kernel of packets; to look whether an XDP socket's
-/// interface is still there, since the socket has buffers of which others may be in want.
+/// interface is still there, since the socket has buffers of which others may be in want, and for the MTU, which bounds what is merged.
 const RESUME: u32 = 0;
 const GO_ON: u32 = 1;
 const CHECK: u32 = 2;
@@ -101,14 +108,18 @@ struct ToDevice {
     failing: bool,
     retry_ns: i64,
     count: u64,
+    /// Packets that were sent as parts of long segments.
+    merged: u64,
     pulls: u64,
+    /// Whether segments are merged.
+    gso: bool,
     /// What FastClick's device elements have beside.
     hardware: Option<Hardware>,
 }
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     let (mut interface, mut burst, mut method) = (String::new(), config.vector(), "LINUX".to_owned());
-    let (mut debug, mut queue) = (false, None::<u32>);
+    let (mut debug, mut queue, mut gso) = (false, None::<u32>, true);
     config
         .args()
         .required("DEVNAME", &mut interface)
@@ -116,6 +127,7 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         .keyword("METHOD", &mut method)
         .keyword("QUEUE", &mut queue)
         .keyword("DEBUG", &mut debug)
+        .keyword("GSO", &mut gso)
         .finish()?;
     if interface.is_empty() {
         return Err("interface not set".into());
@@ -124,7 +136,7 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         return Err("bad BURST".into());
     }
     let method = super::method::method(config, method);
-    make(config, interface, &method, Wishes { queue, burst, debug, hardware: None })
+    make(config, interface, &method, Wishes { queue, burst, debug, gso, hardware: None })
 }
 
 /// What is wanted of an interface.
@@ -132,6 +144,7 @@ pub(super) struct Wishes {
     pub(super) queue: Option<u32>,
     pub(super) burst: usize,
     pub(super) debug: bool,
+    pub(super) gso: bool,
     pub(super) hardware: Option<Hardware>,
 }
 
@@ -142,7 +155,7 @@ pub(super) fn make(
     method: &str,
     wishes: Wishes,
 ) -> Result<Box<dyn Element>, ConfigError> {
-    let Wishes { queue, burst, debug, hardware } = wishes;
+    let Wishes { queue, burst, debug, gso, hardware } = wishes;
     let place = config.workers().iter().position(|&worker| worker == config.worker()).unwrap_or(0) as u32;
     let queue = match method {
         "LINUX" | "PCAP" if queue.is_some() => {
@@ -166,7 +179,9 @@ pub(super) fn make(
         failing: false,
         retry_ns: 0,
         count: 0,
+        merged: 0,
         pulls: 0,
+        gso,
         hardware,
     };
     if let Some(mut state) = config.inherited() {
@@ -217,6 +232,7 @@ impl ToDevice {
             };
             let sent = tx.send(cx.pool(), &mut batch, done.as_mut());
             self.count += sent.count as u64;
+            self.merged += sent.merged as u64;
             let Some(error) = sent.error else {
                 self.failing = false;
                 continue;
@@ -306,7 +322,7 @@ impl ToDevice {
     fn reopen(&mut self, cx: &mut Cx<'_>) {
         if cx.now_ns() >= self.retry_ns {
             self.retry_ns = cx.now_ns() + RETRY_NS;
-            self.tx = Tx::open(&self.interface, self.queue).ok();
+            self.tx = Tx::open(&self.interface, self.queue, self.gso).ok();
         }
     }
 
@@ -317,7 +333,7 @@ impl ToDevice {
                 cx.tasks().stop_waiting();
                 (self.tx, self.retry_ns) = (None, 0);
             }
-            Some(tx) => tx.replenish(),
+            Some(tx) => tx.replenish(&self.interface),
             None => {}
         }
         cx.timers().after(CHECK, 2 * RETRY);
@@ -352,14 +368,14 @@ impl Element for ToDevice {
             pulling::begin(cx, self.pulls_input);
             return Ok(());
         }
-        let opened = self.tx.take().map_or_else(|| Tx::open(&self.interface, self.queue), Ok);
+        let opened = self.tx.take().map_or_else(|| Tx::open(&self.interface, self.queue, self.gso), Ok);
         match opened {
             Ok(tx) => self.tx = Some(tx),
             // The configuration that this one replaces will let go.
             Err(trouble) if trouble.is_held_here() => {}
             Err(trouble) => return Err(trouble.to_string().into()),
         }
-        if self.queue.is_some() {
+        if self.queue.is_some() || self.tx.as_ref().is_some_and(Tx::merges) {
             cx.timers().after(CHECK, RETRY);
         }
         pulling::begin(cx, self.pulls_input);
@@ -426,13 +442,14 @@ impl Element for ToDevice {
     }
 
     fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {
-        Some(Box::new((self.held.take(), self.count)))
+        Some(Box::new((self.held.take(), self.count, self.merged)))
     }
 
     fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) {
-        if let Ok(state) = state.downcast::<(Option<Batch>, u64)>() {
-            let (held, count) = *state;
+        if let Ok(state) = state.downcast::<(Option<Batch>, u64, u64)>() {
+            let (held, count, merged) = *state;
             self.count += count;
+            self.merged += merged;
             match held {
                 Some(held) if self.pulls_input && self.held.is_none() => self.held = Some(held),
                 Some(held) if self.pulls_input => cx.drop_batch(held, FULL),
@@ -462,6 +479,7 @@ impl Element for ToDevice {
     fn handlers(&self, h: &mut Handlers) {
         h.metric(&metric::DEVICE, |e: &mut ToDevice, _| e.interface.clone());
         h.count("reset_counts", |e: &mut ToDevice| &mut e.count).measures(&metric::SENT);
+        h.read("merged", |e: &mut ToDevice, _| e.merged).merged(Merge::Sum);
         h.read("pulls", |e: &mut ToDevice, _| e.pulls).merged(Merge::Sum);
         h.read("signal", |e: &mut ToDevice, cx| e.pulls_input && cx.signals().may_have(0));
         h.read("debug", |e: &mut ToDevice, _| e.debug);

@@ -107,6 +107,6 @@ fn create(config: &mut Config<'_>, port_name: &'static str) -> Result<Box<dyn El
         config,
         interface,
         &method,
-        Wishes { queue, burst, debug: false, hardware: Some(hardware) },
+        Wishes { queue, burst, debug: false, gso: true, hardware: Some(hardware) },
     )
 }

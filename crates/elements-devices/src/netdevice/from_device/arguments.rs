@@ -67,6 +67,7 @@ struct Arguments {
     busy_poll: u32,
     wait: Duration,
     control: bool,
+    gso: bool,
 }
 
 impl Arguments {
@@ -93,6 +94,7 @@ impl Arguments {
             .keyword("BUSY_POLL", &mut given.busy_poll)
             .keyword("WAIT", &mut given.wait)
             .keyword("CONTROL", &mut given.control)
+            .keyword("GSO", &mut given.gso)
             .finish()?;
         given.method = given.capture.take().or(given.method);
         Ok(given)
@@ -119,6 +121,7 @@ impl Arguments {
             busy_poll: 0,
             wait: Duration::ZERO,
             control: true,
+            gso: true,
         }
     }
 
@@ -154,7 +157,8 @@ pub(super) fn wishes(config: &mut Config<'_>) -> Result<Wishes, ConfigError> {
     // The kernel holds packets back by the millisecond; for a shorter time they wait here.
     let wait_ms = u32::try_from(wait.as_millis()).map_err(|_| "WAIT out of range")?;
     let (promiscuous, snaplen) = (given.promiscuous, given.snaplen);
-    let options = Options { promiscuous, outbound, snaplen, wait_ms, queue, control: given.control };
+    let (control, segments) = (given.control, given.gso);
+    let options = Options { promiscuous, outbound, snaplen, wait_ms, queue, control, segments };
     let name = given.method.unwrap_or_else(|| "LINUX".to_owned());
     let method = method(config, name, options, given.host.0, given.sniffer, given.busy_poll)?;
     let waits_here = matches!(method, Method::Xdp(_)) || wait < Duration::from_millis(1);

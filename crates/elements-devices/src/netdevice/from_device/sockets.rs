@@ -4,6 +4,7 @@ use super::{AGAIN, CHECK, FromDevice, RETRY};
 use crate::netdevice::link;
 use crate::netdevice::shares::Shares;
 use device::Trouble;
+use device::capture::LinkType;
 use device::port::{Method, Rx};
 use device::xdp;
 use router::Cx;
@@ -108,6 +109,7 @@ impl FromDevice {
                 if let (Method::Xdp(_), mode) = (&self.method, rx.mode()) {
                     cx.log(format_args!("{} :: FromDevice({}): {mode}", cx.name(), self.interface));
                 }
+                self.look_for_segments(cx, &rx);
                 cx.timers().after(CHECK, RETRY);
                 (self.rx, self.waits) = (Some(rx), Waits::No);
                 cx.tasks().schedule();
@@ -126,6 +128,30 @@ impl FromDevice {
             Err(trouble) => return Err(trouble),
         }
         Ok(())
+    }
+
+    /// Opens the interface anew, for what it has become.
+    pub(super) fn reopen(&mut self, cx: &mut Cx<'_>) {
+        self.rx = None;
+        if self.open(cx).is_err() {
+            cx.timers().after(AGAIN, RETRY);
+        }
+    }
+
+    /// Says if long segments do not come though they are wanted, and could: of other links, and with SNAPLEN, they do not.
+    fn look_for_segments(&self, cx: &Cx<'_>, rx: &Rx) {
+        if let Method::Packet(options, _) = &self.method
+            && options.segments
+            && options.snaplen.is_none()
+            && self.linktype == LinkType::Ethernet
+            && !rx.has_segments()
+        {
+            cx.log(format_args!(
+                "{} :: FromDevice({}): the kernel does not hand over long segments (PACKET_VNET_HDR)",
+                cx.name(),
+                self.interface
+            ));
+        }
     }
 
     /// Gives the kernel the buffers that it lacks, which an interface that was let go of may have still. Not for a worker: it waits.

@@ -1,0 +1,169 @@
+//! Frames are sent by the batch, with one system call. Consecutive segments of a TCP flow go as one long frame, which the kernel cuts where
+//! it has to.
+
+use super::{bind, bound_to};
+use crate::frame::Sent;
+use crate::segments::{HEADERS_MOST, Link, Note, Train};
+use crate::sys;
+use crate::trouble::Trouble;
+use std::io;
+use std::os::fd::{AsRawFd, OwnedFd};
+
+/// Frames that are sent with one system call.
+const SEND_MAX: usize = 64;
+/// Long frames among them, at most.
+const LONG_MAX: usize = SEND_MAX / 2;
+/// Memory that frames may take up that the interface has not sent yet, at least: long ones fill the usual 208 KiB by threes.
+const QUEUE_BYTES: libc::c_int = 2 << 20;
+/// The note of a frame that is as it should be.
+const PLAIN: [u8; Note::LEN] = [0; Note::LEN];
+
+/// What is in front of a long frame's payload.
+type Head = [u8; Note::LEN + HEADERS_MOST];
+
+/// Sends frames to an interface.
+pub struct PacketTx {
+    pub(super) fd: OwnedFd,
+    pub(super) index: i32,
+    /// Whether there is a note in front of each frame.
+    pub(super) is_noted: bool,
+    /// Whether the kernel has refused a long frame: it gets none any more.
+    pub(super) is_refused: bool,
+    pub(super) mtu: usize,
+    heads: Box<[Head; LONG_MAX]>,
+}
+
+impl PacketTx {
+    /// Opens an interface. If it `merges`, long frames are made where that is possible.
+    ///
+    /// # Errors
+    /// What the kernel refuses, and why perhaps.
+    pub fn open(interface: &str, merges: bool) -> Result<PacketTx, Trouble> {
+        let at = |doing| Trouble::at(interface, doing);
+        let fd = sys::socket(libc::AF_PACKET, libc::SOCK_RAW, 0).map_err(at("opening a packet socket"))?;
+        let index = sys::index_of(interface).map_err(at("looking it up"))?;
+        // Protocol 0: nothing is received.
+        bind(&fd, index, 0).map_err(at("binding a packet socket"))?;
+        let is_noted = merges
+            && super::has_ethernet_headers(interface)
+            && sys::set_option(&fd, libc::SOL_PACKET, libc::PACKET_VNET_HDR, &1i32).is_ok();
+        if is_noted {
+            let room = |name| sys::set_option(&fd, libc::SOL_SOCKET, name, &QUEUE_BYTES);
+            let _ = room(libc::SO_SNDBUFFORCE).or_else(|_| room(libc::SO_SNDBUF));
+        }
+        let mtu = sys::mtu(interface).unwrap_or(0);
+        Ok(PacketTx { mtu, ..PacketTx::of(fd, index, is_noted) })
+    }
+
+    /// That of a socket which is open.
+    pub(super) fn of(fd: OwnedFd, index: i32, is_noted: bool) -> PacketTx {
+        let heads = Box::new([[0; Note::LEN + HEADERS_MOST]; LONG_MAX]);
+        PacketTx { fd, index, is_noted, is_refused: false, mtu: 0, heads }
+    }
+
+    /// Whether the interface of this name is another one now, or none: the socket has to be opened again.
+    pub fn is_stale(&self, interface: &str) -> bool {
+        // One that left and came back under its number, from another namespace for instance, has lost the socket all the same.
+        sys::index_of(interface).ok() != Some(self.index) || bound_to(&self.fd) != Some(self.index)
+    }
+
+    /// Whether segments are merged.
+    pub fn merges(&self) -> bool {
+        self.is_noted && !self.is_refused
+    }
+
+    /// Asks for the interface's MTU again: longer frames are not merged. For a timer.
+    pub fn look(&mut self, interface: &str) {
+        if self.is_noted {
+            self.mtu = sys::mtu(interface).unwrap_or(self.mtu);
+        }
+    }
+
+    /// Sends frames, up to 64 of them.
+    pub fn send<'a>(&mut self, frames: impl Iterator<Item = &'a [u8]>) -> Sent {
+        let mut list: [&[u8]; SEND_MAX] = [&[]; SEND_MAX];
+        let count = list.iter_mut().zip(frames).map(|(place, frame)| *place = frame).count();
+        let frames = &list[..count];
+        // SAFETY: structures of integers and pointers, where zero means none.
+        let mut vectors: [libc::iovec; 2 * SEND_MAX] = unsafe { std::mem::zeroed() };
+        // SAFETY: as above.
+        let mut messages: [libc::mmsghdr; SEND_MAX] = unsafe { std::mem::zeroed() };
+        // How many frames are in each message.
+        let mut sizes = [0u8; SEND_MAX];
+        let (mut done, mut used, mut count, mut long) = (0, 0, 0, 0);
+        while done < frames.len() {
+            let start = used;
+            let mut add = |bytes: &[u8]| {
+                vectors[used] =
+                    libc::iovec { iov_base: bytes.as_ptr().cast_mut().cast(), iov_len: bytes.len() };
+                used += 1;
+            };
+            let train =
+                if self.is_noted && !self.is_refused { train(&frames[done..], self.mtu) } else { None };
+            let taken = match train {
+                Some(train) => {
+                    let (head, header) = (&mut self.heads[long], train.header());
+                    let note = train.finish(&mut head[Note::LEN..]);
+                    head[..Note::LEN].copy_from_slice(&note.bytes());
+                    add(&head[..Note::LEN + header]);
+                    frames[done..done + train.frames()].iter().for_each(|frame| add(&frame[header..]));
+                    long += 1;
+                    train.frames()
+                }
+                None => {
+                    if self.is_noted {
+                        add(&PLAIN);
+                    }
+                    add(frames[done]);
+                    1
+                }
+            };
+            messages[count].msg_hdr.msg_iov = &raw mut vectors[start];
+            messages[count].msg_hdr.msg_iovlen = (used - start) as _;
+            sizes[count] = taken as u8;
+            (done, count) = (done + taken, count + 1);
+        }
+        if count == 0 {
+            return Sent { count, merged: 0, error: None };
+        }
+        // SAFETY: the first `count` messages refer to frames, heads and vectors that outlive the call; the kernel only reads them.
+        let sent = unsafe { libc::sendmmsg(self.fd.as_raw_fd(), messages.as_mut_ptr(), count as u32, 0) };
+        let whole = usize::try_from(sent).unwrap_or(0);
+        let error = match usize::try_from(sent) {
+            Ok(sent) if sent == count => None,
+            // The call after a part was sent says why the next frame was not.
+            Ok(_) => Some(io::ErrorKind::Interrupted.into()),
+            Err(_) => Some(self.explain(io::Error::last_os_error(), sizes[0] > 1)),
+        };
+        let frames = |sizes: &[u8]| sizes.iter().map(|&size| usize::from(size)).sum();
+        let merged =
+            |sizes: &[u8]| sizes.iter().filter(|&&size| size > 1).map(|&size| usize::from(size)).sum();
+        Sent { count: frames(&sizes[..whole]), merged: merged(&sizes[..whole]), error }
+    }
+
+    /// What an error means: a long frame that the kernel takes for a wrong one is the last one, and goes again in its parts.
+    #[cold]
+    fn explain(&mut self, error: io::Error, is_long: bool) -> io::Error {
+        if !is_long || !matches!(error.raw_os_error(), Some(libc::EINVAL | libc::EMSGSIZE | libc::EOPNOTSUPP))
+        {
+            return error;
+        }
+        self.is_refused = true;
+        io::ErrorKind::Interrupted.into()
+    }
+}
+
+/// The first of these frames and those that follow, as far as they make a long one.
+#[inline]
+fn train<'a>(frames: &[&'a [u8]], mtu: usize) -> Option<Train<'a>> {
+    let (first, rest) = frames.split_first()?;
+    // What is alone is no train.
+    rest.first()?;
+    let mut train = Train::begin(first, Link::Ethernet, mtu)?;
+    for frame in rest {
+        if !train.take(frame, Link::Ethernet) {
+            break;
+        }
+    }
+    (train.frames() > 1).then_some(train)
+}
