@@ -78,6 +78,38 @@ for workers in 1 2; do
   stop
 done
 
+# UDP datagrams that a sender hands over by the forty.
+datagrams() { # FROM TO ADDRESS
+  ip netns exec "$2" python3 - "$3" >"$work/datagrams" <<'PY' &
+import socket, sys
+family = socket.AF_INET6 if ":" in sys.argv[1] else socket.AF_INET
+peer = socket.socket(family, socket.SOCK_DGRAM)
+peer.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4 << 20)
+peer.bind((sys.argv[1], 7000))
+peer.settimeout(10)
+print("listening", flush=True)
+got = [peer.recv(4000) for _ in range(10 * 40)]
+print("whole" if got == [bytes([i, j]) * 500 for i in range(10) for j in range(40)] else "torn")
+PY
+  wait_for "UDP to $3: a receiver" grep -qs listening "$work/datagrams" >/dev/null
+  ip netns exec "$1" python3 - "$3" <<'PY' || fail "UDP to $3: not sent"
+import socket, sys
+family = socket.AF_INET6 if ":" in sys.argv[1] else socket.AF_INET
+peer = socket.socket(family, socket.SOCK_DGRAM)
+peer.setsockopt(17, 103, 1000)  # UDP_SEGMENT
+for i in range(10):
+    peer.sendto(b"".join(bytes([i, j]) * 500 for j in range(40)), (sys.argv[1], 7000))
+PY
+  wait_for "UDP to $3: all datagrams, in order" grep -q whole "$work/datagrams"
+}
+start "$root/conf/linux-router.click"
+before=$(of segmented)
+datagrams "$h1" "$h2" 10.0.2.2
+rm "$work/datagrams"
+datagrams "$h2" "$h1" 2001:db8:1::2
+[ $(($(of segmented) - before)) -ge 20 ] || fail "UDP: $(of segmented) long segments came"
+stop
+
 # What the hosts send in pieces of their own choice.
 sed 's/ToDevice(\$device, /&GSO false, /' "$root/conf/linux-router.click" >"$work/cut.click"
 start "$work/cut.click"
@@ -94,6 +126,12 @@ stop
 ip -n "$h2" link set h2e mtu 1500
 for name in "$h1" "$h2"; do ip -n "$name" route flush cache; done
 
+# With translated addresses, the headers of each packet are other ones, and its checksum as well.
+start -j2 "$root/conf/nat.click" IN=eth0 INSIDE=10.0.1.1/24 OUT=eth1 OUTSIDE=10.0.2.1/24 PROVIDER=10.0.2.2 WEB=10.0.1.2
+transfer "translated" "$h1" "$h2" 10.0.2.2
+is_used "translated"
+stop
+
 kernel_has_addresses
 in_r sysctl -qw net.ipv4.ip_forward=1 net.ipv6.conf.all.forwarding=1
 launch --from-host -u "$work/socket"
@@ -101,3 +139,48 @@ both_ways "--from-host"
 is_used "--from-host"
 says "how frames come" "packet socket with long segments" ctl read "$(ctl list | awk '/FromDevice/ { print $1; exit }').mode"
 stop
+
+# This machine's kernel behind a TAP interface, which gets long segments and hands them over.
+for i in 0 1; do ip -n "$r" addr flush dev eth$i; done
+in_r sysctl -qw net.ipv4.ip_forward=0 net.ipv6.conf.all.forwarding=0
+launch -u "$work/socket" -e 'FromDevice(eth0, SNIFFER false) -> to :: ToHost(fake0);
+  from :: FromHost(fake0, 10.0.1.1/24, ETHER 02:00:00:00:01:01) -> ToDevice(eth0)'
+in_r sysctl -qw net.ipv6.conf.fake0.disable_ipv6=0
+ip -n "$r" addr add 2001:db8:1::1/64 dev fake0 nodad
+transfer "to a TAP interface, IPv4" "$h1" "$r" 10.0.1.1
+transfer "to a TAP interface, IPv6" "$h1" "$r" 2001:db8:1::1
+transfer "from a TAP interface, IPv4" "$r" "$h1" 10.0.1.2
+transfer "from a TAP interface, IPv6" "$r" "$h1" 2001:db8:1::2
+[ "$(ctl read to.merged)" -gt 1000 ] || fail "to the TAP interface: $(ctl read to.merged) packets were merged"
+[ "$(ctl read from.segmented)" -gt 100 ] || fail "from the TAP interface: $(ctl read from.segmented) long segments came"
+stop
+
+# A segment of a kind that Linux has no note for: its ring would take nothing more.
+cat >"$work/tap.py" <<'PY'
+import fcntl, os, struct, subprocess, sys, time
+tap = os.open("/dev/net/tun", os.O_RDWR)
+fcntl.ioctl(tap, 0x400454CA, struct.pack("16sH22x", b"tap7", 0x2 | 0x1000 | 0x4000))
+subprocess.run(["ip", "link", "set", "tap7", "up"], check=True)
+print("up", flush=True)
+def frame(length):
+    ip = struct.pack(">BBHHHBBH4s4s", 0x45, 0, 28 + length, 1, 0, 64, 17, 0, bytes([10, 9, 0, 1]), bytes([10, 9, 0, 2]))
+    return bytes([2, 0, 0, 0, 0, 7, 2, 0, 0, 0, 0, 8, 8, 0]) + ip + struct.pack(">HHHH", 7, 7, 8 + length, 0) + bytes(length)
+plain = struct.pack("BBHHHH", 0, 0, 0, 0, 0, 0)
+odd = struct.pack("BBHHHH", 1, 3, 42, 1480, 34, 6)  # UDP to be cut into IP fragments
+for line in sys.stdin:
+    os.write(tap, odd + frame(4000) if line.strip() == "odd" else plain + frame(100))
+PY
+mkfifo "$work/words"
+in_r python3 "$work/tap.py" <"$work/words" >"$work/tap" &
+exec 7>"$work/words"
+wait_for "a TAP interface" grep -qs up "$work/tap"
+launch -u "$work/socket" -e 'FromDevice(tap7) -> k :: Classifier(23/11, -) -> c :: Counter -> Discard; k[1] -> Discard' 2>/dev/null
+echo plain >&7
+wait_for "a frame comes" at_least c.count 1
+echo odd >&7
+before=$(ctl read c.count)
+comes_again() { echo plain >&7; sleep 0.3; at_least c.count $((before + 3)); }
+wait_for "frames come after a segment of an unknown kind" comes_again
+says "which is said" "lost its place in the receive ring" cat "$work/log"
+exec 7>&-
+stop 4

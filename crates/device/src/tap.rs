@@ -30,11 +30,17 @@ pub struct Setup {
 
 /// Opens an interface, or makes it; without a name the kernel finds one. The result is the descriptor, which does not
 /// block, and the name. If `shared`, it can be opened several times, and each flow keeps to one descriptor. Each packet has a
-/// [`Note`](crate::offload::Note) in front, so that the kernel may leave checksums and the cutting of long TCP segments to the reader.
+/// [`Note`](crate::segments::Note) in front, so that the kernel may leave checksums to the reader, and, if `segments`, the cutting of long
+/// TCP segments.
 ///
 /// # Errors
 /// What the kernel refuses, and why perhaps.
-pub fn open(name: &str, carries: Carries, shared: bool) -> Result<(OwnedFd, String), Trouble> {
+pub fn open(
+    name: &str,
+    carries: Carries,
+    shared: bool,
+    segments: bool,
+) -> Result<(OwnedFd, String), Trouble> {
     let shown = if name.is_empty() { "/dev/net/tun" } else { name };
     let refused = |doing| {
         move |error: io::Error| {
@@ -56,7 +62,7 @@ pub fn open(name: &str, carries: Carries, shared: bool) -> Result<(OwnedFd, Stri
     // SAFETY: TUNSETIFF takes a name and flags.
     unsafe { sys::request(&fd, libc::TUNSETIFF as _, &mut request) }
         .map_err(refused("making it (TUNSETIFF)"))?;
-    let left = libc::TUN_F_CSUM | libc::TUN_F_TSO4 | libc::TUN_F_TSO6;
+    let left = libc::TUN_F_CSUM | if segments { libc::TUN_F_TSO4 | libc::TUN_F_TSO6 } else { 0 };
     // SAFETY: TUNSETOFFLOAD takes a number.
     unsafe { sys::command(&fd, libc::TUNSETOFFLOAD as _, left as _) }
         .map_err(refused("telling it what may be left to do (TUNSETOFFLOAD)"))?;

@@ -247,6 +247,7 @@ mod tests {
                     let holds = match code & !BPF_JMP {
                         comparison if comparison == BPF_JEQ => a == k,
                         comparison if comparison == BPF_JGE => a >= k,
+                        comparison if comparison == BPF_JGT => a > k,
                         comparison if comparison == BPF_JGE | BPF_X => a >= x,
                         comparison if comparison == BPF_JSET => a & k != 0,
                         _ => panic!("instruction {code:#x}"),
@@ -268,8 +269,8 @@ mod tests {
         let mut rng = fastrand::Rng::with_seed(8);
         let mut seen = [0; 2];
         for set in sets() {
-            let others = program(None, Some(Wanted::Others(&set)));
-            let these = program(None, Some(Wanted::These(&set, &[])));
+            let others = program((None, None), Some(Wanted::Others(&set)));
+            let these = program((None, None), Some(Wanted::These(&set, &[])));
             for _ in 0..4000 {
                 let mut frame = frame(&mut rng);
                 frame.truncate(if rng.u8(0..4) == 0 { rng.usize(0..90) } else { 90 });
@@ -282,11 +283,33 @@ mod tests {
         assert!(seen[0] > 1000 && seen[1] > 1000, "{seen:?}");
     }
 
+    /// Long segments of SCTP stay away, and nothing else does.
+    #[test]
+    fn long_sctp_does_not_come() {
+        let program = program((None, Some(1522)), None);
+        let frame = |ether_type: u16, protocol: u8, len: usize| {
+            let mut frame = vec![0; len];
+            frame[12..14].copy_from_slice(&ether_type.to_be_bytes());
+            frame[if ether_type == IPV4 { 23 } else { 20 }] = protocol;
+            frame
+        };
+        for ether_type in [IPV4, IPV6, 0x0806] {
+            for protocol in [6, 17, 132, 1] {
+                for (len, is_long) in [(60, false), (1522, false), (1523, true), (60_000, true)] {
+                    let stays = is_long && protocol == 132 && ether_type != 0x0806;
+                    let come = if stays { NONE } else { ALL };
+                    assert_eq!(run(&program, &frame(ether_type, protocol, len)), come, "{protocol}, {len}");
+                }
+            }
+        }
+        assert_eq!(run(&program, &[0; 14]), ALL);
+    }
+
     /// What is left to the kernel does not come, although it is control.
     #[test]
     fn what_is_left_out_does_not_come() {
         let (arp, all) = ([Rule::ether_type(0x0806)], crate::control::rules());
-        let program = program(None, Some(Wanted::These(&all, &arp)));
+        let program = program((None, None), Some(Wanted::These(&all, &arp)));
         let frame = |ether_type: [u8; 2]| [&[0; 12][..], &ether_type, &[0; 46]].concat();
         assert_eq!(run(&program, &frame([0x08, 0x06])), NONE);
         assert_eq!(run(&program, &frame([0x88, 0xcc])), ALL);
@@ -299,11 +322,11 @@ mod tests {
         let socket = OwnedFd::from(socket);
         for set in sets() {
             for queue in [None, Some(0), Some(3)] {
-                open(&socket, queue, Some(Wanted::Others(&set))).expect("a filter");
-                open(&socket, queue, Some(Wanted::These(&set, &set))).expect("a filter");
+                open(&socket, (queue, Some(1522)), Some(Wanted::Others(&set))).expect("a filter");
+                open(&socket, (queue, Some(1522)), Some(Wanted::These(&set, &set))).expect("a filter");
             }
         }
         close(&socket).expect("a filter");
-        open(&socket, None, None).expect("no filter");
+        open(&socket, (None, None), None).expect("no filter");
     }
 }

@@ -83,62 +83,32 @@ impl PacketTx {
     pub fn send<'a>(&mut self, frames: impl Iterator<Item = &'a [u8]>) -> Sent {
         let mut list: [&[u8]; SEND_MAX] = [&[]; SEND_MAX];
         let count = list.iter_mut().zip(frames).map(|(place, frame)| *place = frame).count();
-        let frames = &list[..count];
-        // SAFETY: structures of integers and pointers, where zero means none.
-        let mut vectors: [libc::iovec; 2 * SEND_MAX] = unsafe { std::mem::zeroed() };
-        // SAFETY: as above.
-        let mut messages: [libc::mmsghdr; SEND_MAX] = unsafe { std::mem::zeroed() };
-        // How many frames are in each message.
-        let mut sizes = [0u8; SEND_MAX];
-        let (mut done, mut used, mut count, mut long) = (0, 0, 0, 0);
-        while done < frames.len() {
-            let start = used;
-            let mut add = |bytes: &[u8]| {
-                vectors[used] =
-                    libc::iovec { iov_base: bytes.as_ptr().cast_mut().cast(), iov_len: bytes.len() };
-                used += 1;
-            };
-            let train =
-                if self.is_noted && !self.is_refused { train(&frames[done..], self.mtu) } else { None };
-            let taken = match train {
-                Some(train) => {
-                    let (head, header) = (&mut self.heads[long], train.header());
-                    let note = train.finish(&mut head[Note::LEN..]);
-                    head[..Note::LEN].copy_from_slice(&note.bytes());
-                    add(&head[..Note::LEN + header]);
-                    frames[done..done + train.frames()].iter().for_each(|frame| add(&frame[header..]));
-                    long += 1;
-                    train.frames()
+        let (mut call, mut long, mut left) = (Call::new(), 0, &list[..count]);
+        while let [frame, ..] = *left {
+            let train = if self.merges() { train(left, self.mtu) } else { None };
+            let taken = train.as_ref().map_or(1, Train::frames);
+            let start = call.used;
+            if let Some(train) = train {
+                let (head, header) = (&mut self.heads[long], train.header());
+                let note = train.finish(&mut head[Note::LEN..]);
+                head[..Note::LEN].copy_from_slice(&note.bytes());
+                call.add(&head[..Note::LEN + header]);
+                left[..taken].iter().for_each(|frame| call.add(&frame[header..]));
+                long += 1;
+            } else {
+                if self.is_noted {
+                    call.add(&PLAIN);
                 }
-                None => {
-                    if self.is_noted {
-                        add(&PLAIN);
-                    }
-                    add(frames[done]);
-                    1
-                }
-            };
-            messages[count].msg_hdr.msg_iov = &raw mut vectors[start];
-            messages[count].msg_hdr.msg_iovlen = (used - start) as _;
-            sizes[count] = taken as u8;
-            (done, count) = (done + taken, count + 1);
+                call.add(frame);
+            }
+            call.end(start, taken);
+            left = &left[taken..];
         }
-        if count == 0 {
-            return Sent { count, merged: 0, error: None };
-        }
-        // SAFETY: the first `count` messages refer to frames, heads and vectors that outlive the call; the kernel only reads them.
-        let sent = unsafe { libc::sendmmsg(self.fd.as_raw_fd(), messages.as_mut_ptr(), count as u32, 0) };
-        let whole = usize::try_from(sent).unwrap_or(0);
-        let error = match usize::try_from(sent) {
-            Ok(sent) if sent == count => None,
-            // The call after a part was sent says why the next frame was not.
-            Ok(_) => Some(io::ErrorKind::Interrupted.into()),
-            Err(_) => Some(self.explain(io::Error::last_os_error(), sizes[0] > 1)),
-        };
-        let frames = |sizes: &[u8]| sizes.iter().map(|&size| usize::from(size)).sum();
-        let merged =
-            |sizes: &[u8]| sizes.iter().filter(|&&size| size > 1).map(|&size| usize::from(size)).sum();
-        Sent { count: frames(&sizes[..whole]), merged: merged(&sizes[..whole]), error }
+        // SAFETY: frames, heads and notes outlive the call, and nothing writes to them meanwhile.
+        let (sent, error) = unsafe { call.send(&self.fd) };
+        let (whole, sizes) = (call.sizes[..sent].iter().map(|&size| usize::from(size)), &call.sizes);
+        let merged = whole.clone().filter(|&size| size > 1).sum();
+        Sent { count: whole.sum(), merged, error: error.map(|error| self.explain(error, sizes[sent] > 1)) }
     }
 
     /// What an error means: a long frame that the kernel takes for a wrong one is the last one, and goes again in its parts.
@@ -150,6 +120,65 @@ impl PacketTx {
         }
         self.is_refused = true;
         io::ErrorKind::Interrupted.into()
+    }
+}
+
+/// A call of sendmmsg as it is put together: frames, each as a message of one or several pieces.
+struct Call {
+    pieces: [libc::iovec; 2 * SEND_MAX],
+    messages: [libc::mmsghdr; SEND_MAX],
+    /// How many frames are in each message.
+    sizes: [u8; SEND_MAX],
+    /// Pieces and messages so far.
+    used: usize,
+    count: usize,
+}
+
+impl Call {
+    fn new() -> Call {
+        // SAFETY: structures of integers and pointers, where zero means none.
+        let (pieces, messages) = unsafe { (std::mem::zeroed(), std::mem::zeroed()) };
+        Call { pieces, messages, sizes: [0; SEND_MAX], used: 0, count: 0 }
+    }
+
+    /// Adds a piece to the message that is put together.
+    #[inline]
+    fn add(&mut self, piece: &[u8]) {
+        self.pieces[self.used] =
+            libc::iovec { iov_base: piece.as_ptr().cast_mut().cast(), iov_len: piece.len() };
+        self.used += 1;
+    }
+
+    /// Ends a message of so many frames, whose first piece is that of this number.
+    #[inline]
+    fn end(&mut self, start: usize, frames: usize) {
+        self.messages[self.count].msg_hdr.msg_iovlen = (self.used - start) as _;
+        self.sizes[self.count] = frames as u8;
+        self.count += 1;
+    }
+
+    /// Sends the messages: how many the kernel took, and why not the next one.
+    ///
+    /// # Safety
+    /// The pieces must be readable as long as this takes.
+    unsafe fn send(&mut self, fd: &OwnedFd) -> (usize, Option<io::Error>) {
+        if self.count == 0 {
+            return (0, None);
+        }
+        let mut start = 0;
+        for message in &mut self.messages[..self.count] {
+            message.msg_hdr.msg_iov = &raw mut self.pieces[start];
+            start += message.msg_hdr.msg_iovlen as usize;
+        }
+        // SAFETY: the first `count` messages refer to pieces that the caller answers for; the kernel only reads them.
+        let sent =
+            unsafe { libc::sendmmsg(fd.as_raw_fd(), self.messages.as_mut_ptr(), self.count as u32, 0) };
+        match usize::try_from(sent) {
+            Ok(sent) if sent == self.count => (sent, None),
+            // The call after a part was sent says why the next frame was not.
+            Ok(sent) => (sent, Some(io::ErrorKind::Interrupted.into())),
+            Err(_) => (0, Some(io::Error::last_os_error())),
+        }
     }
 }
 

@@ -74,12 +74,6 @@ impl Cut {
         self.header + self.payload(i).len()
     }
 
-    /// Whether no bytes would be left of the frame: never.
-    #[inline]
-    pub fn is_empty(&self) -> bool {
-        false
-    }
-
     /// Completes segment number `i`, whose payload is in place: writes its headers, with lengths, numbers, flags and checksums of its own.
     /// `front` is the beginning of the long frame.
     ///

@@ -1,7 +1,7 @@
 //! Receives packets from this machine's kernel.
 //!
 //! ```click
-//! FromHost(DEVNAME [, DST, GATEWAY, TYPE, ETHER, HEADROOM, MTU, BURST, QUEUE])
+//! FromHost(DEVNAME [, DST, GATEWAY, TYPE, ETHER, HEADROOM, MTU, BURST, QUEUE, GSO])
 //! ```
 //!
 //! Creates an interface DEVNAME and emits the packets that the kernel sends to it; use ToHost with the same name to
@@ -28,6 +28,7 @@
 //! - `MTU` (integer, default 1500): the maximum packet size, without link-layer header.
 //! - `BURST` (integer, default: packets in a batch): packets read at a time.
 //! - `QUEUE` (integer): only worker QUEUE modulo the number of workers reads, and the interface has one queue.
+//! - `GSO` (boolean, default true): whether the kernel may hand over long TCP segments, and gets them.
 //!
 //! # Handlers
 //! - `dev_name` (read): the interface's name.

@@ -1,5 +1,6 @@
 //! What KernelTun, KernelTap and FromHost share: an interface behind which Clique is.
 
+use super::host_writer::Writer;
 use super::link;
 use device::capture::LinkType;
 use device::segments::{Cut, Link, Note};
@@ -12,7 +13,7 @@ use router::{
     StateReader, StateWriter, Verdict, metric,
 };
 use rustix::io::Errno;
-use std::io::{IoSlice, IoSliceMut};
+use std::io::IoSliceMut;
 use std::net::Ipv4Addr;
 use std::os::fd::OwnedFd;
 use std::process::Command;
@@ -44,9 +45,18 @@ pub(super) enum Kind {
     Tap,
 }
 
+impl Kind {
+    /// What is in front of IP headers.
+    fn link(self) -> Link {
+        if self == Kind::Tap { Link::Ethernet } else { Link::None }
+    }
+}
+
 /// What the instances of an element share, and ToHost looks for.
 pub(super) struct Common {
     kind: Kind,
+    /// Whether segments are merged, and long ones cut.
+    gso: bool,
     open: Mutex<Open>,
 }
 
@@ -68,6 +78,11 @@ impl Common {
     /// The interface's name, once it is open.
     pub(super) fn name(&self) -> String {
         self.lock().name.clone()
+    }
+
+    /// What writes to the interface.
+    pub(super) fn writer(&self) -> Writer {
+        Writer::new(self.gso.then_some(self.kind.link()))
     }
 
     /// A queue of the interface, if it is open; of queues there may be fewer.
@@ -94,6 +109,7 @@ pub(super) struct HostPort {
     setup: Setup,
     gateway: Option<Ipv4Addr>,
     reader: Reader,
+    writer: Writer,
     mtu: usize,
     burst: usize,
     /// Whether another worker reads, and this one at most writes.
@@ -129,6 +145,7 @@ struct Given {
     queue: Option<usize>,
     quiet: bool,
     is_host: bool,
+    gso: bool,
 }
 
 impl Given {
@@ -145,6 +162,7 @@ impl Given {
             queue: None,
             quiet: false,
             is_host: false,
+            gso: true,
         }
     }
 
@@ -166,9 +184,10 @@ impl Given {
         if self.headroom.is_some_and(|headroom| headroom > 8192) {
             return Err("HEADROOM too big".into());
         }
-        let (name, kind) = (self.name, self.kind);
+        let (name, kind, gso) = (self.name, self.kind, self.gso);
         let open = Open { name, ..Open::default() };
-        let common = config.shared(|| Ok(Common { kind, open: Mutex::new(open) }))?;
+        let common = config.shared(|| Ok(Common { kind, gso, open: Mutex::new(open) }))?;
+        let writer = common.writer();
         // The IP header is aligned to four bytes.
         let aligned = if self.kind == Kind::Tap { DEFAULT_HEADROOM + 2 } else { DEFAULT_HEADROOM };
         let mut made = HostPort {
@@ -186,12 +205,13 @@ impl Given {
             reader: Reader {
                 headroom: self.headroom.unwrap_or(aligned),
                 room: self.mtu + ethernet::HEADER_LEN + 4,
-                link: if self.kind == Kind::Tap { Link::Ethernet } else { Link::None },
+                link: self.kind.link(),
                 long: Vec::new(),
                 read: Vec::new(),
                 segmented: 0,
                 uncut: 0,
             },
+            writer,
             mtu: self.mtu,
             burst: self.burst.min(BATCH_MAX),
             leaves: self.queue.is_some_and(|queue| {
@@ -233,6 +253,7 @@ pub(super) fn create_tun(config: &mut Config<'_>, kind: Kind) -> Result<Box<dyn 
         .keyword("DEV_NAME", &mut old_name)
         .keyword("DEVNAME", &mut given.name)
         .keyword("QUEUE", &mut given.queue)
+        .keyword("GSO", &mut given.gso)
         .finish()?;
     given.address = address;
     if given.name.is_empty() {
@@ -258,6 +279,7 @@ pub(super) fn create_host(config: &mut Config<'_>) -> Result<Box<dyn Element>, C
         .keyword("MTU", &mut given.mtu)
         .keyword("BURST", &mut given.burst)
         .keyword("QUEUE", &mut given.queue)
+        .keyword("GSO", &mut given.gso)
         .finish()?;
     given.kind = match kind.as_str() {
         "ETHER" => Kind::Tap,
@@ -350,27 +372,6 @@ pub(super) fn is_gone(error: Errno) -> bool {
     matches!(error, Errno::BADFD | Errno::FAULT)
 }
 
-/// Writes packets to a descriptor of an interface; counts those that it does not take.
-pub(super) fn write(cx: &mut Cx<'_>, fd: &OwnedFd, batch: Batch) -> Result<(), Errno> {
-    let mut result = Ok(());
-    for packet in batch.iter() {
-        // Nothing is left to the kernel to do.
-        let pieces = [&[0; Note::LEN][..], packet.data()].map(IoSlice::new);
-        if let Err(error) = rustix::io::writev(fd, &pieces) {
-            let reason = match error {
-                Errno::AGAIN | Errno::NOBUFS => "the kernel's queue is full",
-                Errno::IO => "the interface is down",
-                error if is_gone(error) => GONE,
-                _ => "the kernel did not take it",
-            };
-            cx.count_drops(reason, 1);
-            result = Err(error);
-        }
-    }
-    cx.consume(batch);
-    result
-}
-
 impl HostPort {
     /// Who has the interface open in the configuration whose place this one takes.
     fn former(&self, info: &Info) -> Option<Arc<Common>> {
@@ -436,7 +437,7 @@ impl HostPort {
     /// Opens a queue of the interface; makes the interface unless it is there.
     fn open_queue(&self, open: &mut Open) -> Result<Arc<OwnedFd>, String> {
         let carries = if self.kind == Kind::Tap { Carries::Frames } else { Carries::Packets };
-        let opened = tap::open(&open.name, carries, self.shared);
+        let opened = tap::open(&open.name, carries, self.shared, self.common.gso);
         let (fd, name) = opened.map_err(|trouble| trouble.to_string())?;
         open.name = name;
         Ok(Arc::new(fd))
@@ -604,7 +605,7 @@ impl HostPort {
             };
             if packet.len() > mtu + header { Verdict::Drop("packet larger than MTU") } else { Verdict::Pass }
         });
-        match write(cx, &fd, batch) {
+        match self.writer.write(cx, &fd, batch) {
             Ok(()) => self.failing = false,
             Err(error) if is_gone(error) => self.lose(cx),
             Err(error) => {
@@ -690,6 +691,9 @@ impl Element for HostPort {
         h.read("packets", |e: &mut HostPort, _| e.packets).merged(Merge::Sum).measures(&metric::PACKETS);
         h.read("segmented", |e: &mut HostPort, _| e.reader.segmented).merged(Merge::Sum);
         h.read("selected_calls", |e: &mut HostPort, _| e.looks).merged(Merge::Sum);
+        if !self.is_host {
+            h.read("merged", |e: &mut HostPort, _| e.writer.merged).merged(Merge::Sum);
+        }
         if self.is_host {
             h.read("signal", |_: &mut HostPort, cx| cx.signals().has_room(0));
         }

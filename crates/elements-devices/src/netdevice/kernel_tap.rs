@@ -1,7 +1,7 @@
 //! Exchanges Ethernet frames with this machine's kernel.
 //!
 //! ```click
-//! KernelTap(ADDR/MASK [, GATEWAY, HEADROOM, BURST, ETHER, IGNORE_QUEUE_OVERFLOWS, MTU, DEVNAME, QUEUE])
+//! KernelTap(ADDR/MASK [, GATEWAY, HEADROOM, BURST, ETHER, IGNORE_QUEUE_OVERFLOWS, MTU, DEVNAME, QUEUE, GSO])
 //! ```
 //!
 //! Like KernelTun, but with Ethernet headers. The kernel sends ARP queries for the addresses it sends to; some

@@ -1,7 +1,7 @@
 //! Exchanges IP packets with this machine's kernel.
 //!
 //! ```click
-//! KernelTun(ADDR/MASK [, GATEWAY, TAP, HEADROOM, BURST, ETHER, IGNORE_QUEUE_OVERFLOWS, MTU, DEVNAME, QUEUE])
+//! KernelTun(ADDR/MASK [, GATEWAY, TAP, HEADROOM, BURST, ETHER, IGNORE_QUEUE_OVERFLOWS, MTU, DEVNAME, QUEUE, GSO])
 //! ```
 //!
 //! Creates an interface on which the kernel has the address ADDR. IP packets that the kernel sends there are emitted,
@@ -11,7 +11,7 @@
 //!
 //! The kernel hands over TCP data in segments of up to 64 KiB without checksums (with virtio's header). The element
 //! splits them into packets that fit the MTU and completes the checksums, which is cheaper than a system call for
-//! each packet.
+//! each packet. The kernel gets consecutive segments of a TCP flow as one long segment, too.
 //!
 //! With several workers, each has a descriptor of its own, and the kernel keeps each flow on one of them. The
 //! interface disappears when Clique ends.
@@ -34,11 +34,14 @@
 //! - `IGNORE_QUEUE_OVERFLOWS` (boolean, default false): whether to report only the first error of a series.
 //! - `MTU` (integer, default 1500): the maximum packet size, without link-layer header.
 //! - `QUEUE` (integer): only worker QUEUE modulo the number of workers reads, and the interface has one queue.
+//! - `GSO` (boolean, default true): whether the kernel may hand over long TCP segments, and gets them.
 //! - `DEVNAME` (word): the interface's name. By default the kernel chooses one.
 //!
 //! # Handlers
 //! - `dev_name` (read): the interface's name.
 //! - `packets` (read): packets read.
+//! - `segmented` (read): long segments that were cut into packets.
+//! - `merged` (read): packets that were written as parts of long segments.
 //! - `selected_calls` (read): how often it checked for packets.
 //!
 //! # Example

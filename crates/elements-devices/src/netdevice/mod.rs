@@ -9,6 +9,7 @@ mod from_host;
 mod hardware;
 mod host_port;
 mod host_rules;
+mod host_writer;
 mod kernel_tap;
 mod kernel_tun;
 mod left;

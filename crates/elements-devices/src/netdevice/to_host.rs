@@ -7,7 +7,8 @@
 //! The kernel receives the packets on the interface DEVNAME, which a FromHost of the same configuration creates:
 //! Ethernet frames, or IP packets if its TYPE is IP. With several workers, the interface has a queue for each. A
 //! packet reaches the kernel through the queue of its worker, so that workers do not wait for each other, and the
-//! kernel's own receive processing is spread in the same way.
+//! kernel's own receive processing is spread in the same way. Consecutive segments of a TCP flow go as one long segment, unless the FromHost has
+//! GSO false.
 //!
 //! Ports: 1 input, no outputs. Processing: push. Workers: replicated.
 //!
@@ -19,6 +20,7 @@
 //!
 //! # Handlers
 //! - `dev_name` (read): the argument.
+//! - `merged` (read): packets that went as parts of long segments.
 //! - `drops` (read): packets that the kernel did not accept.
 //!
 //! # Example
@@ -30,6 +32,7 @@
 //! FromHost, KernelTun, KernelTap
 
 use super::host_port::{self, Common, GONE, RETRY_NS};
+use super::host_writer::Writer;
 use packet::Batch;
 use router::{Class, Config, ConfigError, Cx, Element, Handlers, Merge};
 use std::os::fd::OwnedFd;
@@ -52,6 +55,7 @@ struct ToHost {
     fd: Option<Arc<OwnedFd>>,
     /// When to look for it again.
     retry_ns: i64,
+    writer: Writer,
     failing: bool,
 }
 
@@ -60,7 +64,8 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     config.args().positional("DEVNAME", &mut name).keyword("QUEUE", &mut queue).finish()?;
     let own = config.workers().iter().position(|&worker| worker == config.worker()).unwrap_or(0);
     let queue = queue.map_or(own, |queue| queue as usize);
-    Ok(Box::new(ToHost { name, queue, host: None, fd: None, retry_ns: 0, failing: false }))
+    let writer = Writer::new(None);
+    Ok(Box::new(ToHost { name, queue, host: None, fd: None, retry_ns: 0, writer, failing: false }))
 }
 
 impl Element for ToHost {
@@ -74,6 +79,7 @@ impl Element for ToHost {
         }
         self.host = parts.clone().find(|part| part.name() == self.name && part.any_queue(0).is_some());
         self.fd = self.host.as_ref().and_then(|host| host.any_queue(self.queue));
+        self.writer = self.host.as_ref().map_or(Writer::new(None), |host| host.writer());
         match (&self.fd, self.name.as_str()) {
             (Some(_), _) => Ok(()),
             (None, "") => {
@@ -91,7 +97,7 @@ impl Element for ToHost {
             self.retry_ns = cx.now_ns() + RETRY_NS;
         }
         let Some(fd) = self.fd.clone() else { return cx.drop_batch(batch, GONE) };
-        match host_port::write(cx, &fd, batch) {
+        match self.writer.write(cx, &fd, batch) {
             Ok(()) => self.failing = false,
             Err(error) if host_port::is_gone(error) => {
                 // FromHost says it, and opens the interface when it is back.
@@ -107,6 +113,7 @@ impl Element for ToHost {
 
     fn handlers(&self, h: &mut Handlers) {
         h.read("dev_name", |e: &mut ToHost, _| e.name.clone());
+        h.read("merged", |e: &mut ToHost, _| e.writer.merged).merged(Merge::Sum);
         h.read("drops", |_: &mut ToHost, cx| cx.drops().iter().map(|(_, n)| n).sum::<u64>())
             .merged(Merge::Sum);
     }
