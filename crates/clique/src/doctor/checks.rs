@@ -301,22 +301,23 @@ fn offloads(machine: &Machine, name: &str, driver: &str, about: &mut About<'_>) 
         return;
     };
     let on = |feature: &str| features.iter().any(|(name, on)| name == feature && *on);
-    for (feature, short) in
-        [("generic-receive-offload", "gro"), ("large-receive-offload", "lro"), ("rx-gro-hw", "rx-gro-hw")]
-    {
+    if on("large-receive-offload") {
+        about.advice(
+            "received segments are merged (large-receive-offload) into packets longer than the MTU, which cannot be forwarded",
+            format!("ethtool -K {name} lro off"),
+        );
+    }
+    for feature in ["generic-receive-offload", "rx-gro-hw"] {
         if on(feature) {
-            about.advice(
-                format!("received segments are merged ({feature}) into packets longer than the MTU, which cannot be forwarded"),
-                format!("ethtool -K {name} {short} off{}", if short == "gro" { "   # --from-host does that itself" } else { "" }),
-            );
+            about.fine(format!("received segments are merged ({feature}); packet sockets cut them again"));
         }
     }
     if driver == "veth"
         && ["tcp-segmentation-offload", "tx-checksum-ip-generic"].iter().any(|feature| on(feature))
     {
-        about.advice(
-            "the other end of a veth pair may send segments that are longer than the MTU, without checksums",
-            "ethtool -K PEER tso off gso off tx off   # in the other end's namespace",
+        about.fine(
+            "the other end of a veth pair may send long segments without checksums: packet sockets take them; for METHOD XDP, \
+             'ethtool -K PEER tso off gso off tx off' in its namespace",
         );
     }
 }
