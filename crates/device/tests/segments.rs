@@ -28,6 +28,8 @@ struct Flow {
     acknowledgement: u32,
     window: u16,
     fill: u8,
+    /// What the options of TCP are full of, as with timestamps.
+    stamp: u8,
 }
 
 /// One packet of a flow, or a long segment.
@@ -65,7 +67,7 @@ impl Flow {
             segment.extend([((20 + self.options) / 4 << 4) as u8, piece.flags]);
             segment.extend(self.window.to_be_bytes());
             segment.extend([0, 0, 0, 0]);
-            segment.extend(std::iter::repeat_n(self.fill, self.options));
+            segment.extend(std::iter::repeat_n(self.stamp, self.options));
         }
         segment.extend(&piece.payload);
         let (from4, to4) = ([10, 0, 0, 1], [10, 0, self.fill, 2]);
@@ -223,6 +225,7 @@ fn flow(udp: bool) -> impl Strategy<Value = Flow> {
                 acknowledgement,
                 window,
                 fill,
+                stamp: tos,
             }
         },
     )
@@ -339,6 +342,7 @@ fn plain() -> Flow {
         acknowledgement: 1,
         window: 500,
         fill: 3,
+        stamp: 1,
     }
 }
 
@@ -362,7 +366,7 @@ fn a_train_ends_where_it_must() {
         assert!(sent.len() > 1, "byte {at} is not looked at");
     }
     // The same with the checksums of the other header, as an element that changes headers leaves them.
-    let changes: [fn(&mut Flow); 7] = [
+    let changes: [fn(&mut Flow); 8] = [
         |flow| flow.tos ^= 4,
         |flow| flow.ttl -= 1,
         |flow| flow.id += 1,
@@ -370,6 +374,7 @@ fn a_train_ends_where_it_must() {
         |flow| flow.acknowledgement += 1,
         |flow| flow.window += 1,
         |flow| flow.sequence += 1,
+        |flow| flow.stamp += 1,
     ];
     for (i, change) in changes.into_iter().enumerate() {
         for v6 in [false, true] {
@@ -397,6 +402,21 @@ fn wrong_checksums_are_not_mended() {
         let alone = sent.iter().filter(|(note, _)| note.is_none()).map(|(_, frame)| frame);
         assert!(alone.into_iter().any(|frame| *frame == frames[wrong]), "{wrong}");
     }
+}
+
+/// A checksum of all ones is as right as zero, and no sender's: it would come back as zero.
+#[test]
+fn unusual_checksums_are_kept() {
+    let flow = plain();
+    let mut all = pieces(ACK, &[0; 3 * 1448], 1448);
+    let at = flow.transport() + 16;
+    let frames = flow.frames(&all);
+    all[1].payload[..2].copy_from_slice(&frames[1][at..at + 2]);
+    let mut frames = flow.frames(&all);
+    assert_eq!(frames[1][at..at + 2], [0, 0]);
+    assert_eq!(merge(&frames, flow.link, 1500).len(), 1);
+    frames[1][at..at + 2].fill(0xff);
+    assert_eq!(merge(&frames, flow.link, 1500).len(), 3);
 }
 
 /// No frame becomes more packets than a receiver has room for.

@@ -127,7 +127,8 @@ impl PacketTx {
 struct Call {
     pieces: [libc::iovec; 2 * SEND_MAX],
     messages: [libc::mmsghdr; SEND_MAX],
-    /// How many frames are in each message.
+    /// Where the pieces of each message begin, and how many frames are in it.
+    starts: [u8; SEND_MAX],
     sizes: [u8; SEND_MAX],
     /// Pieces and messages so far.
     used: usize,
@@ -138,7 +139,7 @@ impl Call {
     fn new() -> Call {
         // SAFETY: structures of integers and pointers, where zero means none.
         let (pieces, messages) = unsafe { (std::mem::zeroed(), std::mem::zeroed()) };
-        Call { pieces, messages, sizes: [0; SEND_MAX], used: 0, count: 0 }
+        Call { pieces, messages, starts: [0; SEND_MAX], sizes: [0; SEND_MAX], used: 0, count: 0 }
     }
 
     /// Adds a piece to the message that is put together.
@@ -153,6 +154,7 @@ impl Call {
     #[inline]
     fn end(&mut self, start: usize, frames: usize) {
         self.messages[self.count].msg_hdr.msg_iovlen = (self.used - start) as _;
+        self.starts[self.count] = start as u8;
         self.sizes[self.count] = frames as u8;
         self.count += 1;
     }
@@ -165,10 +167,8 @@ impl Call {
         if self.count == 0 {
             return (0, None);
         }
-        let mut start = 0;
-        for message in &mut self.messages[..self.count] {
-            message.msg_hdr.msg_iov = &raw mut self.pieces[start];
-            start += message.msg_hdr.msg_iovlen as usize;
+        for (message, &start) in self.messages[..self.count].iter_mut().zip(&self.starts) {
+            message.msg_hdr.msg_iov = &raw mut self.pieces[usize::from(start)];
         }
         // SAFETY: the first `count` messages refer to pieces that the caller answers for; the kernel only reads them.
         let sent =

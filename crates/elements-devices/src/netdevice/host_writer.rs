@@ -30,9 +30,7 @@ impl Writer {
             let (count, written) = match &train {
                 Some(train) => (train.frames(), write_train(fd, train, left)),
                 // Nothing is left to the kernel to do.
-                None => {
-                    (1, write_pieces(fd, &[&[0; Note::LEN], packet.data()].map(|piece| IoSlice::new(piece))))
-                }
+                None => (1, write_pieces(fd, &[&[0; Note::LEN][..], packet.data()].map(IoSlice::new))),
             };
             match written {
                 Ok(()) if count > 1 => self.merged += count as u64,
