@@ -64,7 +64,7 @@ impl Flow {
         } else {
             segment.extend(self.sequence.wrapping_add(before).to_be_bytes());
             segment.extend(self.acknowledgement.to_be_bytes());
-            segment.extend([((20 + self.options) / 4 << 4) as u8, piece.flags]);
+            segment.extend([((20 + self.options) * 4) as u8, piece.flags]);
             segment.extend(self.window.to_be_bytes());
             segment.extend([0, 0, 0, 0]);
             segment.extend(std::iter::repeat_n(self.stamp, self.options));
@@ -417,6 +417,19 @@ fn unusual_checksums_are_kept() {
     assert_eq!(merge(&frames, flow.link, 1500).len(), 1);
     frames[1][at..at + 2].fill(0xff);
     assert_eq!(merge(&frames, flow.link, 1500).len(), 3);
+}
+
+/// A frame whose own length is not that of the packet in it is none that a sender has made.
+#[test]
+fn wrong_lengths_are_refused() {
+    for v6 in [false, true] {
+        let flow = Flow { v6, ..plain() };
+        let long = flow.frame(&Piece { flags: ACK, payload: vec![1; 5000] }, 0, 0);
+        for len in [4000, long.len() - 1, long.len(), long.len() + 1] {
+            let is_cut = Cut::of(&flow.note(1448), &long[..2000], len, flow.link).is_some();
+            assert_eq!(is_cut, len == long.len(), "{len}");
+        }
+    }
 }
 
 /// No frame becomes more packets than a receiver has room for.
