@@ -98,7 +98,7 @@ fn job(request: Request) -> Job {
         workers: request.threads,
         vector: 1,
         clock: request.start_s.map_or_else(Clock::real, simulated_clock),
-        chance: Chance::new(None),
+        chance: Chance::new(None, None),
         pin: request.affinity,
         in_clicks_words: true,
     };

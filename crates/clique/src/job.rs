@@ -51,14 +51,16 @@ pub(crate) struct Chance {
 }
 
 impl Chance {
-    /// With a seed the same numbers come in each run; otherwise they cannot be guessed.
-    pub(crate) fn new(seed: Option<u64>) -> Chance {
+    /// With a seed the same numbers come in each run; otherwise they cannot be guessed, but that hashes go on with the key that a
+    /// former process had.
+    pub(crate) fn new(seed: Option<u64>, common: Option<u64>) -> Chance {
         let secret = if seed.is_some() { None } else { Some(Secret::from_system()) };
         let secret = secret.and_then(|secret| {
             let complain = |error| {
                 console::complain(&format!("warning: strangers can guess keys: getrandom: {error}\n"))
             };
-            secret.map_err(complain).ok()
+            let secret = secret.map_err(complain).ok()?;
+            Some(common.map_or(secret.clone(), |common| secret.with_common(common)))
         });
         Chance { seed: seed.unwrap_or_else(|| fastrand::u64(..)), secret, generations: Arc::default() }
     }

@@ -188,7 +188,7 @@ pub(crate) fn run(args: Args, known: &Classes) -> ExitCode {
         workers: args.threads.into(),
         vector: args.vector.into(),
         clock,
-        chance: Chance::new(seed),
+        chance: Chance::new(seed, arrival::pending().map(|arrival| arrival.common_seed())),
         pin: (args.affinity && args.threads > 1).then_some(0),
         in_clicks_words: false,
     };

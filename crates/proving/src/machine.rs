@@ -3,7 +3,7 @@
 use crate::capture::{self, Figures};
 use crate::datagram::{Datagram, Frame, Segment};
 use device::memory::{Config, Interface, Interfaces, TapConfig};
-use router::{Call, Classes, Clock, Entry, Log, Options, Resources, Router, Standing};
+use router::{Call, Classes, Clock, Entry, Estate, Log, Options, Resources, Router, Standing};
 use std::sync::{Arc, LazyLock};
 
 /// Receive and transmit queues of each interface, and workers at most.
@@ -189,6 +189,27 @@ impl Machine {
         self.router = build(&config, &self.registry, drive, 0, &self.clock)?;
         (self.drive, self.generation, self.unsent_noted) = (drive, 0, 0);
         Ok(held)
+    }
+
+    /// Another process takes the router's place, as `clique upgrade` has it: a new router gets what elements leave as bytes, and nothing else.
+    /// Returns how many packets were left behind.
+    ///
+    /// # Errors
+    /// What is wrong with the configuration.
+    pub fn upgrade(&mut self, config: &str) -> Result<u64, String> {
+        let config = capture::tap(config, &self.capture.kind, self.capture.folder.path());
+        self.router.handle().interrupt();
+        let left = self.router.write_state();
+        let estate = Estate { heirlooms: left.heirlooms.into_iter().map(|(heirloom, _)| heirloom).collect() };
+        let held = self.held();
+        self.router.finish();
+        self.wrong.extend(self.capture.check(&self.interfaces, &mut self.router));
+        // The key of hashes is handed over, too; what else is random is another one, as after a swap.
+        self.generation += 1;
+        self.router = build(&config, &self.registry, self.drive, self.generation, &self.clock)?;
+        self.wrong.extend(self.router.read_state(&estate));
+        self.unsent_noted = 0;
+        Ok(held.saturating_sub(self.held()))
     }
 
     /// Packets that the router has.

@@ -66,6 +66,13 @@ pub trait Model {
         let _ = machine;
     }
 
+    /// A program of another version takes a router's place, with the configuration that ran: as a swap that changes nothing. Whether all that
+    /// the router has learned goes on.
+    fn upgrade(&mut self, machine: usize, knobs: &Knobs) -> bool {
+        let _ = self.swap(machine, knobs, knobs);
+        true
+    }
+
     /// The clock leaps by so many nanoseconds: what has its time may be over.
     fn leap(&mut self, by_ns: i64) {
         let _ = by_ns;

@@ -172,6 +172,11 @@ impl Arrival {
         Clock::Real { start: Instant::now(), start_ns: router_ns + (order::now_ns() - halted_ns) }
     }
 
+    /// The key of hashes that the router before had.
+    pub(crate) fn common_seed(&self) -> u64 {
+        self.header().common_seed
+    }
+
     /// The socket that belongs to no element.
     pub(crate) fn listener(&self) -> Option<OwnedFd> {
         self.listener.as_ref()?.try_clone().ok()

@@ -44,6 +44,8 @@ pub(crate) struct Header {
     pub(crate) halted_ns: i64,
     /// The time of day as the router saw it then: it goes on from there, whatever the machine's clock was set to meanwhile.
     pub(crate) router_ns: i64,
+    /// The key of hashes: with another one, flows would take other paths.
+    pub(crate) common_seed: u64,
     pub(crate) keepsake: Keepsake,
     /// The socket that belongs to no element.
     pub(crate) listener: Option<RawFd>,

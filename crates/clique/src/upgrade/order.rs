@@ -94,6 +94,7 @@ impl Order {
             command: self.origin.command(),
             halted_ns,
             router_ns,
+            common_seed: router.info().common_seed(),
             keepsake: self.keepsake.clone(),
             listener: listener.as_ref().map(AsRawFd::as_raw_fd),
             instances: Vec::new(),

@@ -152,6 +152,12 @@ impl Model for Meter {
         Verdict::Either
     }
 
+    /// Nothing of it goes on.
+    fn upgrade(&mut self, machine: usize, _: &Knobs) -> bool {
+        self.restart(machine);
+        false
+    }
+
     fn restart(&mut self, _: usize) {
         self.restarted = true;
     }

@@ -337,6 +337,17 @@ impl Model for Service {
         Verdict::Succeeds
     }
 
+    /// What rewriters remember goes on, and what FlowIPManager remembers does not.
+    fn upgrade(&mut self, machine: usize, knobs: &Knobs) -> bool {
+        let goes_on = matches!(way(knobs), Way::Mappers);
+        if goes_on {
+            let _ = self.swap(machine, knobs, knobs);
+        } else {
+            self.restart(machine);
+        }
+        goes_on
+    }
+
     fn restart(&mut self, _: usize) {
         self.flows.clear();
         self.forgot = true;

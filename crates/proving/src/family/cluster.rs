@@ -256,6 +256,12 @@ impl Model for Mesh {
         Verdict::Succeeds
     }
 
+    /// Nothing of it goes on.
+    fn upgrade(&mut self, machine: usize, _: &Knobs) -> bool {
+        self.restart(machine);
+        false
+    }
+
     fn restart(&mut self, machine: usize) {
         self.leaving.remove(&machine);
         self.joining.insert(machine);

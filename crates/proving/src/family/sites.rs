@@ -272,6 +272,8 @@ pub(super) fn fate(sent: &Sent, mtus: [usize; 2], passage: impl Fn(usize, &Sent)
             Fate::Arrives { hosts, hops, as_sent, ecn: Some(ecn) }
         }
         (Passage::Comes(_), Fate::Answered) if look.len > LONG => Fate::Open,
+        // Its parts may leave the tunnel on several workers, each of which puts together what it gets.
+        (Passage::Comes(_), Fate::Refused(_)) if look.len > HOST_PIECE => Fate::Open,
         (Passage::Comes(_), told) => back(sent, told, |answer| passage(other, answer)),
     }
 }

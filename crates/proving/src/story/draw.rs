@@ -56,6 +56,11 @@ pub fn draw(family: &dyn Family, seed: u64) -> Story {
     if let Some(trial) = trial(family, &names, &mut rng) {
         story.steps.insert(rng.usize(..=story.steps.len()), trial);
     }
+    let mut rng = Rng::with_seed(seed ^ 0x5be0_cd19_137e_2179);
+    if rng.u32(..3) == 0 {
+        let at = rng.usize(..=story.steps.len());
+        story.steps.insert(at, Step::Upgrade(one(&names.machines, &mut rng).clone()));
+    }
     story
 }
 

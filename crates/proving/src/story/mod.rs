@@ -85,6 +85,8 @@ pub enum Step {
         /// With so many workers.
         workers: usize,
     },
+    /// A program of another version takes a router's place.
+    Upgrade(String),
     /// A link's weather changes.
     Link {
         /// The link.

@@ -160,6 +160,7 @@ impl Teller {
             Step::Trial { machine, knob, value, ns } => self.trial(self.machine(machine)?, knob, *value, *ns),
             Step::Wrong { machine, kind } => return self.wrong(self.machine(machine)?, kind),
             Step::Restart { machine, workers } => self.restart(self.machine(machine)?, *workers),
+            Step::Upgrade(machine) => self.upgrade(self.machine(machine)?),
             Step::Link { link, weather } => self.weather(link, *weather)?,
             Step::Move(host) => {
                 let host = self.host(host)?;
@@ -325,6 +326,24 @@ impl Teller {
             Err(error) => self.find(format!("the router does not start with {workers} workers: {error}")),
         }
         self.world.judge.history.change(now_ns, |model| model.restart(machine));
+    }
+
+    /// A program of another version takes a router's place. All that stories look at goes on.
+    fn upgrade(&mut self, machine: usize) {
+        self.audit(machine);
+        self.world.rush();
+        let (now_ns, knobs) = (self.world.now_ns(), self.knobs[machine].clone());
+        let mut before = self.kept(machine, &knobs);
+        // Neighbours that are just being asked for are not handed over.
+        before.retain(|(path, _)| !["arp.count", "nd.count"].iter().any(|count| path.ends_with(count)));
+        let config = self.config(machine, &knobs);
+        match self.world.machines[machine].upgrade(&config) {
+            Ok(held) => self.may_lose(now_ns, held),
+            Err(error) => self.find(format!("the router does not start after an upgrade: {error}")),
+        }
+        if self.world.judge.history.change(now_ns, |model| model.upgrade(machine, &knobs)) {
+            self.compare(machine, &before);
+        }
     }
 
     /// Of the messages that are on their way so many may be missing, and answers of neighbours, too.

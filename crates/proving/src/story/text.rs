@@ -32,6 +32,7 @@ impl Display for Step {
             }
             Step::Wrong { machine, kind } => write!(f, "wrong {machine} {kind}"),
             Step::Restart { machine, workers } => write!(f, "restart {machine} workers {workers}"),
+            Step::Upgrade(machine) => write!(f, "upgrade {machine}"),
             Step::Link { link, weather } => match weather {
                 Weather::Good => write!(f, "link {link} good"),
                 Weather::Down => write!(f, "link {link} down"),
@@ -153,6 +154,7 @@ fn read_step(first: &str, line: &str, words: &mut Words<'_>) -> Result<Step, Str
             words.expect("workers")?;
             Step::Restart { machine, workers: words.value()? }
         }
+        "upgrade" => Step::Upgrade(words.text()?),
         "link" => Step::Link {
             link: words.text()?,
             weather: match words.word()? {

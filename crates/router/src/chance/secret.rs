@@ -31,6 +31,13 @@ impl Secret {
         Ok(Secret::from_key(key))
     }
 
+    /// The same with the keys of hashes that a former process had ([`crate::Info::common_seed`]), so that what was placed or sent by them stays
+    /// where it is.
+    #[must_use]
+    pub fn with_common(self, common: u64) -> Secret {
+        Secret { common, ..self }
+    }
+
     fn from_key(key: [u8; 32]) -> Secret {
         let mut source = ChaCha12Rng::from_seed(key);
         Secret { common: source.next_u64(), source: Arc::new(Mutex::new(source)) }

@@ -108,8 +108,9 @@ impl Plan {
         }
     }
 
-    /// A seed that is the same for everything, and for configurations that follow.
-    pub(crate) fn common_seed(&self) -> u64 {
+    /// A seed that is the same for everything, and for configurations that follow. It is secret if this run has a secret: it may be handed on to the
+    /// process that takes this one's place, and to no other.
+    pub fn common_seed(&self) -> u64 {
         self.secret.as_ref().map_or(self.seed, Secret::common)
     }
 

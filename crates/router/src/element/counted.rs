@@ -155,7 +155,11 @@ impl Element for Counted {
     }
 
     fn read_state(&mut self, cx: &mut Cx<'_>, state: &mut StateReader) -> Result<(), BadState> {
-        self.alone(cx, |inner, cx| inner.read_state(cx, state))
+        // Packets that it has now came with the state.
+        let before = Counted::held(self);
+        let read = self.alone(cx, |inner, cx| inner.read_state(cx, state));
+        self.ledger.taken.fetch_add(Counted::held(self) - before, Relaxed);
+        read
     }
 
     fn reconfigure(&mut self, cx: &mut Cx<'_>, config: &str) -> Option<Result<(), ConfigError>> {
