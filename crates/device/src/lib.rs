@@ -32,6 +32,7 @@ mod frame;
 pub mod frames;
 #[allow(unsafe_code)]
 pub mod inherited;
+pub mod kept;
 pub mod links;
 pub mod memory;
 pub mod offload;

@@ -27,8 +27,6 @@ use std::sync::Arc;
 
 pub use crate::frame::{Frame, Sent};
 pub use control_ring::{ControlRx, ControlTaken};
-pub(crate) use kept::Keeping;
-pub use kept::Kept;
 pub use long::Queued;
 pub use transmit::PacketTx;
 

@@ -1,7 +1,8 @@
 //! The ways to reach the kernel's interfaces, behind one face.
 
 use crate::frame::{Frame, Sent};
-use crate::packet_socket::{self, Group, Keeping, Kept, PacketRx, PacketTx, Queued};
+use crate::kept::{Keeping, Kept};
+use crate::packet_socket::{self, Group, PacketRx, PacketTx, Queued};
 use crate::trouble::Trouble;
 use crate::xdp::{self, XdpRx, XdpTx};
 use packet::{BATCH_MAX, Batch, Packet, Pool};

@@ -4,8 +4,8 @@
 //! (TPACKET_V3) have as many frames as fit, close together; the kernel hands a block over when it is full or when it has
 //! waited long enough for company. Under load blocks cost less; at low load every frame waits for as long as it was told.
 
-use super::kept::Keeping;
 use crate::frame::Frame;
+use crate::kept::Keeping;
 use crate::segments::Note;
 use crate::sys::{self, Mapping};
 use packet::Kind;

@@ -1,6 +1,6 @@
 //! Sockets of interfaces that are left to the program that takes this one's place.
 
-use device::packet_socket::Kept;
+use device::kept::Kept;
 use router::{BadState, StateReader, StateWriter};
 
 /// Numbers that are kept of an element's sockets, at most.
