@@ -155,9 +155,9 @@ impl Element for Counted {
     }
 
     fn read_state(&mut self, cx: &mut Cx<'_>, state: &mut StateReader) -> Result<(), BadState> {
-        // Packets that it has now came with the state.
+        // Packets that it has now came with the state, and were made from bytes by none of its class's doing.
         let before = Counted::held(self);
-        let read = self.alone(cx, |inner, cx| inner.read_state(cx, state));
+        let read = self.inner.read_state(cx, state);
         self.ledger.taken.fetch_add(Counted::held(self) - before, Relaxed);
         read
     }
