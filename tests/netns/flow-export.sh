@@ -4,13 +4,20 @@
 source "$(dirname "$0")/lib.sh" nfcapd nfdump
 
 build
+
+# The configuration without what leads from its ports, as a file. The host counts packets, which are not merged for it on their way.
+without_ports() {
+  grep -vE '^p[01]\[0\] -> routes; p[01]\[1\] -> routes6;$' "$root/conf/linux-router.click" |
+    sed 's/ToDevice(\$device,/& GSO false,/' >"$work/router.click"
+}
+
 # All that arrives passes the exporter before it is routed.
 accounting='
 fx :: FlowExporter(VERSION $VERSION, BIFLOW $BIFLOW, ESTIMATES $ESTIMATES, IDLE_TIMEOUT 1, ACTIVE_TIMEOUT 1);
 p0[0] -> [0]fx[0] -> routes; p0[1] -> [1]fx[1] -> routes6;
 p1[0] -> [2]fx[2] -> routes; p1[1] -> [3]fx[3] -> routes6;
 fx[4] -> Queue -> ToSocket(UDP, 127.0.0.1, 2055);'
-grep -vE '^p[01]\[0\] -> routes; p[01]\[1\] -> routes6;$' "$root/conf/linux-router.click" >"$work/router.click"
+without_ports
 echo "$accounting" >>"$work/router.click"
 sed -i '0,/^define(/s//define($VERSION 10, $BIFLOW true, $ESTIMATES false, /' "$work/router.click"
 
@@ -52,7 +59,7 @@ fx[1] -> Queue -> ToSocket(UDP, 127.0.0.1, 2055);
 ct :: ConnTrack; rw :: IPRewriter(pattern 10.0.2.1 20000-29999# - - 0 1, pass 1);
 p0[0] -> [0]ct[0] -> out :: IPClassifier(tcp or udp, -) -> rw -> routes; out[1] -> routes;
 p1[0] -> [1]rw[1] -> [1]ct[1] -> routes; p0[1] -> routes6; p1[1] -> routes6;'
-grep -vE '^p[01]\[0\] -> routes; p[01]\[1\] -> routes6;$' "$root/conf/linux-router.click" >"$work/router.click"
+without_ports
 echo "$events" >>"$work/router.click"
 sed -i '0,/^define(/s//define($VERSION 10, /' "$work/router.click"
 for version in 10 9; do
@@ -82,7 +89,7 @@ p0[0] -> s0 :: SFlowAgent(1, 10.0.2.1, SUB_AGENT 0) -> [0]fx[0] -> routes; p0[1]
 p1[0] -> s2 :: SFlowAgent(1, 10.0.2.1, SUB_AGENT 20) -> [2]fx[2] -> routes; p1[1] -> s3 :: SFlowAgent(1, 10.0.2.1, SUB_AGENT 30) -> [3]fx[3] -> routes6;
 fx[4] -> Queue -> ToSocket(UDP, 127.0.0.1, 2055);
 s0[1] -> samples :: Queue(4000) -> ToSocket(UDP, 127.0.0.1, 6343); s1[1] -> samples; s2[1] -> samples; s3[1] -> samples;'
-  grep -vE '^p[01]\[0\] -> routes; p[01]\[1\] -> routes6;$' "$root/conf/linux-router.click" >"$work/router.click"
+  without_ports
   echo "$sampling" >>"$work/router.click"
   pmacct() { # PROGRAM PORT DIRECTORY
     cat >"$3/$1.conf" <<CONF
