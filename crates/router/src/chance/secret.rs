@@ -31,7 +31,7 @@ impl Secret {
         Ok(Secret::from_key(key))
     }
 
-    /// The same with the keys of hashes that a former process had ([`crate::Info::common_seed`]), so that what was placed or sent by them stays
+    /// The same with the keys of hashes that a former process had (`common_seed` of its [`crate::Info`]), so that what was placed or sent by them stays
     /// where it is.
     #[must_use]
     pub fn with_common(self, common: u64) -> Secret {
