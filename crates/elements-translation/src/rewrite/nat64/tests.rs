@@ -349,7 +349,7 @@ fn filtering() {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
-    /// Whoever sends what: an endpoint becomes one port, and no other endpoint of its protocol the same; what the server gets has the
+    /// Whichever host sends what: an endpoint becomes one port, and no other endpoint of its protocol the same; what the server gets has the
     /// data of what was sent, and what it returns comes to who has sent it, with its addresses and ports the other way round. All checksums
     /// are right.
     #[test]
