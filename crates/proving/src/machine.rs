@@ -192,7 +192,8 @@ impl Machine {
     }
 
     /// Another process takes the router's place, as `clique upgrade` has it: a new router gets what elements leave as bytes, and nothing else.
-    /// Returns how many packets were left behind.
+    /// Returns how many packets may be left behind: those
+    /// in queues go on.
     ///
     /// # Errors
     /// What is wrong with the configuration.
@@ -201,7 +202,7 @@ impl Machine {
         self.router.handle().interrupt();
         let left = self.router.write_state();
         let estate = Estate { heirlooms: left.heirlooms.into_iter().map(|(heirloom, _)| heirloom).collect() };
-        let held = self.held();
+        let held = self.held_outside_queues();
         self.router.finish();
         self.wrong.extend(self.capture.check(&self.interfaces, &mut self.router));
         // The key of hashes is handed over, too; what else is random is another one, as after a swap.
@@ -209,7 +210,14 @@ impl Machine {
         self.router = build(&config, &self.registry, self.drive, self.generation, &self.clock)?;
         self.wrong.extend(self.router.read_state(&estate));
         self.unsent_noted = 0;
-        Ok(held.saturating_sub(self.held()))
+        Ok(held)
+    }
+
+    /// Packets that no queue has: on their way, or waiting for something.
+    fn held_outside_queues(&self) -> u64 {
+        let balance = self.router.balance();
+        let others = balance.elements.iter().filter(|entry| !entry.class.ends_with("Queue"));
+        others.map(|entry| entry.held).sum::<u64>() + balance.in_flight
     }
 
     /// Packets that the router has.
