@@ -5,7 +5,7 @@
 #
 # The mutants are listed in tables at the head of the tests that kill them (tests/*.rs of both): name, what is broken,
 # the test. This script reads those tables, so they cannot be wrong for long. A build for a mutant differs by a `cfg`,
-# which the compiler is given for this workspace's crates only. About ten seconds a mutant; `--sample` runs three.
+# which the compiler is given for this workspace's crates only. About ten seconds a mutant where a processor is idle; `--sample` runs three.
 # The exit status is 1 if a mutant survives, or if its test comes to no end: that may be a slow machine.
 cd "$(dirname "$0")/../../.." || exit 2
 export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-$PWD/target}/loom"
@@ -34,11 +34,11 @@ wanted() { # mutant, names...
 verdict() {
     RUSTC_WORKSPACE_WRAPPER=$wrapper cargo build -q -p "$package" --release --test "$target" >"$log" 2>&1 ||
         { echo "DOES NOT BUILD"; return; }
-    RUSTC_WORKSPACE_WRAPPER=$wrapper timeout 120 cargo test -q -p "$package" --release --test "$target" \
+    RUSTC_WORKSPACE_WRAPPER=$wrapper timeout 900 cargo test -q -p "$package" --release --test "$target" \
         -- --exact "$test" >"$log" 2>&1
     case $? in
     0) if grep -q '^running 1 test' "$log"; then echo SURVIVES; else echo "NO SUCH TEST"; fi ;;
-    124) echo "NOT DONE IN 120 s" ;;
+    124) echo "NOT DONE IN 900 s" ;;
     *) echo killed ;;
     esac
 }

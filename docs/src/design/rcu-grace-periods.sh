@@ -21,7 +21,7 @@ check() {
     case "$*" in *LIVENESS*) how=-DNFAIR=8 run="-a -f" ;; esac
     # $how and $run are lists of words.
     if ! (cd "$work" && spin -a "$@" model.pml >log && cc -O2 -w $how -DCOLLAPSE -o pan pan.c) ||
-        ! (cd "$work" && timeout 300 ./pan -m1000000 $run >log 2>&1); then
+        ! (cd "$work" && timeout 900 ./pan -m1000000 $run >log 2>&1); then
         cat "$work/log"
         echo "did not run: $*"
         exit 2
