@@ -1,5 +1,6 @@
-//! AES-GCM. Two implementations stand behind it. The crate `aes-gcm` runs everywhere, and is the quicker one for short packets; graviola
-//! is about twice as quick for long ones, needs processors with certain instructions, and no C compiler to be built.
+//! AES-GCM. The crate `gcm` is the quickest, where the processor has VAES and VPCLMULQDQ with AVX-512. Elsewhere two implementations share the work: the
+//! crate `aes-gcm` runs everywhere, and is the quicker one for short packets; graviola is about twice as quick for long ones, needs processors with
+//! certain instructions, and no C compiler to be built.
 
 use super::{Place, fast};
 use aes::{Aes128Enc, Aes256Enc};
@@ -9,11 +10,18 @@ use aes_gcm::{AeadInOut, AesGcm, KeyInit, aead::consts::U12};
 /// Shorter texts go to the portable implementation. Where the lines through what both take for 64 and 340 octets meet.
 const SHORT: usize = 112;
 
-/// AES-GCM with its key, that of AES-128 or of AES-256. What says where the key of a text lies comes first, in one cache line.
-#[repr(C)]
-pub struct Gcm {
-    fast: Option<Box<fast::Gcm>>,
-    portable: Portable,
+/// AES-GCM with its key, that of AES-128 or of AES-256.
+pub struct Gcm(Implementation);
+
+/// What says where the key of a text lies comes first, in one cache line.
+#[repr(u8)]
+#[allow(
+    clippy::large_enum_variant,
+    reason = "a key in its place is one pointer less to follow, and all keys of a machine are of one kind"
+)]
+enum Implementation {
+    Wide(gcm::Key),
+    Two(Option<Box<fast::Gcm>>, Portable),
 }
 
 /// GCM never decrypts by AES, so that half of AES's key schedules is enough.
@@ -23,41 +31,26 @@ enum Portable {
     Aes256(AesGcm<Aes256Enc, U12>),
 }
 
-impl Gcm {
-    /// By a key of 16 or 32 octets, or none. Two implementations if the processor has what the quicker one needs.
-    pub fn new(key: &[u8]) -> Option<Gcm> {
-        let mut gcm = Gcm::portable(key)?;
-        gcm.fast = fast::gcm(key).map(Box::new);
-        Some(gcm)
-    }
-
-    /// The portable implementation alone, which leaves a text as it is that was changed on its way; the other one wipes it.
-    pub fn portable(key: &[u8]) -> Option<Gcm> {
-        let portable = match key.len() {
+impl Portable {
+    /// By a key of 16 or 32 octets, or none.
+    fn new(key: &[u8]) -> Option<Portable> {
+        Some(match key.len() {
             16 => Portable::Aes128(AesGcm::new_from_slice(key).ok()?),
             32 => Portable::Aes256(AesGcm::new_from_slice(key).ok()?),
             _ => return None,
-        };
-        Some(Gcm { fast: None, portable })
+        })
     }
 
-    /// Where the key lies that a text of so many octets needs.
-    pub(crate) fn place(&self, text: usize) -> Place {
-        match (&self.fast, &self.portable) {
-            (Some(fast), _) if text >= SHORT => Place::of(&**fast),
-            (_, Portable::Aes128(aes)) => Place::of(aes),
-            (_, Portable::Aes256(aes)) => Place::of(aes),
+    fn place(&self) -> Place {
+        match self {
+            Portable::Aes128(aes) => Place::of(aes),
+            Portable::Aes256(aes) => Place::of(aes),
         }
     }
 
-    /// Encrypts in place; the check value.
-    #[must_use]
-    pub fn seal(&self, nonce: [u8; 12], data: &[u8], text: &mut [u8]) -> [u8; 16] {
-        if let Some(fast) = self.fast.as_ref().filter(|_| text.len() >= SHORT) {
-            return fast::seal_gcm(fast, &nonce, data, text);
-        }
+    fn seal(&self, nonce: [u8; 12], data: &[u8], text: &mut [u8]) -> [u8; 16] {
         let (nonce, text) = (nonce.into(), InOutBuf::from(text));
-        let sealed = match &self.portable {
+        let sealed = match self {
             Portable::Aes128(aes) => aes.encrypt_inout_detached(&nonce, data, text),
             Portable::Aes256(aes) => aes.encrypt_inout_detached(&nonce, data, text),
         };
@@ -65,17 +58,76 @@ impl Gcm {
         sealed.map_or([0; 16], Into::into)
     }
 
-    /// Decrypts in place if the check value is right. Otherwise no octet of the text is decrypted, and the quicker implementation has wiped it.
-    #[must_use]
-    pub fn open(&self, nonce: [u8; 12], data: &[u8], text: &mut [u8], check: [u8; 16]) -> bool {
-        if let Some(fast) = self.fast.as_ref().filter(|_| text.len() >= SHORT) {
-            return fast::open_gcm(fast, &nonce, data, text, &check);
-        }
+    fn open(&self, nonce: [u8; 12], data: &[u8], text: &mut [u8], check: [u8; 16]) -> bool {
         let (nonce, check, text) = (nonce.into(), check.into(), InOutBuf::from(text));
-        let opened = match &self.portable {
+        let opened = match self {
             Portable::Aes128(aes) => aes.decrypt_inout_detached(&nonce, data, text, &check),
             Portable::Aes256(aes) => aes.decrypt_inout_detached(&nonce, data, text, &check),
         };
         opened.is_ok()
+    }
+}
+
+impl Gcm {
+    /// By a key of 16 or 32 octets, or none. The quickest implementation that the processor can run.
+    pub fn new(key: &[u8]) -> Option<Gcm> {
+        match gcm::Key::new(key) {
+            Some(wide) => Some(Gcm(Implementation::Wide(wide))),
+            None => Gcm::with_graviola(key),
+        }
+    }
+
+    /// The two implementations for processors without wide vectors; one, if the processor lacks what the quicker one needs.
+    pub(crate) fn with_graviola(key: &[u8]) -> Option<Gcm> {
+        Some(Gcm(Implementation::Two(fast::gcm(key).map(Box::new), Portable::new(key)?)))
+    }
+
+    /// The quickest implementation that leaves a text as it is that was changed on its way: graviola wipes it.
+    pub fn restoring(key: &[u8]) -> Option<Gcm> {
+        match gcm::Key::new(key) {
+            Some(wide) => Some(Gcm(Implementation::Wide(wide))),
+            None => Gcm::portable(key),
+        }
+    }
+
+    /// The portable implementation alone.
+    pub(crate) fn portable(key: &[u8]) -> Option<Gcm> {
+        Some(Gcm(Implementation::Two(None, Portable::new(key)?)))
+    }
+
+    /// Where the key lies that a text of so many octets needs.
+    pub(crate) fn place(&self, text: usize) -> Place {
+        match &self.0 {
+            Implementation::Wide(wide) => {
+                let part = wide.part(text);
+                Place { start: part.as_ptr(), octets: part.len() }
+            }
+            Implementation::Two(Some(fast), _) if text >= SHORT => Place::of(&**fast),
+            Implementation::Two(_, portable) => portable.place(),
+        }
+    }
+
+    /// Encrypts in place; the check value.
+    #[must_use]
+    pub fn seal(&self, nonce: [u8; 12], data: &[u8], text: &mut [u8]) -> [u8; 16] {
+        match &self.0 {
+            Implementation::Wide(wide) => wide.seal(&nonce, data, text),
+            Implementation::Two(Some(fast), _) if text.len() >= SHORT => {
+                fast::seal_gcm(fast, &nonce, data, text)
+            }
+            Implementation::Two(_, portable) => portable.seal(nonce, data, text),
+        }
+    }
+
+    /// Decrypts in place if the check value is right. Otherwise no octet of the text is decrypted, and graviola has wiped it.
+    #[must_use]
+    pub fn open(&self, nonce: [u8; 12], data: &[u8], text: &mut [u8], check: [u8; 16]) -> bool {
+        match &self.0 {
+            Implementation::Wide(wide) => wide.open(&nonce, data, text, &check),
+            Implementation::Two(Some(fast), _) if text.len() >= SHORT => {
+                fast::open_gcm(fast, &nonce, data, text, &check)
+            }
+            Implementation::Two(_, portable) => portable.open(nonce, data, text, check),
+        }
     }
 }

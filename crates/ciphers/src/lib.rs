@@ -3,7 +3,7 @@
 //! A packet of ESP is, in this order: the header, an initialisation vector, the text with its padding and trailer, the check value (RFC 4303,
 //! section 2). [`Cipher::seal`] makes one in place, and [`Cipher::open`] decrypts one. [`Gcm`] is AES-GCM alone, for those who lay out packets
 //! themselves. The crate knows nothing of associations, of replays or of packet buffers; of `wire` it has the header of ESP. Tests are in `tests.rs`:
-//! the RFCs' vectors, both implementations of AES-GCM against each other, and packets that were changed.
+//! the RFCs' vectors, the implementations of AES-GCM against each other, and packets that were changed.
 //!
 //! # Compiled as one
 //!

@@ -48,7 +48,7 @@ impl Settings {
         }
         let secret = match (key, key_file) {
             (Some(Bytes(bytes)), None) => {
-                cipher(&bytes, Gcm::portable)?;
+                cipher(&bytes, Gcm::new)?;
                 Secret::Bytes(bytes)
             }
             (None, Some(FileName(name))) => {
@@ -61,7 +61,7 @@ impl Settings {
     }
 
     /// The association. A key's file is read when the router starts, not when its configuration is checked. Packets that were changed stay as they
-    /// came if that is wanted; it may cost time.
+    /// came if that is wanted, which costs time on some processors.
     pub(super) fn associate(&self, as_they_came: bool) -> Result<Association, ConfigError> {
         let material = match &self.secret {
             Secret::Bytes(bytes) => bytes.clone(),
@@ -71,7 +71,7 @@ impl Settings {
                 from_hexadecimal(&bytes).unwrap_or(bytes)
             }
         };
-        let (cipher, salt) = cipher(&material, if as_they_came { Gcm::portable } else { Gcm::new })?;
+        let (cipher, salt) = cipher(&material, if as_they_came { Gcm::restoring } else { Gcm::new })?;
         Ok(Association { spi: self.spi, extended: self.extended, cipher, salt, material })
     }
 }
