@@ -56,10 +56,11 @@ struct Report {
 }
 
 /// What is measured, by names.
-const SUBJECTS: [&str; 10] = [
+const SUBJECTS: [&str; 11] = [
     "source alone",
     "bare aes-gcm",
     "bare graviola",
+    "bare gcm",
     "ESPEncap, IPEncap",
     "IPsec",
     TWO_CORES,
@@ -76,11 +77,11 @@ const SPREAD: &str = "source, many";
 const TWO_CORES: &str = "IPsec, 2 cores";
 
 /// Subjects whose rate is said as a multiple of another's.
-const BESIDE: [(&str, &str); 2] = [(TWO_CORES, "IPsec"), (SUBJECTS[9], SUBJECTS[7])];
+const BESIDE: [(&str, &str); 2] = [(TWO_CORES, "IPsec"), (SUBJECTS[10], SUBJECTS[8])];
 
 /// Gateways with many associations, each packet for any of them: how many, and the length of the prefix whose addresses share them.
 const MANY: [(&str, u32, u8); 4] =
-    [(SPREAD, 0, 18), (SUBJECTS[7], 1, 32), (SUBJECTS[8], 100, 25), (SUBJECTS[9], 10_000, 18)];
+    [(SPREAD, 0, 18), (SUBJECTS[8], 1, 32), (SUBJECTS[9], 100, 25), (SUBJECTS[10], 10_000, 18)];
 
 /// Nanoseconds a packet of a subject; none where it does not run.
 fn time(subject: &str, octets: usize, packets: u64) -> Result<Option<f64>, String> {
@@ -93,6 +94,11 @@ fn time(subject: &str, octets: usize, packets: u64) -> Result<Option<f64>, Strin
             })))
         }
         "bare graviola" => Ok(graviola(octets, packets)),
+        "bare gcm" => Ok(gcm::Key::new(&KEY).map(|key| {
+            bare(octets, packets, |nonce, text| {
+                black_box(key.seal(&nonce, &[0; 8], text));
+            })
+        })),
         TWO_CORES => forward::nanoseconds_of(&two_cores(octets), packets, 2).map(Some),
         _ => forward::nanoseconds(&config(subject, octets), packets).map(Some),
     }

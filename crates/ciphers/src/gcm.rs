@@ -79,7 +79,8 @@ impl Gcm {
 
     /// The two implementations for processors without wide vectors; one, if the processor lacks what the quicker one needs.
     pub(crate) fn with_graviola(key: &[u8]) -> Option<Gcm> {
-        Some(Gcm(Implementation::Two(fast::gcm(key).map(Box::new), Portable::new(key)?)))
+        let portable = Portable::new(key)?;
+        Some(Gcm(Implementation::Two(fast::gcm(key).map(Box::new), portable)))
     }
 
     /// The quickest implementation that leaves a text as it is that was changed on its way: graviola wipes it.

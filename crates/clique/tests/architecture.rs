@@ -107,6 +107,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "device",
             "elements",
             "flows",
+            "gcm",
             "lang",
             "lpm",
             "packet",

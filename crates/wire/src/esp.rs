@@ -85,7 +85,13 @@ pub fn padding(len: usize, multiple: usize) -> usize {
 #[inline]
 pub fn fill_trailer(place: &mut [u8], next_header: u8) {
     if let Some((padding, trailer)) = place.split_last_chunk_mut() {
-        (1..).zip(padding.iter_mut()).for_each(|(at, byte)| *byte = at);
+        match padding {
+            [] => {}
+            [a] => *a = 1,
+            [a, b] => (*a, *b) = (1, 2),
+            [a, b, c] => (*a, *b, *c) = (1, 2, 3),
+            _ => (1..).zip(padding.iter_mut()).for_each(|(at, byte)| *byte = at),
+        }
         *trailer = [padding.len() as u8, next_header];
     }
 }
@@ -127,5 +133,11 @@ mod tests {
         let longest: Vec<u8> = (1..=255).collect();
         assert_eq!((payload_len(&longest, 255), payload_len(&longest, 0)), (Some(0), Some(255)));
         fill_trailer(&mut [0], 4);
+        for padding in 0..20 {
+            let mut place = vec![9; padding + TRAILER_LEN];
+            fill_trailer(&mut place, 4);
+            let counted = (1..).take(padding).chain([padding as u8, 4]);
+            assert_eq!(place, counted.collect::<Vec<u8>>());
+        }
     }
 }

@@ -19,6 +19,51 @@ pub(crate) struct Flow {
     pub(crate) is_fragment: bool,
 }
 
+/// What protecting a packet needs of its headers.
+#[derive(Clone, Copy)]
+pub(crate) struct Upper {
+    pub(crate) six: bool,
+    pub(crate) is_fragment: bool,
+    pub(crate) protocol: u8,
+    /// Where what the packet carries begins.
+    pub(crate) offset: u32,
+}
+
+impl Upper {
+    /// Of what is no IP packet.
+    pub(crate) const NONE: Upper = Upper { six: false, is_fragment: false, protocol: 0, offset: 0 };
+}
+
+/// The octets that a [`Flow`] is made of, where that is simple: packets in which they are alike have one flow.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Brief {
+    /// Protocol, addresses, and the first octets behind the header.
+    Four(u8, [u8; 8], [u8; 4]),
+    Six(u8, [u8; 32], [u8; 4]),
+}
+
+impl Brief {
+    /// None for packets with options or further headers, for fragments, and for what is no IP packet.
+    #[inline]
+    pub(crate) fn of(packet: &[u8]) -> Option<Brief> {
+        match packet.first()? {
+            0x45 => {
+                let (header, rest) = packet.split_first_chunk::<{ ipv4::HEADER_LEN }>()?;
+                let [.., flags, fragment, _, protocol, _, _, a, b, c, d, e, f, g, h] = *header;
+                let is_whole = flags & 0x3f == 0 && fragment == 0;
+                is_whole.then_some(Brief::Four(protocol, [a, b, c, d, e, f, g, h], *rest.first_chunk()?))
+            }
+            0x60..=0x6f => {
+                let (header, rest) = packet.split_first_chunk::<{ ipv6::HEADER_LEN }>()?;
+                let protocol = header[6];
+                let is_last = matches!(protocol, ip_proto::TCP | ip_proto::UDP);
+                is_last.then_some(Brief::Six(protocol, *header.last_chunk()?, *rest.first_chunk()?))
+            }
+            _ => None,
+        }
+    }
+}
+
 /// An address as the first bits of a number.
 pub(crate) fn bits(address: IpAddr) -> u128 {
     match address {
@@ -65,6 +110,13 @@ impl Flow {
         };
         let ports = if first { ports(protocol, packet.get(offset..)?) } else { None };
         Some(Flow { six, source, destination, protocol, ports, offset, is_fragment })
+    }
+
+    /// What protecting the packet needs of its headers.
+    #[inline]
+    pub(crate) fn upper(&self) -> Upper {
+        let Flow { six, is_fragment, protocol, offset, .. } = *self;
+        Upper { six, is_fragment, protocol, offset: offset as u32 }
     }
 
     /// Where such packets come from, and where they go.
@@ -119,5 +171,35 @@ pub(crate) fn matches_upper(selector: &Selector, flow: &Flow) -> bool {
             is(selector.source_port, source) && is(selector.destination_port, destination)
         }
         None => selector.source_port.1 == 0 && selector.destination_port.1 == 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// Packets that are alike in what a brief has are of one flow, whatever else is in them.
+        #[test]
+        fn briefs_are_of_one_flow(
+            first in prop_oneof![Just(0x45u8), Just(0x60), Just(0x6f), any::<u8>()], rest in prop::collection::vec(any::<u8>(), 0..80),
+            protocol in prop_oneof![Just(6u8), Just(17), Just(1), Just(58), Just(44)], at in 1usize..80, change in any::<u8>(), whole in any::<bool>()
+        ) {
+            let mut packet = [&[first], &rest[..]].concat();
+            if let Some(place) = packet.get_mut(if first >> 4 == 4 { 9 } else { 6 }) {
+                *place = protocol;
+            }
+            if whole && first == 0x45 && packet.len() > 8 {
+                packet[6..8].copy_from_slice(&[0x40, 0]);
+            }
+            let mut other = packet.clone();
+            if let Some(place) = other.get_mut(at) {
+                *place ^= change;
+            }
+            if let Some(brief) = Brief::of(&packet) && Brief::of(&other) == Some(brief) {
+                prop_assert_eq!(Flow::of(&packet), Flow::of(&other));
+            }
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! Packets of the protected side: a policy says what becomes of each, and associations protect them.
 
 use super::associations::Sa;
-use super::flow::Flow;
+use super::flow::{Brief, Flow, Upper};
 use super::ipsec::{Ipsec, NO_POLICY};
 use super::policies::{Rule, Slot};
 use super::side_by_side::{self, AHEAD};
@@ -22,8 +22,25 @@ const ASK_AGAIN_NS: i64 = 1_000_000_000;
 #[derive(Clone, Copy)]
 enum Fate<'t> {
     Protect(&'t Sa),
-    Settled(Verdict),
+    Pass,
+    Drop(&'static str),
 }
+
+/// What becomes of a packet, and what that needs of its headers.
+#[derive(Clone, Copy)]
+struct Way<'t> {
+    fate: Fate<'t>,
+    upper: Upper,
+    /// Octets that are not too long for the association, whatever else is true of the packet.
+    fits: u32,
+}
+
+impl Way<'_> {
+    const NO_IP: Self = Way { fate: Fate::Drop("no IP packet"), upper: Upper::NONE, fits: 0 };
+}
+
+/// The ways of a batch's packets.
+type Ways<'t> = [Way<'t>; BATCH_MAX];
 
 /// Numbers that were taken for packets that follow each other.
 #[derive(Default)]
@@ -32,20 +49,20 @@ struct Run {
     left: usize,
     packets: u64,
     bytes: u64,
+    /// How long a packet may be over IPv6, if a router has said so.
+    cut: Option<usize>,
 }
 
 impl Ipsec {
     /// What a policy, or that there is none, says of a packet of the protected side.
     #[inline]
     fn choose<'t>(&self, tables: &'t Tables, rule: Option<&'t Rule>, cx: &Cx<'t>, flow: &Flow) -> Fate<'t> {
-        let settled = |passes: bool, reason| {
-            Fate::Settled(if passes { Verdict::Output(0) } else { Verdict::Drop(reason) })
-        };
+        let settled = |passes: bool, reason| if passes { Fate::Pass } else { Fate::Drop(reason) };
         let Some(rule) = rule else { return settled(self.default_passes, NO_POLICY) };
         let slot = match (&rule.policy.action, &rule.slot) {
             (Action::Protect(_), Some(slot)) => slot,
-            (Action::Bypass, _) => return settled(true, ""),
-            _ => return settled(false, "the policy says discard"),
+            (Action::Bypass, _) => return Fate::Pass,
+            _ => return Fate::Drop("the policy says discard"),
         };
         let found = match slot.is_by_packet() {
             true => tables.between(&slot.template, flow, cx.turn()),
@@ -55,7 +72,59 @@ impl Ipsec {
             Some(sa) if sa.is_good(cx.now_ns()) => Fate::Protect(sa),
             _ => {
                 ask(tables, slot, rule, cx, flow);
-                settled(false, "no association yet")
+                Fate::Drop("no association yet")
+            }
+        }
+    }
+
+    /// As [`Ipsec::choose`], with what that needs.
+    #[inline]
+    fn way<'t>(&self, tables: &'t Tables, rule: Option<&'t Rule>, cx: &Cx<'t>, flow: &Flow) -> Way<'t> {
+        let fate = self.choose(tables, rule, cx, flow);
+        let fits = match fate {
+            Fate::Protect(sa) if self.copy_df => {
+                outbound::fitting(sa, sa.mtu(self.mtu, cx.now_ns()), flow.offset) as u32
+            }
+            _ => u32::MAX,
+        };
+        Way { fate, upper: flow.upper(), fits }
+    }
+
+    /// Finds the ways one by one. Packets of a flow often follow each other, and have one way.
+    fn ways<'t>(&self, tables: &'t Tables, cx: &Cx<'t>, batch: &Batch, ways: &mut Ways<'t>) {
+        let spd = tables.out.read(cx.turn());
+        let mut before = (None, Way::NO_IP);
+        for (way, packet) in ways.iter_mut().zip(batch.iter()) {
+            let brief = Brief::of(packet.data());
+            if brief.is_none() || brief != before.0 {
+                let found = Flow::of(packet.data())
+                    .map(|flow| self.way(tables, spd.find(&flow, cx.turn()), cx, &flow));
+                before = (brief, found.unwrap_or(Way::NO_IP));
+            }
+            *way = before.1;
+        }
+    }
+
+    /// Finds the ways side by side, as packets of many flows wait for tables that no cache has. Octets of packets are noted.
+    #[inline(never)] // what it needs of the stack is only touched where there are many
+    fn ways_of_many<'t>(
+        &self,
+        tables: &'t Tables,
+        cx: &Cx<'t>,
+        batch: &Batch,
+        ways: &mut Ways<'t>,
+        octets: &mut [u16; BATCH_MAX],
+    ) {
+        let spd = tables.out.read(cx.turn());
+        let mut flows: [Option<Flow>; BATCH_MAX] = [None; BATCH_MAX];
+        flows.iter_mut().zip(batch.iter()).for_each(|(flow, packet)| *flow = Flow::of(packet.data()));
+        let flows = &flows[..batch.len()];
+        let found = spd.find_all(flows, cx.turn());
+        side_by_side::ask_for_current(&found, cx.turn());
+        for (at, (flow, packet)) in flows.iter().zip(batch.iter()).enumerate() {
+            octets[at] = packet.len().min(usize::from(u16::MAX)) as u16;
+            if let Some(flow) = flow {
+                ways[at] = self.way(tables, found[at], cx, flow);
             }
         }
     }
@@ -64,66 +133,51 @@ impl Ipsec {
     /// each other take their numbers, and are counted, together.
     pub(super) fn leave(&mut self, cx: &mut Cx<'_>, mut batch: Batch) {
         let tables = self.tables.clone();
-        let spd = tables.out.read(cx.turn());
-        let mut ways = [Fate::Settled(Verdict::Drop("no IP packet")); BATCH_MAX];
-        let mut flows: [Option<Flow>; BATCH_MAX] = [None; BATCH_MAX];
-        let found = tables.are_many().then(|| {
-            flows.iter_mut().zip(batch.iter()).for_each(|(flow, packet)| *flow = Flow::of(packet.data()));
-            let found = spd.find_all(&flows[..batch.len()], cx.turn());
-            side_by_side::ask_for_current(&found, cx.turn());
-            found
-        });
-        let mut octets = [0; BATCH_MAX];
-        for (at, packet) in batch.iter_mut().enumerate() {
-            let (way, kept) = (&mut ways[at], &mut flows[at]);
-            let rule;
-            if let Some(found) = &found {
-                (rule, octets[at]) = (found[at], packet.len());
-            } else {
-                *kept = Flow::of(packet.data());
-                rule = kept.as_ref().and_then(|flow| spd.find(flow, cx.turn()));
-            }
-            let Some(flow) = kept.as_ref() else { continue };
-            *way = self.choose(&tables, rule, cx, flow);
-            if self.copy_df
-                && let Fate::Protect(sa) = *way
-                && let Some(mtu) = outbound::too_long(sa, sa.mtu(self.mtu, cx.now_ns()), flow, packet.data())
+        let (mut ways, mut octets) = ([Way::NO_IP; BATCH_MAX], [0; BATCH_MAX]);
+        let many = tables.are_many();
+        if many {
+            self.ways_of_many(&tables, cx, &batch, &mut ways, &mut octets);
+        } else {
+            self.ways(&tables, cx, &batch, &mut ways);
+        }
+        for (way, packet) in ways.iter_mut().zip(batch.iter_mut()) {
+            if packet.len() > way.fits as usize
+                && let Fate::Protect(sa) = way.fate
+                && let Some(mtu) = outbound::too_long(way.fits as usize, way.upper, packet.data())
             {
                 self.tell(cx, packet, mtu, sa);
-                *way = Fate::Settled(Verdict::Drop("too long for the tunnel"));
+                way.fate = Fate::Drop("too long for the tunnel");
             }
         }
         let ask_for_key = |at: usize| {
-            if found.is_some()
-                && let Some(Fate::Protect(sa)) = ways.get(at)
-            {
-                sa.prefetch_key(octets[at]);
+            if many && let Some(Way { fate: Fate::Protect(sa), .. }) = ways.get(at) {
+                sa.prefetch_key(octets[at].into());
             }
         };
         (0..AHEAD).for_each(ask_for_key);
         let (len, mut at, mut run) = (batch.len(), 0, Run::default());
         cx.scatter(batch, |cx, packet| {
-            let (way, flow) = (ways[at], &flows[at]);
+            let way = &ways[at];
             ask_for_key(at + AHEAD);
             at += 1;
-            let (Fate::Protect(sa), Some(flow)) = (way, flow) else {
-                let Fate::Settled(verdict) = way else { return Verdict::Drop("no IP packet") };
-                return verdict;
+            let sa = match way.fate {
+                Fate::Protect(sa) => sa,
+                Fate::Pass => return Verdict::Pass,
+                Fate::Drop(reason) => return Verdict::Drop(reason),
             };
             if run.left == 0 {
-                let same = |way: &&Fate<'_>| matches!(way, Fate::Protect(other) if std::ptr::eq(*other, sa));
-                run.left = 1 + ways[at..len].iter().take_while(same).count();
-                run.next = sa.take_numbers(run.left);
-                (run.packets, run.bytes) = (0, 0);
+                let same =
+                    |way: &&Way<'_>| matches!(way.fate, Fate::Protect(other) if std::ptr::eq(other, sa));
+                let left = 1 + ways[at..len].iter().take_while(same).count();
+                let cut = sa.said_mtu(cx.now_ns()).filter(|_| sa.destination.is_ipv6());
+                run = Run { next: sa.take_numbers(left), left, packets: 0, bytes: 0, cut };
             }
             let (number, bytes) = (run.next, packet.len());
             (run.next, run.left) = (run.next + 1, run.left - 1);
-            let mut done = outbound::protect(sa, number, flow, packet, self.copy_df);
+            let mut done = outbound::protect(sa, number, way.upper, packet, self.copy_df);
             if done.is_ok() {
                 (run.packets, run.bytes) = (run.packets + 1, run.bytes + bytes as u64);
-                if let Some(mtu) = sa.said_mtu(cx.now_ns())
-                    && sa.destination.is_ipv6()
-                {
+                if let Some(mtu) = run.cut {
                     done = cut::cut(cx, packet, mtu);
                 }
             }
@@ -131,7 +185,7 @@ impl Ipsec {
                 account(&tables, sa, run.packets, run.bytes, cx);
             }
             match done {
-                Ok(()) => Verdict::Output(0),
+                Ok(()) => Verdict::Pass,
                 Err(reason) => {
                     if number > sa.last_number() && sa.end() {
                         expired(&tables, sa, true, cx);

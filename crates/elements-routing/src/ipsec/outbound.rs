@@ -1,7 +1,7 @@
 //! From the protected side: which packets are protected, and how that is done (RFC 4301, section 5.1; RFC 4303, section 3.3).
 
 use super::associations::Sa;
-use super::flow::Flow;
+use super::flow::Upper;
 use ciphers::CHECK_LEN;
 use elements_shared::ipsec_port::Mode;
 use packet::Packet;
@@ -35,13 +35,9 @@ pub(crate) fn fitting(sa: &Sa, mtu: usize, header_len: usize) -> usize {
     (text - text % sa.cipher.alignment()).saturating_sub(esp::TRAILER_LEN) + stays
 }
 
-/// The MTU that the sender of a packet is to be told, if it is too long and may not be cut.
-pub(crate) fn too_long(sa: &Sa, mtu: usize, flow: &Flow, packet: &[u8]) -> Option<usize> {
-    let fits = fitting(sa, mtu, flow.offset);
-    if packet.len() <= fits {
-        return None;
-    }
-    match flow.six {
+/// The MTU that the sender of a packet is to be told that is longer than fits, if it may not be cut.
+pub(crate) fn too_long(fits: usize, upper: Upper, packet: &[u8]) -> Option<usize> {
+    match upper.six {
         // What must pass, passes: the outer packet is cut.
         true => (packet.len() > fits.max(MTU6_LEAST)).then(|| fits.max(MTU6_LEAST)),
         false => ipv4::Header::new_checked(packet).is_ok_and(|ip| ip.dont_fragment()).then_some(fits),
@@ -53,7 +49,7 @@ pub(crate) fn too_long(sa: &Sa, mtu: usize, flow: &Flow, packet: &[u8]) -> Optio
 pub(crate) fn protect(
     sa: &Sa,
     number: u64,
-    flow: &Flow,
+    upper: Upper,
     packet: &mut Packet,
     copy_df: bool,
 ) -> Result<(), &'static str> {
@@ -61,14 +57,14 @@ pub(crate) fn protect(
         return Err("sequence numbers are used up");
     }
     match sa.mode {
-        Mode::Tunnel => tunnel(sa, number, flow, packet, copy_df),
-        Mode::Transport => transport(sa, number, flow, packet),
+        Mode::Tunnel => tunnel(sa, number, upper.six, packet, copy_df),
+        Mode::Transport => transport(sa, number, upper, packet),
     }
 }
 
 /// Behind a new header.
 #[inline]
-fn tunnel(sa: &Sa, number: u64, flow: &Flow, packet: &mut Packet, copy_df: bool) -> Result<(), &'static str> {
+fn tunnel(sa: &Sa, number: u64, six: bool, packet: &mut Packet, copy_df: bool) -> Result<(), &'static str> {
     let (len, outer) = (packet.len(), outer_len(sa));
     let padding = esp::padding(len, sa.cipher.alignment());
     let front = outer + esp::HEADER_LEN + sa.cipher.iv_len();
@@ -78,12 +74,12 @@ fn tunnel(sa: &Sa, number: u64, flow: &Flow, packet: &mut Packet, copy_df: bool)
     }
     let class = class(packet.data());
     let keep_whole =
-        copy_df && !flow.six && ipv4::Header::new_checked(packet.data()).is_ok_and(|ip| ip.dont_fragment());
+        copy_df && !six && ipv4::Header::new_checked(packet.data()).is_ok_and(|ip| ip.dont_fragment());
     if !packet.put(tail) || !packet.prepend(front) {
         return Err("no room");
     }
     let data = packet.data_mut();
-    let next = if flow.six { ip_proto::IPV6 } else { ip_proto::IPIP };
+    let next = if six { ip_proto::IPV6 } else { ip_proto::IPIP };
     let end = data.len() - CHECK_LEN;
     esp::fill_trailer(&mut data[front + len..end], next);
     let (head, rest) = data.split_at_mut(outer);
@@ -97,17 +93,18 @@ fn tunnel(sa: &Sa, number: u64, flow: &Flow, packet: &mut Packet, copy_df: bool)
     match (sa.source, sa.destination, ip.len()) {
         (IpAddr::V4(source), IpAddr::V4(destination), ipv4::HEADER_LEN) => {
             let total = (outer + rest.len()) as u16;
-            let Ok(mut header) = ipv4::Header::new_checked_mut(ip) else { return Err("no room") };
-            header.set_version_and_header_len(ipv4::HEADER_LEN);
-            header.set_tos(class);
-            header.set_total_len(total);
-            header.set_id(number as u16);
-            header.set_fragment_field(if keep_whole { 0x4000 } else { 0 });
-            header.set_ttl(HOPS);
-            header.set_protocol(payload.protocol());
-            header.set_src(source);
-            header.set_dst(destination);
-            header.fill_checksum();
+            let Ok(place) = <&mut [u8; ipv4::HEADER_LEN]>::try_from(ip) else { return Err("no room") };
+            *place = ipv4::Plain {
+                tos: class,
+                total_len: total,
+                id: number as u16,
+                fragment_field: if keep_whole { 0x4000 } else { 0 },
+                ttl: HOPS,
+                protocol: payload.protocol(),
+                src: source,
+                dst: destination,
+            }
+            .bytes();
             packet.set_network(0, ipv4::HEADER_LEN);
             packet.set_dst_ip(destination);
         }
@@ -139,14 +136,14 @@ fn class(packet: &[u8]) -> u8 {
 }
 
 /// Behind its own header.
-fn transport(sa: &Sa, number: u64, flow: &Flow, packet: &mut Packet) -> Result<(), &'static str> {
-    if flow.is_fragment {
+fn transport(sa: &Sa, number: u64, upper: Upper, packet: &mut Packet) -> Result<(), &'static str> {
+    if upper.is_fragment {
         return Err("a fragment, in transport mode");
     }
-    if sa.destination.is_ipv6() != flow.six || flow.offset > packet.len() {
+    if sa.destination.is_ipv6() != upper.six || upper.offset as usize > packet.len() {
         return Err("of another family than the association");
     }
-    let (header_len, ports) = (flow.offset, ports_len(sa));
+    let (header_len, ports) = (upper.offset as usize, ports_len(sa));
     let text = packet.len() - header_len;
     let padding = esp::padding(text, sa.cipher.alignment());
     let front = ports + esp::HEADER_LEN + sa.cipher.iv_len();
@@ -160,7 +157,7 @@ fn transport(sa: &Sa, number: u64, flow: &Flow, packet: &mut Packet) -> Result<(
     let data = packet.data_mut();
     data.copy_within(front..front + header_len, 0);
     let end = data.len() - CHECK_LEN;
-    esp::fill_trailer(&mut data[front + header_len + text..end], flow.protocol);
+    esp::fill_trailer(&mut data[front + header_len + text..end], upper.protocol);
     let (header, rest) = data.split_at_mut(header_len);
     let (port_header, rest) = rest.split_at_mut(ports);
     if !sa.seal(number, rest) {
