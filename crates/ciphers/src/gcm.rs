@@ -2,7 +2,7 @@
 //! crate `aes-gcm` runs everywhere, and is the quicker one for short packets; graviola is about twice as quick for long ones, needs processors with
 //! certain instructions, and no C compiler to be built.
 
-use super::{Place, fast};
+use super::{Head, Place, fast};
 use aes::{Aes128Enc, Aes256Enc};
 use aes_gcm::aead::inout::InOutBuf;
 use aes_gcm::{AeadInOut, AesGcm, KeyInit, aead::consts::U12};
@@ -120,6 +120,26 @@ impl Gcm {
         }
     }
 
+    /// As [`Gcm::seal`], with what ESP's header says.
+    #[must_use]
+    pub fn seal_esp(&self, nonce: [u8; 12], head: Head, text: &mut [u8]) -> [u8; 16] {
+        if let Implementation::Wide(wide) = &self.0 {
+            return wide.seal_short(&nonce, short(head), text);
+        }
+        let (data, len) = head.additional_data();
+        self.seal(nonce, &data[..len], text)
+    }
+
+    /// As [`Gcm::open`], with what ESP's header says.
+    #[must_use]
+    pub fn open_esp(&self, nonce: [u8; 12], head: Head, text: &mut [u8], check: [u8; 16]) -> bool {
+        if let Implementation::Wide(wide) = &self.0 {
+            return wide.open_short(&nonce, short(head), text, &check);
+        }
+        let (data, len) = head.additional_data();
+        self.open(nonce, &data[..len], text, check)
+    }
+
     /// Decrypts in place if the check value is right. Otherwise no octet of the text is decrypted, and graviola has wiped it.
     #[must_use]
     pub fn open(&self, nonce: [u8; 12], data: &[u8], text: &mut [u8], check: [u8; 16]) -> bool {
@@ -130,5 +150,15 @@ impl Gcm {
             }
             Implementation::Two(_, portable) => portable.open(nonce, data, text, check),
         }
+    }
+}
+
+/// [`Head::additional_data`], in registers.
+#[inline]
+fn short(head: Head) -> gcm::Short {
+    let spi = u128::from(head.spi) << 96;
+    match head.extended {
+        true => gcm::Short::new(spi | u128::from(head.number) << 32, 12),
+        false => gcm::Short::new(spi | u128::from(head.number as u32) << 64, 8),
     }
 }

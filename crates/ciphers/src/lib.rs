@@ -184,10 +184,12 @@ impl Cipher {
         }
         let Some((iv, text)) = rest.split_first_chunk_mut::<IV_LEN>() else { return false };
         *iv = once.to_be_bytes();
-        let (data, len) = head.additional_data();
         *check = match &self.0 {
-            Kind::Gcm(salt, gcm) => gcm.seal(nonce(*salt, *iv), &data[..len], text),
-            Kind::ChaCha(salt, chacha) => chacha.seal(nonce(*salt, *iv), &data[..len], text),
+            Kind::Gcm(salt, gcm) => gcm.seal_esp(nonce(*salt, *iv), head, text),
+            Kind::ChaCha(salt, chacha) => {
+                let (data, len) = head.additional_data();
+                chacha.seal(nonce(*salt, *iv), &data[..len], text)
+            }
             Kind::Gmac(gmac) => return gmac.seal(head, packet),
             Kind::CbcSha256(_) => return false,
         };
@@ -218,10 +220,12 @@ impl Cipher {
         else {
             return false;
         };
-        let (data, len) = head.additional_data();
         match &self.0 {
-            Kind::Gcm(salt, gcm) => gcm.open(nonce(*salt, *iv), &data[..len], text, *check),
-            Kind::ChaCha(salt, chacha) => chacha.open(nonce(*salt, *iv), &data[..len], text, *check),
+            Kind::Gcm(salt, gcm) => gcm.open_esp(nonce(*salt, *iv), head, text, *check),
+            Kind::ChaCha(salt, chacha) => {
+                let (data, len) = head.additional_data();
+                chacha.open(nonce(*salt, *iv), &data[..len], text, *check)
+            }
             Kind::Gmac(_) | Kind::CbcSha256(_) => false,
         }
     }

@@ -14,12 +14,12 @@
 #[cfg(target_arch = "x86_64")]
 mod wide;
 #[cfg(target_arch = "x86_64")]
-pub use wide::Key;
+pub use wide::{Key, Short};
 
 #[cfg(not(target_arch = "x86_64"))]
 mod absent;
 #[cfg(not(target_arch = "x86_64"))]
-pub use absent::Key;
+pub use absent::{Key, Short};
 
 #[cfg(test)]
 mod tests;

@@ -1,4 +1,4 @@
-use crate::Key;
+use crate::{Key, Short};
 use aes_gcm::aead::consts::U12;
 use aes_gcm::aead::inout::InOutBuf;
 use aes_gcm::aes::{Aes128, Aes256};
@@ -38,6 +38,19 @@ fn check(key: &[u8], data: &[u8], text: &[u8], at: usize, change: u8) {
     assert_eq!(place, [&[0xa5; 64], &sealed[..], &[0xa5; 64]].concat());
     assert!(wide.open(&nonce, data, &mut place[inside], &right));
     assert_eq!(place, [&[0xa5; 64], text, &[0xa5; 64]].concat());
+
+    if data.len() <= 16 {
+        let mut block = [0; 16];
+        block[..data.len()].copy_from_slice(data);
+        // What is behind the octets does not count.
+        let behind = u128::MAX.checked_shr(8 * data.len() as u32).unwrap_or(0);
+        let short = Short::new(u128::from_be_bytes(block) | behind, data.len());
+        let mut place = text.to_vec();
+        assert_eq!(wide.seal_short(&nonce, short, &mut place), right);
+        assert_eq!(place, sealed);
+        assert!(wide.open_short(&nonce, short, &mut place, &right));
+        assert!(place == text && !wide.open_short(&nonce, short, &mut place, &[0; 16]));
+    }
 
     let (mut data, mut text, mut nonce, mut right) = (data.to_vec(), sealed, nonce, right);
     let lens = [data.len(), text.len(), nonce.len(), right.len()];

@@ -22,6 +22,29 @@ const STRIDE: usize = SUMMED * BLOCK;
 /// The polynomial's lower half, turned: x^128 = x^7 + x^2 + x + 1.
 const POLYNOMIAL: i64 = 0xc200_0000_0000_0000_u64 as i64;
 
+/// Up to sixteen octets that are not encrypted, but must not be changed. They stay in registers: a vector that is loaded from where its parts were
+/// just stored would wait for all that is before them.
+#[derive(Clone, Copy, Debug)]
+pub struct Short {
+    /// The octets, the first one the highest, and zeros behind them.
+    block: u128,
+    octets: usize,
+}
+
+impl Short {
+    /// By a number, whose highest `octets` octets are meant.
+    ///
+    /// # Panics
+    /// If there are more than sixteen.
+    #[inline]
+    #[must_use]
+    pub fn new(number: u128, octets: usize) -> Short {
+        assert!(octets <= BLOCK);
+        let kept = u128::MAX.checked_shl(8 * (BLOCK - octets) as u32).unwrap_or(0);
+        Short { block: number & kept, octets }
+    }
+}
+
 /// The key of AES-GCM with AES-128 or AES-256. It is wiped when it is dropped.
 #[repr(C)]
 pub struct Key {
@@ -70,14 +93,28 @@ impl Key {
     #[must_use]
     pub fn seal(&self, nonce: &[u8; 12], data: &[u8], text: &mut [u8]) -> [u8; BLOCK] {
         // SAFETY: there is a key, so `runs` has found the instructions.
-        unsafe { self.sealed(nonce, data, text) }
+        unsafe { self.sealed(nonce, self.read(data), text) }
+    }
+
+    /// As [`Key::seal`].
+    #[must_use]
+    pub fn seal_short(&self, nonce: &[u8; 12], data: Short, text: &mut [u8]) -> [u8; BLOCK] {
+        // SAFETY: there is a key, so `runs` has found the instructions.
+        unsafe { self.sealed(nonce, Data::of(data), text) }
     }
 
     /// Decrypts a text in place if the check value is right. Otherwise the text is what it was.
     #[must_use]
     pub fn open(&self, nonce: &[u8; 12], data: &[u8], text: &mut [u8], check: &[u8; BLOCK]) -> bool {
         // SAFETY: there is a key, so `runs` has found the instructions.
-        unsafe { self.opened(nonce, data, text, check) }
+        unsafe { self.opened(nonce, self.read(data), text, check) }
+    }
+
+    /// As [`Key::open`].
+    #[must_use]
+    pub fn open_short(&self, nonce: &[u8; 12], data: Short, text: &mut [u8], check: &[u8; BLOCK]) -> bool {
+        // SAFETY: there is a key, so `runs` has found the instructions.
+        unsafe { self.opened(nonce, Data::of(data), text, check) }
     }
 
     /// What a text of so many octets reads of the key, for a caller that asks for its cache lines ahead. To be looked at by address alone.
@@ -210,6 +247,25 @@ fn multiply(block: __m128i, power: __m128i) -> __m128i {
     reduce(low, _mm_xor_si128(one, other), high)
 }
 
+/// What stands before a text.
+#[derive(Clone, Copy)]
+struct Data {
+    /// A block, turned, or the hash of several.
+    value: __m128i,
+    /// Whether it is a block, which is to be multiplied yet.
+    is_block: bool,
+    octets: usize,
+}
+
+impl Data {
+    #[inline]
+    #[target_feature(enable = "avx512f")]
+    fn of(short: Short) -> Data {
+        let value = _mm_set_epi64x((short.block >> 64) as i64, short.block as i64);
+        Data { value, is_block: true, octets: short.octets }
+    }
+}
+
 /// What is encrypted and added to the text: the nonce and a number for each block.
 #[derive(Clone, Copy)]
 struct Counter {
@@ -222,11 +278,13 @@ impl Counter {
     #[inline]
     #[target_feature(enable = "avx512f")]
     fn new(nonce: &[u8; 12]) -> (Counter, __m128i) {
-        let [first, second, third] =
-            [0, 4, 8].map(|at| i32::from_le_bytes([nonce[at], nonce[at + 1], nonce[at + 2], nonce[at + 3]]));
-        let base = _mm512_broadcast_i32x4(_mm_set_epi32(0, third, second, first));
+        // As callers have stored it: the salt, and the rest.
+        let [a, b, c, d, rest @ ..] = *nonce;
+        let (salt, rest) = (u32::from_le_bytes([a, b, c, d]), u64::from_le_bytes(rest));
+        let (low, high) = (u64::from(salt) | rest << 32, rest >> 32);
+        let base = _mm512_broadcast_i32x4(_mm_set_epi64x(high as i64, low as i64));
         let numbers = _mm512_set_epi32(5, 0, 0, 0, 4, 0, 0, 0, 3, 0, 0, 0, 2, 0, 0, 0);
-        let of_check = _mm_set_epi32(1 << 24, third, second, first);
+        let of_check = _mm_set_epi64x((high | 1 << 56) as i64, low as i64);
         (Counter { next: _mm512_or_si512(base, numbers) }, of_check)
     }
 
@@ -263,7 +321,7 @@ impl Key {
 
     /// [`Key::seal`].
     #[target_feature(enable = "aes,pclmulqdq,vaes,vpclmulqdq,avx512f,avx512bw,avx512vl,bmi2")]
-    fn sealed(&self, nonce: &[u8; 12], data: &[u8], text: &mut [u8]) -> [u8; BLOCK] {
+    fn sealed(&self, nonce: &[u8; 12], data: Data, text: &mut [u8]) -> [u8; BLOCK] {
         to_octets(if self.rounds == 10 {
             self.crypt::<10, true>(nonce, data, text)
         } else {
@@ -273,7 +331,7 @@ impl Key {
 
     /// [`Key::open`].
     #[target_feature(enable = "aes,pclmulqdq,vaes,vpclmulqdq,avx512f,avx512bw,avx512vl,bmi2")]
-    fn opened(&self, nonce: &[u8; 12], data: &[u8], text: &mut [u8], check: &[u8; BLOCK]) -> bool {
+    fn opened(&self, nonce: &[u8; 12], data: Data, text: &mut [u8], check: &[u8; BLOCK]) -> bool {
         let right = if self.rounds == 10 {
             self.crypt::<10, false>(nonce, data, text)
         } else {
@@ -294,19 +352,19 @@ impl Key {
     fn crypt<const ROUNDS: usize, const SEAL: bool>(
         &self,
         nonce: &[u8; 12],
-        data: &[u8],
+        data: Data,
         text: &mut [u8],
     ) -> __m128i {
         let (mut counter, of_check) = Counter::new(nonce);
-        let lengths = _mm_set_epi64x(8 * data.len() as i64, 8 * text.len() as i64);
+        let lengths = _mm_set_epi64x(8 * data.octets as i64, 8 * text.len() as i64);
         let blocks = text.len().div_ceil(BLOCK);
         let (strides, rest) = text.as_chunks_mut::<STRIDE>();
         // What comes before the rest of the text, and the power that it is multiplied with. A block of data and a short text are in one sum.
         let mut left = rest.len().div_ceil(BLOCK);
-        let (mut before, power) = if data.len() <= BLOCK && blocks + 2 <= POWERS {
-            (_mm512_castsi512_si128(turned(load(data))), blocks + 2)
-        } else {
-            (self.hash(data), left + 1)
+        let (mut before, power) = match data.is_block {
+            true if blocks + 2 <= POWERS => (data.value, blocks + 2),
+            true => (multiply(data.value, self.power(1)), left + 1),
+            false => (data.value, left + 1),
         };
         for stride in strides {
             let stream = self.encrypt::<ROUNDS, 4>(std::array::from_fn(|_| counter.step()));
@@ -338,17 +396,20 @@ impl Key {
         _mm_xor_si128(turned_block(sums.reduced()), self.encrypt_block::<ROUNDS>(of_check))
     }
 
-    /// The hash of data, as it is before a text.
+    /// Reads data: of more than a block the hash.
     #[target_feature(enable = "aes,pclmulqdq,vaes,vpclmulqdq,avx512f,avx512bw,avx512vl,bmi2")]
-    fn hash(&self, data: &[u8]) -> __m128i {
-        let mut hash = _mm_setzero_si128();
+    fn read(&self, data: &[u8]) -> Data {
+        let (mut value, is_block, octets) = (_mm_setzero_si128(), data.len() <= BLOCK, data.len());
+        if is_block {
+            return Data { value: _mm512_castsi512_si128(turned(load(data))), is_block, octets };
+        }
         for part in data.chunks(VECTOR) {
             let mut sums = Sums::new();
-            let blocks = _mm512_xor_si512(turned(load(part)), _mm512_zextsi128_si512(hash));
+            let blocks = _mm512_xor_si512(turned(load(part)), _mm512_zextsi128_si512(value));
             sums.add(blocks, self.powers(part.len().div_ceil(BLOCK)));
-            hash = sums.reduced();
+            value = sums.reduced();
         }
-        hash
+        Data { value, is_block, octets }
     }
 
     #[inline]

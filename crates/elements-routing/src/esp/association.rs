@@ -116,8 +116,7 @@ impl Association {
     /// Encrypts `text`, and says what is to stand behind it.
     #[inline]
     pub(super) fn seal(&self, number: u64, iv: [u8; IV_LEN], text: &mut [u8]) -> [u8; ICV_LEN] {
-        let (data, len) = self.head(number).additional_data();
-        self.cipher.seal(nonce(self.salt, iv), &data[..len], text)
+        self.cipher.seal_esp(nonce(self.salt, iv), self.head(number), text)
     }
 
     /// Decrypts `text` if what stands behind it says that nothing was changed. Otherwise the answer is false, and no
@@ -125,8 +124,7 @@ impl Association {
     #[inline]
     #[must_use]
     pub(super) fn open(&self, number: u64, iv: [u8; IV_LEN], text: &mut [u8], icv: [u8; ICV_LEN]) -> bool {
-        let (data, len) = self.head(number).additional_data();
-        self.cipher.open(nonce(self.salt, iv), &data[..len], text, icv)
+        self.cipher.open_esp(nonce(self.salt, iv), self.head(number), text, icv)
     }
 
     fn head(&self, number: u64) -> Head {

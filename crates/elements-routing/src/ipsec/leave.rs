@@ -33,10 +33,12 @@ struct Way<'t> {
     upper: Upper,
     /// Octets that are not too long for the association, whatever else is true of the packet.
     fits: u32,
+    /// Octets that the packet has.
+    bytes: u32,
 }
 
 impl Way<'_> {
-    const NO_IP: Self = Way { fate: Fate::Drop("no IP packet"), upper: Upper::NONE, fits: 0 };
+    const NO_IP: Self = Way { fate: Fate::Drop("no IP packet"), upper: Upper::NONE, fits: 0, bytes: 0 };
 }
 
 /// The ways of a batch's packets.
@@ -87,7 +89,7 @@ impl Ipsec {
             }
             _ => u32::MAX,
         };
-        Way { fate, upper: flow.upper(), fits }
+        Way { fate, upper: flow.upper(), fits, bytes: 0 }
     }
 
     /// Finds the ways one by one. Packets of a flow often follow each other, and have one way.
@@ -105,26 +107,18 @@ impl Ipsec {
         }
     }
 
-    /// Finds the ways side by side, as packets of many flows wait for tables that no cache has. Octets of packets are noted.
+    /// Finds the ways side by side, as packets of many flows wait for tables that no cache has.
     #[inline(never)] // what it needs of the stack is only touched where there are many
-    fn ways_of_many<'t>(
-        &self,
-        tables: &'t Tables,
-        cx: &Cx<'t>,
-        batch: &Batch,
-        ways: &mut Ways<'t>,
-        octets: &mut [u16; BATCH_MAX],
-    ) {
+    fn ways_of_many<'t>(&self, tables: &'t Tables, cx: &Cx<'t>, batch: &Batch, ways: &mut Ways<'t>) {
         let spd = tables.out.read(cx.turn());
         let mut flows: [Option<Flow>; BATCH_MAX] = [None; BATCH_MAX];
         flows.iter_mut().zip(batch.iter()).for_each(|(flow, packet)| *flow = Flow::of(packet.data()));
         let flows = &flows[..batch.len()];
         let found = spd.find_all(flows, cx.turn());
         side_by_side::ask_for_current(&found, cx.turn());
-        for (at, (flow, packet)) in flows.iter().zip(batch.iter()).enumerate() {
-            octets[at] = packet.len().min(usize::from(u16::MAX)) as u16;
+        for ((way, flow), rule) in ways.iter_mut().zip(flows).zip(found) {
             if let Some(flow) = flow {
-                ways[at] = self.way(tables, found[at], cx, flow);
+                *way = self.way(tables, rule, cx, flow);
             }
         }
     }
@@ -133,25 +127,28 @@ impl Ipsec {
     /// each other take their numbers, and are counted, together.
     pub(super) fn leave(&mut self, cx: &mut Cx<'_>, mut batch: Batch) {
         let tables = self.tables.clone();
-        let (mut ways, mut octets) = ([Way::NO_IP; BATCH_MAX], [0; BATCH_MAX]);
+        let mut ways = [Way::NO_IP; BATCH_MAX];
         let many = tables.are_many();
         if many {
-            self.ways_of_many(&tables, cx, &batch, &mut ways, &mut octets);
+            self.ways_of_many(&tables, cx, &batch, &mut ways);
         } else {
             self.ways(&tables, cx, &batch, &mut ways);
         }
         for (way, packet) in ways.iter_mut().zip(batch.iter_mut()) {
-            if packet.len() > way.fits as usize
-                && let Fate::Protect(sa) = way.fate
+            let Fate::Protect(sa) = way.fate else { continue };
+            way.bytes = packet.len() as u32;
+            if way.bytes > way.fits
                 && let Some(mtu) = outbound::too_long(way.fits as usize, way.upper, packet.data())
             {
                 self.tell(cx, packet, mtu, sa);
                 way.fate = Fate::Drop("too long for the tunnel");
+            } else if let Err(reason) = outbound::make_room(sa, way.upper, packet) {
+                way.fate = Fate::Drop(reason);
             }
         }
         let ask_for_key = |at: usize| {
-            if many && let Some(Way { fate: Fate::Protect(sa), .. }) = ways.get(at) {
-                sa.prefetch_key(octets[at].into());
+            if many && let Some(Way { fate: Fate::Protect(sa), bytes, .. }) = ways.get(at) {
+                sa.prefetch_key(*bytes as usize);
             }
         };
         (0..AHEAD).for_each(ask_for_key);
@@ -172,11 +169,11 @@ impl Ipsec {
                 let cut = sa.said_mtu(cx.now_ns()).filter(|_| sa.destination.is_ipv6());
                 run = Run { next: sa.take_numbers(left), left, packets: 0, bytes: 0, cut };
             }
-            let (number, bytes) = (run.next, packet.len());
+            let number = run.next;
             (run.next, run.left) = (run.next + 1, run.left - 1);
             let mut done = outbound::protect(sa, number, way.upper, packet, self.copy_df);
             if done.is_ok() {
-                (run.packets, run.bytes) = (run.packets + 1, run.bytes + bytes as u64);
+                (run.packets, run.bytes) = (run.packets + 1, run.bytes + u64::from(way.bytes));
                 if let Some(mtu) = run.cut {
                     done = cut::cut(cx, packet, mtu);
                 }

@@ -44,7 +44,44 @@ pub(crate) fn too_long(fits: usize, upper: Upper, packet: &[u8]) -> Option<usize
     }
 }
 
-/// Makes the packet one of ESP, with a number that no other has. Otherwise the reason why not.
+/// Octets of ESP in front of a text.
+fn front_len(sa: &Sa) -> usize {
+    esp::HEADER_LEN + sa.cipher.iv_len()
+}
+
+/// Makes room in a packet for what protects it, and writes the trailer. Otherwise the reason why that cannot be.
+///
+/// It is done for a batch before any of its packets is encrypted: a vector that is loaded from where its parts were just stored would wait for them.
+#[inline]
+pub(crate) fn make_room(sa: &Sa, upper: Upper, packet: &mut Packet) -> Result<(), &'static str> {
+    let (outside, stays, next) = match sa.mode {
+        Mode::Tunnel => (outer_len(sa), 0, if upper.six { ip_proto::IPV6 } else { ip_proto::IPIP }),
+        Mode::Transport => {
+            if upper.is_fragment {
+                return Err("a fragment, in transport mode");
+            }
+            if sa.destination.is_ipv6() != upper.six || upper.offset as usize > packet.len() {
+                return Err("of another family than the association");
+            }
+            (ports_len(sa), upper.offset as usize, upper.protocol)
+        }
+    };
+    let (len, front) = (packet.len(), outside + front_len(sa));
+    let tail = esp::padding(len - stays, sa.cipher.alignment()) + esp::TRAILER_LEN + CHECK_LEN;
+    if front + len + tail > usize::from(u16::MAX) {
+        return Err("too long");
+    }
+    if !packet.put(tail) || !packet.prepend(front) {
+        return Err("no room");
+    }
+    let data = packet.data_mut();
+    let end = data.len() - CHECK_LEN;
+    esp::fill_trailer(&mut data[front + len..end], next);
+    data.copy_within(front..front + stays, 0);
+    Ok(())
+}
+
+/// Makes the packet, which has the room, one of ESP, with a number that no other has. Otherwise the reason why not.
 #[inline]
 pub(crate) fn protect(
     sa: &Sa,
@@ -65,24 +102,11 @@ pub(crate) fn protect(
 /// Behind a new header.
 #[inline]
 fn tunnel(sa: &Sa, number: u64, six: bool, packet: &mut Packet, copy_df: bool) -> Result<(), &'static str> {
-    let (len, outer) = (packet.len(), outer_len(sa));
-    let padding = esp::padding(len, sa.cipher.alignment());
-    let front = outer + esp::HEADER_LEN + sa.cipher.iv_len();
-    let tail = padding + esp::TRAILER_LEN + CHECK_LEN;
-    if front + len + tail > usize::from(u16::MAX) {
-        return Err("too long");
-    }
-    let class = class(packet.data());
-    let keep_whole =
-        copy_df && !six && ipv4::Header::new_checked(packet.data()).is_ok_and(|ip| ip.dont_fragment());
-    if !packet.put(tail) || !packet.prepend(front) {
-        return Err("no room");
-    }
-    let data = packet.data_mut();
-    let next = if six { ip_proto::IPV6 } else { ip_proto::IPIP };
-    let end = data.len() - CHECK_LEN;
-    esp::fill_trailer(&mut data[front + len..end], next);
-    let (head, rest) = data.split_at_mut(outer);
+    let outer = outer_len(sa);
+    let Some((head, rest)) = packet.data_mut().split_at_mut_checked(outer) else { return Err("no room") };
+    let inner = rest.get(front_len(sa)..).unwrap_or_default();
+    let class = class(inner);
+    let keep_whole = copy_df && !six && ipv4::Header::new_checked(inner).is_ok_and(|ip| ip.dont_fragment());
     if !sa.seal(number, rest) {
         return Err("no room");
     }
@@ -137,28 +161,8 @@ fn class(packet: &[u8]) -> u8 {
 
 /// Behind its own header.
 fn transport(sa: &Sa, number: u64, upper: Upper, packet: &mut Packet) -> Result<(), &'static str> {
-    if upper.is_fragment {
-        return Err("a fragment, in transport mode");
-    }
-    if sa.destination.is_ipv6() != upper.six || upper.offset as usize > packet.len() {
-        return Err("of another family than the association");
-    }
     let (header_len, ports) = (upper.offset as usize, ports_len(sa));
-    let text = packet.len() - header_len;
-    let padding = esp::padding(text, sa.cipher.alignment());
-    let front = ports + esp::HEADER_LEN + sa.cipher.iv_len();
-    let tail = padding + esp::TRAILER_LEN + CHECK_LEN;
-    if packet.len() + front + tail > usize::from(u16::MAX) {
-        return Err("too long");
-    }
-    if !packet.put(tail) || !packet.prepend(front) {
-        return Err("no room");
-    }
-    let data = packet.data_mut();
-    data.copy_within(front..front + header_len, 0);
-    let end = data.len() - CHECK_LEN;
-    esp::fill_trailer(&mut data[front + header_len + text..end], upper.protocol);
-    let (header, rest) = data.split_at_mut(header_len);
+    let (header, rest) = packet.data_mut().split_at_mut(header_len);
     let (port_header, rest) = rest.split_at_mut(ports);
     if !sa.seal(number, rest) {
         return Err("no room");
