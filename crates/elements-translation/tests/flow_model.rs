@@ -50,7 +50,7 @@ mod sync {
     pub(super) const PART: usize = 1;
     pub(super) const SHARDS: usize = 2;
     pub(super) const SLOTS: usize = 2;
-    pub(super) const FIRST_CHUNK: u32 = 8;
+    pub(super) const FIRST_CHUNK: u32 = 64;
     pub(super) const LINES: bool = false;
 
     /// The protection that this process does without.

@@ -24,6 +24,7 @@ mod fifo;
 mod memory;
 mod packet;
 mod pool;
+mod roomy;
 mod window;
 
 pub use anno::Anno;
@@ -33,6 +34,7 @@ pub use fifo::Fifo;
 pub use memory::{prefetch, prefetch_all, prefetch_span, roomy_vec};
 pub use packet::{ANNO_BYTES, DEFAULT_HEADROOM, FlowTag, Kind, Packet};
 pub use pool::{Pool, Usage, circulating, usage};
+pub use roomy::Roomy;
 pub use window::{Borrower, Loan, Window};
 
 /// The example of the README, as a test.

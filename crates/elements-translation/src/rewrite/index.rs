@@ -8,6 +8,7 @@
 //! began. An updater of a shard holds its lock; updaters of different shards work side by side.
 
 use super::sync::{AtomicU32, AtomicU64, Cell, LINES, SHARDS, SLOTS, ShardGuard, ShardLock, in_order};
+use packet::Roomy;
 use rcu::{Turn, Updater};
 use std::hint::select_unpredictable;
 use std::sync::PoisonError;
@@ -145,14 +146,12 @@ impl Bucket {
 
 /// One version of a shard.
 struct Table {
-    buckets: Box<[Bucket]>,
+    buckets: Roomy<Bucket>,
 }
 
 impl Table {
     fn new(buckets: usize) -> Table {
-        let mut all = packet::roomy_vec(buckets);
-        all.resize_with(buckets, Bucket::default);
-        Table { buckets: all.into() }
+        Table { buckets: Roomy::new(buckets, Bucket::default) }
     }
 
     /// The first bucket that an entry with this hash can be in.

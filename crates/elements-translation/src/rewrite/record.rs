@@ -9,6 +9,7 @@ use super::deltas::Deltas;
 use super::flow_events::{Event, What};
 use super::sync::{AtomicU32, AtomicU64, FIRST_CHUNK as FIRST, LINES};
 use elements_shared::flow_id::{FlowId, Key};
+use packet::Roomy;
 use rcu::{OptionCell, Turn};
 use std::sync::OnceLock;
 use std::sync::atomic::{
@@ -131,7 +132,7 @@ pub(super) struct Flow {
     flags: AtomicU8,
     protocol: AtomicU8,
     reply_anno: AtomicU8,
-    /// The part of the table that the record belongs to, and its place in a heap there; see `super::expiry`.
+    /// The part of the table that the record belongs to, and its place in a queue there; see `super::expiry`.
     pub(super) lane: AtomicU8,
     pub(super) place: AtomicU32,
 }
@@ -341,24 +342,39 @@ fn turned(change: u16, direction: usize) -> u16 {
     change ^ (direction as u16).wrapping_neg()
 }
 
-const CHUNKS: usize = 24;
+/// Chunks in which the number of records doubles, as a power of two: no more than an eighth is made in vain.
+const STEPS: u32 = 3;
+const CHUNKS: usize = (32 - FIRST.ilog2() as usize) << STEPS;
 
 /// All records of a table, by number.
-#[derive(Default)]
 pub(super) struct Slab {
-    chunks: [OnceLock<Box<[Flow]>>; CHUNKS],
+    chunks: [OnceLock<Roomy<Flow>>; CHUNKS],
+}
+
+impl Default for Slab {
+    fn default() -> Slab {
+        Slab { chunks: [const { OnceLock::new() }; CHUNKS] }
+    }
+}
+
+/// The records of a chunk.
+#[inline]
+fn records(chunk: usize) -> usize {
+    (FIRST as usize >> STEPS) << (chunk >> STEPS)
 }
 
 impl Slab {
     /// The chunk of a record, and the record's place in it.
     #[inline]
     fn place(number: u32) -> (usize, usize) {
+        /// What comes out for the first record.
+        const LOWEST: u64 = (FIRST.ilog2() as u64 + 1023) << STEPS;
         let n = i64::from(number) + i64::from(FIRST);
-        // The exponent of a floating-point number is its logarithm. An instruction that finds the highest bit would do, but
-        // x86-64's first one waits for the former contents of its target, which in a loop is what the last turn loads.
-        let log = ((n as f64).to_bits() >> 52) as u32 - 1023;
-        let chunk = log - FIRST.ilog2();
-        (chunk as usize, (n - (i64::from(FIRST) << chunk)) as usize)
+        // The exponent of a floating-point number is its logarithm, and the next bits tell the steps between. An instruction that finds the
+        // highest bit would do, but x86-64's first one waits for the former contents of its target, which in a loop is what the last
+        // turn loads.
+        let chunk = (((n as f64).to_bits() >> (52 - STEPS)) - LOWEST) as usize;
+        (chunk, n as usize & (records(chunk) - 1))
     }
 
     /// A record, if its chunk exists.
@@ -371,20 +387,14 @@ impl Slab {
     /// The first record of the next chunk, for the record in the middle of one: time to think of it.
     pub(super) fn soon(number: u32) -> Option<u32> {
         let (chunk, at) = Slab::place(number);
-        let records = (FIRST as usize) << chunk;
-        let next = u64::from(number) + (records - at) as u64;
-        u32::try_from(next).ok().filter(|_| at == records / 2)
+        let next = u64::from(number) + (records(chunk) - at) as u64;
+        u32::try_from(next).ok().filter(|_| at == records(chunk) / 2)
     }
 
     /// A record whose chunk is made if need be. `None` beyond the largest number.
     pub(super) fn make(&self, number: u32) -> Option<&Flow> {
         let (chunk, at) = Slab::place(number);
-        let records = (FIRST as usize) << chunk;
-        let made = || {
-            let mut all = packet::roomy_vec(records);
-            all.resize_with(records, Flow::unused);
-            all.into()
-        };
+        let made = || Roomy::new(records(chunk), Flow::unused);
         self.chunks.get(chunk)?.get_or_init(made).get(at)
     }
 }
@@ -395,18 +405,22 @@ mod tests {
 
     #[test]
     fn a_number_leads_to_its_chunk() {
-        assert_eq!(Slab::place(0), (0, 0));
-        assert_eq!(Slab::place(255), (0, 255));
-        assert_eq!(Slab::place(256), (1, 0));
-        assert_eq!(Slab::place(767), (1, 511));
-        assert_eq!(Slab::place(768), (2, 0));
-        for chunk in 1..CHUNKS {
-            let first = (FIRST << chunk) - FIRST;
+        assert_eq!([0, 63, 64, 511].map(Slab::place), [(0, 0), (0, 63), (1, 0), (7, 63)]);
+        assert_eq!(
+            [512, 639, 640, 1535, 1536].map(Slab::place),
+            [(8, 0), (8, 127), (9, 0), (15, 127), (16, 0)]
+        );
+        let mut first = 0;
+        for chunk in 0..CHUNKS {
             assert_eq!(Slab::place(first), (chunk, 0));
-            assert_eq!(Slab::place(first - 1).0, chunk - 1);
+            first = first.saturating_add(records(chunk) as u32);
+            if chunk + 1 < CHUNKS {
+                assert_eq!(Slab::place(first - 1), (chunk, records(chunk) - 1));
+            }
         }
         assert_eq!(Slab::place(u32::MAX).0, CHUNKS, "out of range, not out of bounds");
         assert!(Slab::default().get(0).is_none());
-        assert_eq!([127, 128, 129, 511, 512].map(Slab::soon), [None, Some(256), None, None, Some(768)]);
+        let soon = [32, 1536 + 127, 1536 + 128, 1536 + 129].map(Slab::soon);
+        assert_eq!(soon, [Some(64), None, Some(1536 + 256), None]);
     }
 }

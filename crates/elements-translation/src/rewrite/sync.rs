@@ -23,8 +23,9 @@ pub(super) const PART: usize = 2 * LANES;
 pub(super) const SHARDS: usize = 64;
 /// Entries in a bucket of the index.
 pub(super) const SLOTS: usize = 12;
-/// Records in the first chunk; each further chunk has twice as many as the one before.
-pub(super) const FIRST_CHUNK: u32 = 256;
+/// Records in the first eight chunks together; the next eight have twice as many, and so on. A chunk is no smaller than a block, so that
+/// there are no gaps between chunks.
+pub(super) const FIRST_CHUNK: u32 = 8 * BLOCK;
 /// Whether records and buckets are cache lines, which a model's are not.
 pub(super) const LINES: bool = true;
 
