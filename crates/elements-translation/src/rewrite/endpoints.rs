@@ -108,7 +108,7 @@ impl Nat {
                 // Perhaps because another worker has made this very mapping, with the last number.
                 return set.hold(turn, with.worker, known, FORWARD).ok_or(NOT_MADE);
             };
-            let new = self.describe(wanted, &choice).ok_or(NOT_MADE)?;
+            let new = self.describe(wanted, choice.id, choice.outputs).ok_or(NOT_MADE)?;
             if let Entered::Refused = set.enter(turn, with.worker, &new.mapping(0), true, with.now_ms) {
                 return Err(NOT_MADE);
             }

@@ -119,7 +119,7 @@ fn packet(nat: &Nat, turn: Turn<'_>, worker: usize, input: usize, id: FlowId, no
     }
     let mut random = |top: u32| top / 2;
     let mut with = Circumstances { worker, now_ms, random: &mut random };
-    let wanted = Wanted { at: input, key, hash: set.hash(key), protocol: ip_proto::UDP, draft: None };
+    let wanted = Wanted { at: input, key, hash: set.hash(key), protocol: ip_proto::UDP };
     match nat.miss(turn, wanted, 0, &mut with) {
         Miss::Made(found) => {
             assert_eq!(found.direction, input, "from inside forward, from outside as a reply");

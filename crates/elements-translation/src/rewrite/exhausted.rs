@@ -42,7 +42,13 @@ impl Marks {
     /// Whether nothing is left of a domain, as far as a look without the lock can tell.
     #[inline]
     pub(super) fn has(&self, map: u32, domain: Domain) -> bool {
-        self.number.load(Relaxed) > 0 && self.is_marked(map, domain)
+        self.has_any() && self.is_marked(map, domain)
+    }
+
+    /// Whether nothing is left of any domain.
+    #[inline]
+    pub(super) fn has_any(&self) -> bool {
+        self.number.load(Relaxed) > 0
     }
 
     fn is_marked(&self, map: u32, domain: Domain) -> bool {

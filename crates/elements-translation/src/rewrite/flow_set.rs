@@ -72,6 +72,12 @@ impl<'t> FlowMatch<'t> {
         flow.matches(direction, key).then_some(FlowMatch { flow, record, direction })
     }
 
+    /// The entry that it was found by.
+    #[inline]
+    pub(super) fn entry(&self) -> u32 {
+        self.record * 2 + self.direction as u32
+    }
+
     /// Where its packets leave.
     #[inline]
     pub(super) fn output(&self) -> usize {
@@ -82,6 +88,25 @@ impl<'t> FlowMatch<'t> {
     #[inline]
     pub(super) fn rewritten(&self) -> FlowId {
         self.flow.rewritten(self.direction)
+    }
+}
+
+/// The right to add flows to a lane; see [`FlowSet::adding`].
+pub(super) struct Adding<'t> {
+    set: &'t FlowSet,
+    turn: Turn<'t>,
+    lane: MutexGuard<'t, Lane>,
+}
+
+impl<'t> Adding<'t> {
+    /// See [`FlowSet::enter_hashed`]. `None`, and nothing changed, if that concerns other flows than this one.
+    pub(super) fn enter(
+        &mut self,
+        new: (&NewFlow, [u64; 2]),
+        varies: bool,
+        now_ms: u64,
+    ) -> Option<Entered<'t>> {
+        self.lane.enter(self.set, self.turn, new, varies, now_ms)
     }
 }
 
@@ -122,6 +147,11 @@ impl FlowSet {
     /// Whether nothing is left of what a map's flows take numbers from. Takes no lock: just now that may change.
     pub(super) fn is_exhausted(&self, map: u32, domain: exhausted::Domain) -> bool {
         self.exhausted.has(map, domain)
+    }
+
+    /// Whether nothing is left of any range, as far as a look without the lock can tell.
+    pub(super) fn has_exhausted(&self) -> bool {
+        self.exhausted.has_any()
     }
 
     /// The hash by which a key is found.
@@ -204,6 +234,11 @@ impl FlowSet {
         let made = editor.insert(new, now_ms, now_ms);
         editor.tell_entered(new, made.is_some(), now_ms);
         made.map_or(Entered::Refused, Entered::Made)
+    }
+
+    /// The right to add several flows of a worker's, one after the other. Who has it must not ask for any other.
+    pub(super) fn adding<'t>(&'t self, turn: Turn<'t>, worker: usize) -> Adding<'t> {
+        Adding { set: self, turn, lane: self.lane(worker) }
     }
 
     /// Says whether an element asks for what happens to flows.

@@ -36,6 +36,7 @@ mod listing;
 mod mapper;
 pub(crate) mod nat;
 mod nat64;
+mod newcomers;
 #[cfg(test)]
 mod packet_tests;
 mod pattern;

@@ -75,17 +75,6 @@ pub(super) struct Wanted {
     pub(super) key: Key,
     pub(super) hash: u64,
     pub(super) protocol: u8,
-    /// What it may become, if that was foreseen.
-    pub(super) draft: Option<Draft>,
-}
-
-/// What a flow's identifier may become, and the hash of what replies are found by then.
-#[derive(Clone, Copy)]
-pub(super) struct Draft {
-    pub(super) id: FlowId,
-    pub(super) hash: u64,
-    /// Whether chance said so.
-    pub(super) is_drawn: bool,
 }
 
 /// Place, time and chance, for the worker that makes a flow.
@@ -427,18 +416,13 @@ impl Nat {
         wanted: Wanted,
         with: &mut Circumstances<'_>,
     ) -> Result<(FlowMatch<'t>, bool), &'static str> {
-        let mut draft = wanted.draft;
         // Each further round means that another worker has made a flow.
         for _ in 0..ROUNDS {
-            let choice = match draft.take() {
-                Some(draft) => self.choose_foreseen(set, turn, input, wanted.key, draft, with),
-                None => self.choose(set, turn, input, wanted.key, with),
-            };
-            let Some(choice) = choice else {
+            let Some(choice) = self.choose(set, turn, input, wanted.key, with) else {
                 // Perhaps because another worker has made this very flow, with the last number.
                 return set.find(turn, wanted.key).map(|found| (found, false)).ok_or(NOT_MADE);
             };
-            let new = self.describe(wanted, &choice).ok_or(NOT_MADE)?;
+            let new = self.describe(wanted, choice.id, choice.outputs).ok_or(NOT_MADE)?;
             let reply = choice.reply.unwrap_or_else(|| set.hash(new.keys()[REPLY]));
             let entry = (&new, [wanted.hash, reply]);
             match set.enter_hashed(turn, with.worker, entry, choice.varies, with.now_ms) {
@@ -449,37 +433,6 @@ impl Nat {
             }
         }
         Err(CONTENDED)
-    }
-
-    /// The same where it was foreseen what that is. If it is another flow's by now, or the specification another one, goes on as if
-    /// nothing had been.
-    fn choose_foreseen(
-        &self,
-        set: &FlowSet,
-        turn: Turn<'_>,
-        input: &Input,
-        key: Key,
-        draft: Draft,
-        with: &mut Circumstances<'_>,
-    ) -> Option<Choice> {
-        let mut drawn = None;
-        if let Input::Pattern(pattern, outputs) = input {
-            let id = if draft.is_drawn {
-                let (id, number) = pattern.draw(key.id(), self.share(with.worker), with.random).unzip();
-                drawn = number;
-                id
-            } else {
-                pattern.first(key.id())
-            };
-            let reply = self.reply_key(key.map(), draft.id);
-            let varies = pattern.varies();
-            if id == Some(draft.id) && (!varies || set.find_hashed(turn, reply, draft.hash).is_none()) {
-                return Some(Choice { id: draft.id, outputs: *outputs, varies, reply: Some(draft.hash) });
-            }
-        }
-        let mut random = |top: u32| drawn.take().unwrap_or_else(|| (with.random)(top));
-        let mut with = Circumstances { worker: with.worker, now_ms: with.now_ms, random: &mut random };
-        self.choose(set, turn, input, key, &mut with)
     }
 
     /// What a specification makes of a flow's identifier. Takes the lock only to be sure that nothing is left.
@@ -528,10 +481,10 @@ impl Nat {
         Some(Choice { id, outputs, varies, reply })
     }
 
-    /// The pattern by which an input makes flows, if it shows before what they may become.
-    pub(super) fn foreseen<'t>(&'t self, turn: Turn<'t>, at: usize) -> Option<&'t Pattern> {
+    /// The pattern by which an input makes flows, if it shows before what they may become, and where those leave.
+    pub(super) fn foreseen<'t>(&'t self, turn: Turn<'t>, at: usize) -> Option<(&'t Pattern, Outputs)> {
         match self.inputs.get(at)?.read(turn) {
-            Input::Pattern(pattern, _) if self.filtering.is_none() => Some(pattern),
+            Input::Pattern(pattern, outputs) if self.filtering.is_none() => Some((pattern, *outputs)),
             _ => None,
         }
     }
@@ -557,11 +510,11 @@ impl Nat {
         }
     }
 
-    /// The flow to be made. `None` if the rewriter cannot follow such a mapping.
+    /// The flow to be made, which becomes `id`. `None` if the rewriter cannot follow such a mapping.
     #[inline]
-    pub(super) fn describe(&self, wanted: Wanted, choice: &Choice) -> Option<NewFlow> {
-        let (Wanted { at, key, protocol, .. }, outputs) = (wanted, choice.outputs);
-        let rewritten = self.completed(choice.id);
+    pub(super) fn describe(&self, wanted: Wanted, id: FlowId, outputs: Outputs) -> Option<NewFlow> {
+        let Wanted { at, key, protocol, .. } = wanted;
+        let rewritten = self.completed(id);
         let possible = match self.kind {
             Kind::Addr => (rewritten.ports(), rewritten.daddr) == (0, 0),
             Kind::Pair => rewritten.ports() == 0,
@@ -617,7 +570,7 @@ impl Nat {
         if matches!(input, Input::Drop | Input::Pass(_)) {
             return None;
         }
-        let wanted = Wanted { at, key: keys[0], hash: set.hash(keys[0]), protocol, draft: None };
+        let wanted = Wanted { at, key: keys[0], hash: set.hash(keys[0]), protocol };
         self.make(set, turn, input, wanted, with).ok().map(|(found, _)| found)
     }
 
@@ -685,8 +638,7 @@ mod tests {
             let mut with = Circumstances { worker, now_ms: 0, random: &mut random };
             let (at, key) = (0, Key::new(0, id));
             let hash = nat.set()?.hash(key);
-            match nat.miss(turn, Wanted { at, key, hash, protocol: ip_proto::UDP, draft: None }, 0, &mut with)
-            {
+            match nat.miss(turn, Wanted { at, key, hash, protocol: ip_proto::UDP }, 0, &mut with) {
                 Miss::Made(found) => Some(found.rewritten().sport),
                 Miss::Pass(_) | Miss::Drop(_) => None,
             }

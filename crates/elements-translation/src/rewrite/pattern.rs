@@ -6,6 +6,7 @@ use elements_shared::flow_id::FlowId;
 use router::{FromArg, IpMask, Scope, parse_integer};
 use std::fmt;
 use std::net::Ipv4Addr;
+use std::ops::RangeInclusive;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 /// A pattern: fixed fields, and at most one that varies over a range, the source port or the source address.
@@ -226,19 +227,15 @@ impl Pattern {
         }
     }
 
-    /// What a flow's identifier becomes by chance, if that is free, and the number that was drawn. `None` where chance says nothing.
-    pub(super) fn draw(
-        &self,
-        id: FlowId,
-        share: Share,
-        random: &mut dyn FnMut(u32) -> u32,
-    ) -> Option<(FlowId, u32)> {
-        if !self.varies() || self.choice == Choice::Sequence {
-            return None;
-        }
-        let part = share.part(self.top);
-        let drawn = random(part.end() - part.start());
-        Some((self.varied(self.fixed(id), part.start() + drawn), drawn))
+    /// The numbers of a share from which chance chooses; `None` where chance says nothing.
+    pub(super) fn part(&self, share: Share) -> Option<RangeInclusive<u32>> {
+        (self.varies() && self.choice != Choice::Sequence).then(|| share.part(self.top))
+    }
+
+    /// What a flow's identifier becomes with this number in the field that varies.
+    #[inline]
+    pub(super) fn numbered(&self, id: FlowId, number: u32) -> FlowId {
+        self.varied(self.fixed(id), number)
     }
 
     /// What a flow's identifier becomes: the first choice that is `free`. `None` if none is. Numbers of the `share` come first;

@@ -3,7 +3,9 @@
 use super::arguments::{self, Annotations};
 use super::flow_set::{FlowMatch, FlowSet};
 use super::index::Home;
-use super::nat::{Circumstances, Draft, Kind, Miss, Nat, Wanted};
+use super::input::Outputs;
+use super::nat::{Circumstances, Kind, Miss, Nat, Wanted};
+use super::newcomers::Newcomers;
 use super::pattern::Pattern;
 use super::record::{Flow, REPLY};
 use elements_shared::flow_filter::Filter;
@@ -85,15 +87,26 @@ pub(super) struct Rewriter<P> {
 
 /// Numbers that chance said when it was asked ahead of time, with the largest that was possible. They are used in the order in which they
 /// were drawn, so that packets become the same in batches of whatever size.
-struct Chance(VecDeque<(u32, u32)>);
+pub(super) struct Chance(VecDeque<(u32, u32)>);
 
 impl Chance {
     /// The number that will be said after `later` others.
-    fn foresee(&mut self, later: usize, top: u32, cx: &mut Cx<'_>) -> u32 {
+    pub(super) fn foresee(&mut self, later: usize, top: u32, cx: &mut Cx<'_>) -> u32 {
         while self.0.len() <= later.min(BATCH_MAX - 1) {
             self.0.push_back((top, cx.unguessable().up_to(top)));
         }
         self.0.get(later).map_or(0, |(_, number)| *number).min(top)
+    }
+
+    /// The number that will be said next, if it is one up to the given one.
+    pub(super) fn first(&mut self, top: u32, cx: &mut Cx<'_>) -> Option<u32> {
+        let _ = self.foresee(0, top, cx);
+        self.0.front().filter(|(most, _)| *most == top).map(|(_, number)| *number)
+    }
+
+    /// That number was used.
+    pub(super) fn use_first(&mut self) {
+        self.0.pop_front();
     }
 
     /// A number up to the given one.
@@ -170,6 +183,11 @@ impl<'t> Sight<'t> {
         self.home.is_some() && self.guess == NONE
     }
 
+    /// Its flow is known by now.
+    fn know(&mut self, found: &FlowMatch<'t>) {
+        (self.guess, self.flow) = (found.entry(), Some(found.flow));
+    }
+
     /// Looks for its flow.
     #[inline]
     fn guess(&mut self, set: &'t FlowSet) {
@@ -207,55 +225,59 @@ impl<P: Protocol> Rewriter<P> {
         has_new
     }
 
-    /// Foresees what new flows of a batch become, and asks for the index lines that show whether that is free: first for those of their
-    /// own ports, then, for who does not get its own, of what chance says.
-    fn foresee<'t>(
+    /// Adds the new flows of a batch, as far as that concerns no others; the rest are made where their packets are processed.
+    fn add_new<'t>(
         &self,
         cx: &mut Cx<'_>,
-        turn: Turn<'t>,
-        set: &'t FlowSet,
-        sights: &[Sight<'t>],
-        pattern: &Pattern,
-    ) -> [Option<Draft>; BATCH_MAX] {
-        let mut drafts = [None; BATCH_MAX];
-        let draft = |key: Key, id: FlowId, is_drawn: bool| {
-            let hash = set.hash(self.nat.reply_key(key.map(), id));
-            set.index().home(turn, hash).prefetch();
-            Draft { id, hash, is_drawn }
-        };
-        for (sight, first) in sights.iter().zip(&mut drafts).filter(|(sight, _)| sight.is_new()) {
-            *first = pattern.first(sight.key.id()).map(|id| draft(sight.key, id, false));
+        port: usize,
+        batch: &Batch,
+        sights: &mut [Sight<'t>; BATCH_MAX],
+        newcomers: &Newcomers<'t>,
+    ) {
+        let begins = |sight: &Sight<'_>, packet: &Packet| sight.is_new() && P::may_begin(packet);
+        let (mut keys, mut count) = ([Sight::NOTHING.key; BATCH_MAX], 0);
+        for (sight, packet) in sights.iter().zip(batch.iter()) {
+            keys[count] = sight.key;
+            count += usize::from(begins(sight, packet));
         }
-        let (share, mut drawn) = (self.nat.share(cx.worker()), 0);
-        for (sight, first) in sights.iter().zip(&mut drafts).filter(|(sight, _)| sight.is_new()) {
-            let reply = |id: FlowId| self.nat.reply_key(sight.key.map(), id);
-            if first.is_none_or(|first| set.find_hashed(turn, reply(first.id), first.hash).is_some()) {
-                let mut random = |top: u32| self.chance.borrow_mut().foresee(drawn, top, cx);
-                let said = pattern.draw(sight.key.id(), share, &mut random);
-                *first = said.map(|(id, _)| draft(sight.key, id, true));
-                drawn += 1;
+        let chance = &mut *self.chance.borrow_mut();
+        let mut drafts = newcomers.foresee(&keys[..count], chance, cx).into_iter();
+        let now_ms = now_ms(cx);
+        let mut adding = newcomers.begin(cx.worker());
+        for (sight, packet) in sights.iter_mut().zip(batch.iter()) {
+            if !begins(sight, packet) {
+                continue;
             }
+            let wanted = Wanted { at: port, key: sight.key, hash: sight.hash, protocol: sight.protocol };
+            let reply_anno = self.annotations.reply.map_or(0, |anno| packet.anno(anno) as u8);
+            let wanted = (wanted, drafts.next().flatten());
+            let Some(found) = newcomers.add(&mut adding, wanted, reply_anno, chance, cx, now_ms) else {
+                break;
+            };
+            sight.know(&found);
         }
-        drafts
     }
 
     /// Processes a batch that has packets of new flows.
     #[inline(never)]
-    fn push_new(
-        &self,
+    fn push_new<'t>(
+        &'t self,
         cx: &mut Cx<'_>,
-        set: &FlowSet,
+        (set, turn): (&'t FlowSet, Turn<'t>),
         port: usize,
         batch: Batch,
-        sights: &[Sight<'_>; BATCH_MAX],
-        pattern: &Pattern,
+        sights: &mut [Sight<'t>; BATCH_MAX],
+        from: (&'t Pattern, Outputs),
     ) {
-        let drafts = self.foresee(cx, cx.turn(), set, &sights[..batch.len()], pattern);
+        if !set.has_exhausted() {
+            let newcomers = Newcomers::new(&self.nat, set, turn, from, cx.worker());
+            self.add_new(cx, port, &batch, sights, &newcomers);
+        }
         let now_ms = now_ms(cx);
-        let mut sights = sights.iter().zip(drafts);
+        let mut sights = sights.iter();
         cx.scatter(batch, |cx, packet| {
-            let Some((sight, draft)) = sights.next() else { return Verdict::Drop(NOT_REWRITABLE) };
-            self.process(cx, set, port, packet, (sight, draft), now_ms)
+            let Some(sight) = sights.next() else { return Verdict::Drop(NOT_REWRITABLE) };
+            self.process(cx, set, port, packet, sight, now_ms)
         });
     }
 
@@ -266,7 +288,7 @@ impl<P: Protocol> Rewriter<P> {
         set: &FlowSet,
         port: usize,
         packet: &mut Packet,
-        (sight, draft): (&Sight<'_>, Option<Draft>),
+        sight: &Sight<'_>,
         now_ms: u64,
     ) -> Verdict {
         let turn = cx.turn();
@@ -279,7 +301,7 @@ impl<P: Protocol> Rewriter<P> {
         let found = match known {
             Some(found) => found,
             None if !P::may_begin(packet) => return self.pass(turn, port),
-            None => match self.miss(cx, packet, Wanted { at: port, key, hash, protocol, draft }, now_ms) {
+            None => match self.miss(cx, packet, Wanted { at: port, key, hash, protocol }, now_ms) {
                 Miss::Made(found) => found,
                 Miss::Pass(output) => return Verdict::Output(output),
                 Miss::Drop(reason) => return Verdict::Drop(reason),
@@ -348,7 +370,7 @@ impl<P: Protocol> Element for Rewriter<P> {
         let mut sight = Sight::of::<P>(&self.nat, set, cx.turn(), packet);
         sight.guess(set);
         let now_ms = now_ms(cx);
-        Some(self.process(cx, set, port, packet, (&sight, None), now_ms))
+        Some(self.process(cx, set, port, packet, &sight, now_ms))
     }
 
     fn push(&mut self, cx: &mut Cx<'_>, port: usize, batch: Batch) {
@@ -357,15 +379,15 @@ impl<P: Protocol> Element for Rewriter<P> {
         let mut sights = [Sight::NOTHING; BATCH_MAX];
         let turn = cx.turn();
         let has_new = this.prepare(turn, set, &batch, &mut sights);
-        if has_new && let Some(pattern) = this.nat.foreseen(turn, port) {
-            return this.push_new(cx, set, port, batch, &sights, pattern);
+        if has_new && let Some(from) = this.nat.foreseen(turn, port) {
+            return this.push_new(cx, (set, turn), port, batch, &mut sights, from);
         }
         let now_ms = now_ms(cx);
         let mut sights = sights.iter();
         cx.scatter(batch, |cx, packet| {
             // There are as many as packets.
             let Some(sight) = sights.next() else { return Verdict::Drop(NOT_REWRITABLE) };
-            this.process(cx, set, port, packet, (sight, None), now_ms)
+            this.process(cx, set, port, packet, sight, now_ms)
         });
     }
 

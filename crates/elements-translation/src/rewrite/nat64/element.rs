@@ -396,7 +396,7 @@ impl Nat64 {
         let hash = self.set.as_deref().ok_or(NO_FLOW)?.hash(key);
         let mut random = |top: u32| cx.unguessable().up_to(top);
         let mut with = Circumstances { worker, now_ms, random: &mut random };
-        match self.nat.miss(turn, Wanted { at, key, hash, protocol, draft: None }, 0, &mut with) {
+        match self.nat.miss(turn, Wanted { at, key, hash, protocol }, 0, &mut with) {
             Miss::Made(found) => Ok(found),
             Miss::Pass(_) => Err(NO_FLOW),
             Miss::Drop(reason) => Err(reason),

@@ -1,0 +1,194 @@
+//! The new flows of a batch: what they become is foreseen for all of them, then they are added together.
+//!
+//! A new flow costs memory above all: the places in the index where its keys belong are in no cache, nor are those that show whether what it would
+//! become is another flow's. So these are asked for for all packets of the batch before the first is looked at. And what a worker needs to add flows, its
+//! lane, is locked once.
+//!
+//! Flows become what they would become one by one: chance's numbers are used in the order in which they were drawn.
+
+use super::flow_set::{Adding, Entered, FlowMatch, FlowSet};
+use super::input::Outputs;
+use super::nat::{Nat, Wanted};
+use super::pattern::Pattern;
+use super::rewriter::Chance;
+use elements_shared::flow_id::{FlowId, Key};
+use packet::BATCH_MAX;
+use rcu::Turn;
+use router::Cx;
+use std::ops::RangeInclusive;
+
+/// How often the lines of the next number are asked for where a number is another flow's.
+const ROUNDS: usize = 3;
+/// Numbers in a row that may be others' before a flow is left to who looks at all of them.
+const TRIES: u32 = 64;
+
+/// What a flow's identifier may become, and the hash of what replies are found by then.
+#[derive(Clone, Copy)]
+pub(super) struct Draft {
+    id: FlowId,
+    hash: u64,
+    /// If chance said so: its number, and how many from there on are others'.
+    drawn: Option<(u32, u32)>,
+}
+
+/// Those of some numbers for which `is` holds, at the beginning.
+fn keep(numbers: &mut [usize], mut is: impl FnMut(usize) -> bool) -> &mut [usize] {
+    let mut kept = 0;
+    for look in 0..numbers.len() {
+        numbers[kept] = numbers[look];
+        kept += usize::from(is(numbers[look]));
+    }
+    &mut numbers[..kept]
+}
+
+/// What the new flows of an input are made from.
+pub(super) struct Newcomers<'t> {
+    nat: &'t Nat,
+    set: &'t FlowSet,
+    turn: Turn<'t>,
+    pattern: &'t Pattern,
+    outputs: Outputs,
+    /// The numbers that chance chooses from, if it does.
+    part: Option<RangeInclusive<u32>>,
+}
+
+impl<'t> Newcomers<'t> {
+    pub(super) fn new(
+        nat: &'t Nat,
+        set: &'t FlowSet,
+        turn: Turn<'t>,
+        (pattern, outputs): (&'t Pattern, Outputs),
+        worker: usize,
+    ) -> Newcomers<'t> {
+        Newcomers { nat, set, turn, pattern, outputs, part: pattern.part(nat.share(worker)) }
+    }
+
+    /// Foresees what the flows of some keys become, and asks for the index lines that show whether that is free: first for those of
+    /// their own ports, then, for who does not get its own, of what chance says.
+    pub(super) fn foresee(
+        &self,
+        keys: &[Key],
+        chance: &mut Chance,
+        cx: &mut Cx<'_>,
+    ) -> [Option<Draft>; BATCH_MAX] {
+        let mut drafts = [None; BATCH_MAX];
+        for (key, draft) in keys.iter().zip(&mut drafts) {
+            *draft = self.pattern.first(key.id()).map(|id| self.draft(*key, id, None));
+        }
+        let Some(part) = &self.part else { return drafts };
+        let (mut taken, mut drawn) = ([0; BATCH_MAX], 0);
+        for (at, (key, draft)) in keys.iter().zip(&mut drafts).enumerate() {
+            if draft.is_none_or(|draft| self.is_taken(*key, draft)) {
+                let number = chance.foresee(drawn, part.end() - part.start(), cx);
+                *draft = self.numbered(*key, number, 0);
+                taken[drawn] = at;
+                drawn += 1;
+            }
+        }
+        self.skip_taken(keys, &mut drafts, &mut taken[..drawn]);
+        drafts
+    }
+
+    /// Where the numbers that were drawn are others', goes on with the next ones.
+    fn skip_taken(&self, keys: &[Key], drafts: &mut [Option<Draft>; BATCH_MAX], mut taken: &mut [usize]) {
+        for _ in 0..ROUNDS {
+            // Those that look free are done. Of the others the records are needed that their keys are compared with.
+            taken = keep(taken, |at| {
+                let flow = drafts[at].and_then(|draft| self.set.flow(self.guess(draft)));
+                flow.inspect(|flow| packet::prefetch(*flow)).is_some()
+            });
+            taken = keep(taken, |at| {
+                let draft = drafts[at].filter(|draft| self.is_taken(keys[at], *draft));
+                let next = draft.and_then(|draft| self.next(keys[at], draft));
+                drafts[at] = next.or(drafts[at]);
+                next.is_some()
+            });
+        }
+    }
+
+    /// The entry that probably has become this.
+    fn guess(&self, draft: Draft) -> u32 {
+        self.set.index().home(self.turn, draft.hash).guess(draft.hash)
+    }
+
+    fn draft(&self, key: Key, id: FlowId, drawn: Option<(u32, u32)>) -> Draft {
+        let hash = self.set.hash(self.nat.reply_key(key.map(), id));
+        self.set.index().home(self.turn, hash).prefetch();
+        Draft { id, hash, drawn }
+    }
+
+    /// What a flow becomes by a number that chance says, if the first `skipped` ones from there on are others'. `None` behind the last one.
+    fn numbered(&self, key: Key, number: u32, skipped: u32) -> Option<Draft> {
+        let part = self.part.as_ref()?;
+        let last = part.end() - part.start();
+        let number_of_it = number.checked_add(skipped).filter(|&number| number <= last)?;
+        let id = self.pattern.numbered(key.id(), part.start() + number_of_it);
+        Some(self.draft(key, id, Some((number, skipped))))
+    }
+
+    /// What it becomes if that is another one's.
+    fn next(&self, key: Key, draft: Draft) -> Option<Draft> {
+        let (number, skipped) = draft.drawn?;
+        self.numbered(key, number, skipped + 1)
+    }
+
+    /// Whether another flow has become this.
+    fn is_taken(&self, key: Key, draft: Draft) -> bool {
+        self.set.find_hashed(self.turn, self.nat.reply_key(key.map(), draft.id), draft.hash).is_some()
+    }
+
+    /// The right to add them to a worker's lane.
+    pub(super) fn begin(&self, worker: usize) -> Adding<'t> {
+        self.set.adding(self.turn, worker)
+    }
+
+    /// Adds a flow as it was foreseen, or finds that it is known. `None`, and nothing is used up, if more than that has to be done.
+    pub(super) fn add(
+        &self,
+        adding: &mut Adding<'t>,
+        (wanted, draft): (Wanted, Option<Draft>),
+        reply_anno: u8,
+        chance: &mut Chance,
+        cx: &mut Cx<'_>,
+        now_ms: u64,
+    ) -> Option<FlowMatch<'t>> {
+        let mut draft = draft?;
+        if draft.drawn.is_none() {
+            match self.enter(adding, wanted, draft, reply_anno, now_ms)? {
+                Entered::Made(found) | Entered::Known(found) => return Some(found),
+                Entered::Refused => return None,
+                Entered::Taken => {}
+            }
+        }
+        let part = self.part.as_ref()?;
+        let number = chance.first(part.end() - part.start(), cx)?;
+        if draft.drawn.is_none_or(|drawn| drawn.0 != number) {
+            draft = self.numbered(wanted.key, number, 0)?;
+        }
+        for _ in 0..TRIES {
+            match self.enter(adding, wanted, draft, reply_anno, now_ms)? {
+                Entered::Made(found) => {
+                    chance.use_first();
+                    return Some(found);
+                }
+                Entered::Known(found) => return Some(found),
+                Entered::Refused => return None,
+                Entered::Taken => draft = self.next(wanted.key, draft)?,
+            }
+        }
+        None
+    }
+
+    fn enter(
+        &self,
+        adding: &mut Adding<'t>,
+        wanted: Wanted,
+        draft: Draft,
+        reply_anno: u8,
+        now_ms: u64,
+    ) -> Option<Entered<'t>> {
+        let mut new = self.nat.describe(wanted, draft.id, self.outputs)?;
+        new.reply_anno = reply_anno;
+        adding.enter((&new, [wanted.hash, draft.hash]), self.pattern.varies(), now_ms)
+    }
+}
