@@ -229,9 +229,7 @@ impl<'s> Editor<'s> {
     /// Removes flows whose time is over: looks at `most` of them. Whether there may be more.
     fn expire(&mut self, now_ms: u64, most: usize) -> bool {
         let mut looks = 0;
-        while let Some((at, record)) = self.first(BEST_EFFORT)
-            && at <= now_ms
-        {
+        while let Some((at, record)) = self.due(now_ms) {
             if looks == most {
                 return true;
             }
@@ -310,9 +308,14 @@ impl<'s> Editor<'s> {
         self.set.room.0.recall(self.set.capacity(), lanes);
     }
 
-    /// The first flow of a heap, of all lanes: its time and its record.
-    fn first(&self, heap: usize) -> Option<(u64, u32)> {
-        self.lanes.iter().filter_map(|lane| lane.expiry.first(heap)).min()
+    /// The first flow of a queue, of all lanes: its time and its record.
+    fn first(&mut self, queue: usize) -> Option<(u64, u32)> {
+        self.lanes.iter_mut().filter_map(|lane| lane.expiry.first(queue)).min()
+    }
+
+    /// The first of those that may be removed, if its time has come.
+    fn due(&mut self, now_ms: u64) -> Option<(u64, u32)> {
+        self.lanes.iter_mut().filter_map(|lane| lane.expiry.due(BEST_EFFORT, now_ms)).min()
     }
 
     /// The lane that a record belongs to.
@@ -321,7 +324,7 @@ impl<'s> Editor<'s> {
         &mut self.lanes[lane]
     }
 
-    /// Moves flows whose guarantee has ended to the other heap: looks at `most` of them. Whether there may be more.
+    /// Moves flows whose guarantee has ended to the other queue: looks at `most` of them. Whether there may be more.
     fn shift(&mut self, now_ms: u64, most: usize) -> bool {
         let slab = &self.set.slab;
         let mut left = most;
@@ -329,7 +332,7 @@ impl<'s> Editor<'s> {
         left == 0
     }
 
-    /// Whether the first flow of the best-effort heap is in its place there; moves it if not.
+    /// Whether the first flow of the best-effort queue is in its place there; moves it if not.
     fn settled(&mut self, at: u64, record: u32, now_ms: u64) -> bool {
         let slab = &self.set.slab;
         self.lane_of(record).settled(slab, at, record, now_ms)

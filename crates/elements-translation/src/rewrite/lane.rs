@@ -131,9 +131,9 @@ impl Lane {
         self.count(set, flow, 1);
         self.log.set_now(now_ms);
         self.log.add(|| new.event(true));
-        let (heap, at_ms) = self.belongs(flow);
         if !flow.is_mapping() {
-            self.expiry.add(&set.slab, record, flow, heap, at_ms);
+            let (queue, at_ms) = self.belongs(flow);
+            self.expiry.add(record, flow, queue, at_ms);
         }
         self.shift(&set.slab, now_ms, BESIDE);
         Some(Entered::Made(FlowMatch { flow, record, direction: FORWARD }))
@@ -213,27 +213,26 @@ impl Lane {
         (last_ms.saturating_add(policy.guarantee_ms), last_ms.saturating_add(timeout_ms))
     }
 
-    /// Puts a flow into the heap of the guaranteed ones, or the other if there are no guarantees.
+    /// Puts a flow into the queue of the guaranteed ones, or the other if there are no guarantees.
     pub(super) fn place(&mut self, slab: &Slab, record: u32, flow: &Flow) {
         if flow.is_mapping() {
             return; // it goes with the last of its flows
         }
-        let (heap, at_ms) = self.belongs(flow);
-        self.expiry.set(slab, record, heap, at_ms);
+        let (queue, at_ms) = self.belongs(flow);
+        self.expiry.set(slab, record, queue, at_ms);
     }
 
-    /// The heap that a flow belongs to after a packet, and when.
+    /// The queue that a flow belongs to after a packet, and when.
     fn belongs(&self, flow: &Flow) -> (usize, u64) {
         let (guaranteed_ms, over_ms) = self.times(flow);
         if guaranteed_ms > flow.last_ms() { (GUARANTEED, guaranteed_ms) } else { (BEST_EFFORT, over_ms) }
     }
 
-    /// Moves flows whose guarantee has ended to the other heap: looks at `most` of them. How many it has looked at.
+    /// Moves flows whose guarantee has ended to the other queue: looks at `most` of them. How many it has looked at.
     pub(super) fn shift(&mut self, slab: &Slab, now_ms: u64, most: usize) -> usize {
         let mut looks = 0;
         while looks < most
-            && let Some((at, record)) = self.expiry.first(GUARANTEED)
-            && at <= now_ms
+            && let Some((_, record)) = self.expiry.due(GUARANTEED, now_ms)
             && let Some(flow) = slab.get(record)
         {
             looks += 1;
@@ -247,7 +246,7 @@ impl Lane {
         looks
     }
 
-    /// Whether the first flow of the best-effort heap is in its place there; moves it if not.
+    /// Whether the first flow of the best-effort queue is in its place there; moves it if not.
     pub(super) fn settled(&mut self, slab: &Slab, at: u64, record: u32, now_ms: u64) -> bool {
         let Some(flow) = slab.get(record) else { return true };
         let (guaranteed_ms, over_ms) = self.times(flow);
