@@ -18,6 +18,7 @@ use crate::segments::Cut;
 use crate::sys;
 use crate::trouble::Trouble;
 use filter::Wanted;
+use long::Place;
 use packet::Packet;
 use ring::{FRAMES, FRAMES_OF_MANY, Ring};
 use std::collections::VecDeque;
@@ -131,15 +132,21 @@ struct Door {
     ring: Ring,
     /// Whether long frames come through it, with notes.
     is_noted: bool,
+    /// Where those are read that the ring has no room for.
+    place: Place,
 }
 
 impl Door {
+    fn new(fd: OwnedFd, ring: Ring, is_noted: bool) -> Door {
+        Door { fd: Arc::new(fd), ring, is_noted, place: Place::new(is_noted) }
+    }
+
     /// Hands up to `max` frames to `f`, until it says that it wants no more; returns how many there were.
     #[inline]
     fn receive(&mut self, max: usize, mut f: impl FnMut(Frame<'_>, &mut Queued<'_>) -> bool) -> usize {
-        let fd = &self.fd;
+        let (fd, place) = (&self.fd, &mut self.place);
         self.ring.receive(max, |frame| {
-            let mut queued = Queued::new(fd, frame.waits);
+            let mut queued = Queued::new(fd, place, frame.waits);
             let goes_on = f(frame, &mut queued);
             queued.skip();
             goes_on
@@ -178,7 +185,7 @@ fn door_of(
     }
     filter::close(&fd).map_err(at("closing the socket's door"))?;
     bind(&fd, index, libc::ETH_P_ALL as u16).map_err(at("binding a packet socket"))?;
-    Ok(Door { fd: Arc::new(fd), ring, is_noted })
+    Ok(Door::new(fd, ring, is_noted))
 }
 
 impl PacketRx {

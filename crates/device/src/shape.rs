@@ -81,8 +81,9 @@ impl Shape {
         } else {
             None
         };
+        let long = if frame.waits { queued.read(frame.len).ok() } else { Some(frame.data) };
         let before = out.len();
-        match self.fill(pool, frame, queued, cut.as_ref(), out) {
+        match long.and_then(|long| self.fill(pool, frame, long, cut.as_ref(), out)) {
             Some(()) => taken.segmented = usize::from(cut.is_some()),
             None => {
                 out.drain(before..).for_each(|packet| pool.free(packet));
@@ -92,40 +93,29 @@ impl Shape {
         taken
     }
 
-    /// The same for a frame that can be had, and is cut so, if at all; `None` without memory. `out` may have a part of it then.
+    /// The same for a frame whose bytes are these, and which is cut so, if at all; `None` without memory. `out` may have a part of it then.
     fn fill(
         self,
         pool: &mut Pool,
         frame: &Frame<'_>,
-        queued: &mut Queued<'_>,
+        long: &[u8],
         cut: Option<&Cut>,
         out: &mut VecDeque<Packet>,
     ) -> Option<()> {
-        let (tag, before) = (tag_of(frame), out.len());
-        let len = |i: usize| cut.map_or(frame.len, |cut| cut.len(i));
-        for i in 0..cut.map_or(1, Cut::count) {
-            out.push_back(pool.alloc(self.headroom, len(i) + tag)?);
-        }
-        // The first packet gets the headers with its payload; those of the others are written below.
-        let header = |i: usize| if i == 0 { 0 } else { cut.map_or(0, Cut::header) };
-        let packets = out.range_mut(before..).enumerate();
-        let pieces = packets.map(|(i, packet)| &mut packet.data_mut()[tag + header(i)..]);
-        if frame.waits {
-            queued.read(pieces).ok()?;
-        } else {
-            let mut rest = frame.data;
-            pieces.for_each(|piece| {
-                rest.split_off(..piece.len()).into_iter().for_each(|part| piece.copy_from_slice(part))
-            });
-        }
-        for (i, packet) in out.range_mut(before..).enumerate() {
-            match cut {
-                Some(cut) => {
-                    cut.finish(frame.data, i, &mut packet.data_mut()[tag..]);
-                    self.finish(packet, &Frame { unfinished: false, ..*frame }, tag);
-                }
-                None => self.finish(packet, frame, tag),
-            }
+        let tag = tag_of(frame);
+        let Some(cut) = cut else {
+            let mut packet = pool.alloc(self.headroom, long.len() + tag)?;
+            packet.data_mut()[tag..].copy_from_slice(long);
+            self.finish(&mut packet, frame, tag);
+            out.push_back(packet);
+            return Some(());
+        };
+        let frame = Frame { unfinished: false, ..*frame };
+        for i in 0..cut.count() {
+            let mut packet = pool.alloc(self.headroom, cut.len(i) + tag)?;
+            cut.fill(long, i, &mut packet.data_mut()[tag..]);
+            self.finish(&mut packet, &frame, tag);
+            out.push_back(packet);
         }
         Some(())
     }

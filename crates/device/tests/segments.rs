@@ -164,8 +164,7 @@ fn cut(note: &Note, long: &[u8], link: Link) -> Option<Vec<Vec<u8>>> {
     let cut = Cut::of(note, long, long.len(), link)?;
     let segment = |i: usize| {
         let mut segment = vec![0xa5; cut.len(i)];
-        segment[cut.header()..].copy_from_slice(&long[cut.payload(i)]);
-        cut.finish(&long[..cut.header()], i, &mut segment);
+        cut.fill(long, i, &mut segment);
         segment
     };
     Some((0..cut.count()).map(segment).collect())
@@ -318,7 +317,7 @@ proptest! {
                 prop_assert!(cut.count() <= Cut::MOST);
                 for i in 0..cut.count() {
                     prop_assert!(cut.len(i) <= long.len());
-                    cut.finish(shown, i, &mut vec![0; cut.len(i)]);
+                    cut.fill(&long, i, &mut vec![0; cut.len(i)]);
                 }
             }
             let _ = merge(&[long.clone(), long], flow.link, 1500);

@@ -8,7 +8,6 @@ use super::ring::Ring;
 use super::{Door, Losses, PacketRx, PacketTx, spill};
 use crate::kept::{Keeping, Kept, NONE, bad};
 use std::io;
-use std::sync::Arc;
 
 impl Kept {
     fn socket(&mut self, door: &Door, losses: &Losses) -> io::Result<()> {
@@ -25,7 +24,7 @@ fn socket(keeping: &mut Keeping) -> io::Result<(Door, Losses)> {
     let (fd, is_noted) = (keeping.fd()?, keeping.number()? != 0);
     let ring = Ring::go_on(&fd, keeping, is_noted)?;
     let losses = Losses { told: keeping.number()?, total: keeping.number()? };
-    Ok((Door { fd: Arc::new(fd), ring, is_noted }, losses))
+    Ok((Door::new(fd, ring, is_noted), losses))
 }
 
 /// Packets of a long frame that did not fit into a batch are not kept: their sender sends them again.

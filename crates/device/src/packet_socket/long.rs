@@ -2,16 +2,17 @@
 //!
 //! A ring of slots has no room for them; what is longer than a slot waits, whole, in the socket's queue, in the order of the slots.
 
-use crate::segments::{Cut, Note};
+use crate::segments::Note;
 use crate::sys;
 use std::io;
-use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd, OwnedFd};
 
 /// Memory that frames may take up that wait in a socket's queue: 200 of 64 KiB. It is used only while they wait.
 const QUEUE_BYTES: libc::c_int = 16 << 20;
-/// Pieces into which a frame is read: its note, and the segments.
-const PIECES: usize = Cut::MOST + 1;
+/// Bytes in front of a frame in its place, of which the last are its note: the frame is aligned as the place is.
+const BEFORE: usize = 64;
+/// Bytes of a frame, at most: of an IP packet as long as its header can say, behind an Ethernet header and tags.
+const FRAME_MOST: usize = 65_535 + 40 + 64;
 
 /// Asks for long frames, before the socket has a ring; false if the kernel has none to give.
 pub(super) fn ask(fd: &OwnedFd) -> bool {
@@ -26,60 +27,61 @@ pub(super) fn ask(fd: &OwnedFd) -> bool {
     true
 }
 
+/// Where a long frame is put that comes from a socket's queue. It is small enough to stay in a processor's cache, from which packets are cut.
+pub(super) struct Place(Box<[u8]>);
+
+impl Place {
+    /// A place; one without room, for a socket that has no long frames.
+    pub(super) fn new(is_noted: bool) -> Place {
+        Place(vec![0; if is_noted { BEFORE + FRAME_MOST } else { 0 }].into())
+    }
+}
+
 /// A frame that was longer than its slot, in the socket's queue; none, if it was not.
-pub struct Queued<'a>(Option<&'a OwnedFd>);
+pub struct Queued<'a> {
+    fd: Option<&'a OwnedFd>,
+    place: &'a mut [u8],
+}
 
 impl<'a> Queued<'a> {
-    pub(super) fn new(fd: &'a OwnedFd, is_there: bool) -> Queued<'a> {
-        Queued(is_there.then_some(fd))
+    pub(super) fn new(fd: &'a OwnedFd, place: &'a mut Place, is_there: bool) -> Queued<'a> {
+        Queued { fd: is_there.then_some(fd), place: &mut place.0 }
     }
 
     #[cfg(test)]
     pub(super) fn none() -> Queued<'a> {
-        Queued(None)
+        Queued { fd: None, place: &mut [] }
     }
 
-    /// Reads the frame into pieces, which are as long as it is together.
+    /// Reads the frame, which is of so many bytes.
     ///
     /// # Errors
-    /// There is none, its length is another one, or there are too many pieces; the frame is lost then.
-    pub(crate) fn read<'b>(&mut self, pieces: impl Iterator<Item = &'b mut [u8]>) -> io::Result<()> {
-        let fd = self.0.take().ok_or(io::ErrorKind::NotFound)?;
-        let mut note = [0u8; Note::LEN];
-        let mut vectors = [const { MaybeUninit::<libc::iovec>::uninit() }; PIECES];
-        vectors[0].write(libc::iovec { iov_base: note.as_mut_ptr().cast(), iov_len: note.len() });
-        let (mut count, mut len) = (1, note.len());
-        for piece in pieces {
-            let vector = libc::iovec { iov_base: piece.as_mut_ptr().cast(), iov_len: piece.len() };
-            vectors.get_mut(count).ok_or(io::ErrorKind::InvalidInput)?.write(vector);
-            (count, len) = (count + 1, len + piece.len());
-        }
-        if receive(fd, &mut vectors[..count])? == len {
-            Ok(())
-        } else {
-            Err(io::ErrorKind::InvalidData.into())
-        }
+    /// There is none, or its length is another one; the frame is lost then.
+    pub(crate) fn read(&mut self, len: usize) -> io::Result<&[u8]> {
+        let fd = self.fd.take().ok_or(io::ErrorKind::NotFound)?;
+        // One piece has the note and the frame: each piece more takes the kernel as long as 800 bytes.
+        let got = receive(fd, self.place.get_mut(BEFORE - Note::LEN..).unwrap_or_default())?;
+        let frame = self.place.get(BEFORE..BEFORE + len).filter(|_| got == Note::LEN + len);
+        frame.ok_or(io::ErrorKind::InvalidData.into())
     }
 
     /// Drops the frame unless it was read.
     #[inline]
-    pub(super) fn skip(mut self) {
-        if self.0.is_some() {
-            let _ = self.read(std::iter::empty());
+    pub(super) fn skip(self) {
+        if let Some(fd) = self.fd {
+            // Without room for the note there is an error, and the frame is gone.
+            let _ = receive(fd, &mut [0; Note::LEN]);
         }
     }
 }
 
-/// Receives a frame into pieces; returns its length, which may be more than there is room.
-fn receive(fd: &OwnedFd, vectors: &mut [MaybeUninit<libc::iovec>]) -> io::Result<usize> {
-    // SAFETY: a structure of integers and pointers, where zero means none.
-    let mut message: libc::msghdr = unsafe { std::mem::zeroed() };
-    message.msg_iov = vectors.as_mut_ptr().cast();
-    message.msg_iovlen = vectors.len() as _;
+/// Receives what is next; returns its length, which may be more than there is room.
+fn receive(fd: &OwnedFd, room: &mut [u8]) -> io::Result<usize> {
     let mut once_more = true;
     loop {
-        // SAFETY: the caller has written all the vectors, each of which leads to memory that is borrowed for as long as this takes.
-        let got = unsafe { libc::recvmsg(fd.as_raw_fd(), &mut message, libc::MSG_TRUNC) };
+        // SAFETY: the memory is borrowed for as long as this takes.
+        let got =
+            unsafe { libc::recv(fd.as_raw_fd(), room.as_mut_ptr().cast(), room.len(), libc::MSG_TRUNC) };
         match usize::try_from(got) {
             Ok(len) => return Ok(len),
             // An error of the interface's comes first, and leaves the frame where it is.

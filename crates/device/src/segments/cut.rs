@@ -1,6 +1,7 @@
 //! A long segment becomes the packets that its sender would have sent without hardware that cuts.
 
-use super::note::complete;
+use super::copy::copy;
+use super::note::in_field;
 use super::{
     CWR, FIN, IPV4, IPV6, Link, Note, PSH, TCP, TCP_CHECKSUM, TCP_LEAST, UDP, UDP_CHECKSUM, UDP_LEN, double,
     network, pseudo, word,
@@ -55,15 +56,9 @@ impl Cut {
         (self.len - self.header).div_ceil(self.size).max(1)
     }
 
-    /// Bytes of the headers, which each segment has.
-    #[inline]
-    pub fn header(&self) -> usize {
-        self.header
-    }
-
     /// Where the payload of a segment is in the long frame.
     #[inline]
-    pub fn payload(&self, i: usize) -> Range<usize> {
+    fn payload(&self, i: usize) -> Range<usize> {
         let start = (self.header + i * self.size).min(self.len);
         start..(start + self.size).min(self.len)
     }
@@ -74,14 +69,16 @@ impl Cut {
         self.header + self.payload(i).len()
     }
 
-    /// Completes segment number `i`, whose payload is in place: writes its headers, with lengths, numbers, flags and checksums of its own.
-    /// `front` is the beginning of the long frame.
+    /// Writes segment number `i` of the long frame: its part of the payload, and headers with lengths, numbers, flags and checksums of its
+    /// own.
     ///
     /// # Panics
-    /// If `front` or `segment` are not those that the cut was planned for.
-    pub fn finish(&self, front: &[u8], i: usize, segment: &mut [u8]) {
+    /// If `long` is shorter than the frame that the cut was planned for, or `segment` is not as long as [`Cut::len`] says.
+    pub fn fill(&self, long: &[u8], i: usize, segment: &mut [u8]) {
         let (network, transport) = (self.network, self.transport);
-        segment[..self.header].copy_from_slice(&front[..self.header]);
+        let (headers, payload) = segment.split_at_mut(self.header);
+        headers.copy_from_slice(&long[..self.header]);
+        let payload_sum = copy(payload, &long[self.payload(i)]);
         let len = segment.len() - transport;
         self.finish_network(i, segment);
         match self.protocol {
@@ -89,9 +86,12 @@ impl Cut {
             _ => segment[transport + 4..transport + 6].copy_from_slice(&(len as u16).to_be_bytes()),
         }
         let at = if self.protocol == TCP { TCP_CHECKSUM } else { UDP_CHECKSUM };
-        let sum = pseudo(&segment[network..], self.v4, self.protocol, len).fold();
-        segment[transport + at..transport + at + 2].copy_from_slice(&sum.to_be_bytes());
-        complete(&mut segment[transport..], at);
+        segment[transport + at..transport + at + 2].fill(0);
+        // Headers have an even length, so that the payload's words are those of the segment.
+        let sum = pseudo(&segment[network..], self.v4, self.protocol, len)
+            .add_bytes(&segment[transport..self.header])
+            .add(payload_sum);
+        segment[transport + at..transport + at + 2].copy_from_slice(&in_field(sum, at).to_be_bytes());
     }
 
     /// The IP header's length, and in IPv4 its identification, `i` after that of the first one, and its checksum.

@@ -8,6 +8,7 @@
 
 #![forbid(unsafe_code)]
 
+mod copy;
 mod cut;
 mod merge;
 mod note;

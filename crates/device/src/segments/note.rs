@@ -1,7 +1,7 @@
 //! What the kernel says of a frame beside it.
 
 use super::{TCP_CHECKSUM, UDP_CHECKSUM};
-use wire::checksum::checksum;
+use wire::checksum::Sum;
 
 /// A note about a frame: `struct virtio_net_hdr` of the virtio specification (section 5.1.6), in the form and byte order that Linux uses
 /// in front of the frames of TUN and TAP interfaces and of packet sockets. By default it asks for nothing.
@@ -76,10 +76,16 @@ pub(crate) fn complete(segment: &mut [u8], at: usize) -> bool {
         return false;
     }
     // The pseudo-header's sum is in the field already, so the sum of the segment is that of both.
-    let sum = match checksum(segment) {
-        0 if at == UDP_CHECKSUM => 0xffff, // zero says that there is none
-        sum => sum,
-    };
+    let sum = in_field(Sum::of(segment), at);
     segment[at..at + 2].copy_from_slice(&sum.to_be_bytes());
     true
+}
+
+/// What a sum makes of the checksum at `at` of a segment.
+#[inline]
+pub(super) fn in_field(sum: Sum, at: usize) -> u16 {
+    match sum.checksum() {
+        0 if at == UDP_CHECKSUM => 0xffff, // zero says that there is none
+        sum => sum,
+    }
 }

@@ -353,8 +353,7 @@ impl Reader {
         };
         for i in 0..cut.count() {
             let mut packet = pool.alloc(self.headroom, cut.len(i)).ok_or(Errno::NOMEM)?;
-            packet.data_mut()[cut.header()..].copy_from_slice(&long[cut.payload(i)]);
-            cut.finish(long, i, packet.data_mut());
+            cut.fill(long, i, packet.data_mut());
             self.read.push(packet);
         }
         self.segmented += 1;
