@@ -290,6 +290,11 @@ impl PacketRx {
         if self.door.is_noted { mtu + LINK_LEN } else { snaplen_of(mtu) }
     }
 
+    /// Packets of long frames that did not fit into a batch, those of control frames first.
+    pub(crate) fn left_over(&self) -> impl Iterator<Item = &Packet> {
+        self.control.iter().flat_map(|control| &control.spill).chain(&self.spill)
+    }
+
     /// What is readable when there are frames.
     pub fn fds(&self) -> impl Iterator<Item = &Arc<OwnedFd>> {
         std::iter::once(&self.door.fd).chain(self.control.iter().map(ControlRx::fd))

@@ -77,6 +77,24 @@ impl Rx {
         Ok(Some(kept))
     }
 
+    /// Packets that have been received and did not fit into a batch: they go on beside what is kept.
+    pub fn left_over(&self) -> impl Iterator<Item = &Packet> {
+        let packet = if let Rx::Packet(sockets) = self { &sockets[..] } else { &[] };
+        packet.iter().flat_map(|(rx, _)| rx.left_over())
+    }
+
+    /// Takes a packet that was left over, in the order in which they were: it comes before what is in the rings. XDP sockets return it.
+    #[must_use = "a packet belongs to a pool"]
+    pub fn put_back(&mut self, packet: Packet) -> Option<Packet> {
+        if let Rx::Packet(sockets) = self
+            && let Some((rx, _)) = sockets.first_mut()
+        {
+            rx.spill.push_back(packet);
+            return None;
+        }
+        Some(packet)
+    }
+
     /// Goes on with what another program has kept.
     ///
     /// # Errors
@@ -478,5 +496,40 @@ impl Tx {
             Tx::Packet(tx) => tx.is_stale(interface),
             Tx::Xdp(tx) => tx.is_stale(interface),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kept::NONE;
+
+    /// What was left over goes on before anything else, in its order, and as much at a time as a batch holds. (A mapping of /dev/zero stands for
+    /// the ring.)
+    #[test]
+    fn what_was_left_over_comes_first() {
+        let fd = std::fs::OpenOptions::new().read(true).write(true).open("/dev/zero").unwrap().into();
+        let numbers = [1, 0, 0, 2144, 30, 65_536, 300, 299, 5, 6, 1, NONE, NONE, 0, 0].to_vec();
+        let mut rx = Rx::go_on(Kept { fds: vec![fd], numbers }).unwrap();
+        let mut pool = Pool::new();
+        for i in 0..BATCH_MAX + 6 {
+            let mut packet = pool.alloc(100, 60).unwrap();
+            packet.data_mut().fill(i as u8);
+            assert!(rx.put_back(packet).is_none());
+        }
+        let first = |packets: &[Packet]| packets.iter().map(|packet| packet.data()[7]).collect::<Vec<_>>();
+        let left: Vec<u8> = rx.left_over().map(|packet| packet.data()[7]).collect();
+        assert_eq!(left, (0..BATCH_MAX as u8 + 6).collect::<Vec<_>>());
+        let shape = Shape { headroom: 100, timestamp: false };
+        let mut receive = |pool: &mut Pool| {
+            let mut batch = pool.batch();
+            rx.receive(pool, &mut batch, (BATCH_MAX, 0), shape, |_| true);
+            let got = first(batch.packets());
+            pool.recycle(batch);
+            got
+        };
+        assert_eq!(receive(&mut pool), left[..BATCH_MAX]);
+        assert_eq!(receive(&mut pool), left[BATCH_MAX..]);
+        assert_eq!(receive(&mut pool), [0; 0]);
     }
 }

@@ -27,7 +27,7 @@ fn socket(keeping: &mut Keeping) -> io::Result<(Door, Losses)> {
     Ok((Door::new(fd, ring, is_noted), losses))
 }
 
-/// Packets of a long frame that did not fit into a batch are not kept: their sender sends them again.
+/// Packets of a long frame that did not fit into a batch are none of it: who keeps the socket has to keep them as well.
 impl PacketRx {
     pub(crate) fn keep(&self, kept: &mut Kept) -> io::Result<()> {
         kept.socket(&self.door, &self.losses)?;

@@ -112,8 +112,8 @@ use super::{left, link};
 use device::capture::LinkType;
 use device::packet_socket::Frame;
 use device::port::{Method, Rx, Shape, Taken};
-use elements_shared::encap;
-use packet::{BATCH_MAX, Batch, Kind};
+use elements_shared::{encap, packet_state};
+use packet::{BATCH_MAX, Batch, Kind, Packet};
 use router::{
     Activity, BadState, Class, Config, ConfigError, Cx, Element, Flags, Handlers, Interest, Merge, Metric,
     Queues, StateReader, StateWriter, metric,
@@ -449,7 +449,30 @@ impl Element for FromDevice {
         out.u64(self.count);
         out.u64(self.missed);
         left::write(out, self.rx.as_ref().and_then(|rx| rx.keep().ok().flatten()));
+        let packets: Vec<&Packet> = self.rx.iter().flat_map(Rx::left_over).collect();
+        out.u64(packets.len() as u64);
+        packets.into_iter().for_each(|packet| packet_state::write(out, packet));
         true
+    }
+
+    /// The rest of a long frame; the sockets have been found when the element was made.
+    fn read_state(&mut self, cx: &mut Cx<'_>, state: &mut StateReader) -> Result<(), BadState> {
+        state.form(FORM)?;
+        // The counts, which the element read when it was made.
+        state.u64()?;
+        state.u64()?;
+        left::skip(state)?;
+        // Versions before wrote no more.
+        let count = if state.is_at_end() { 0 } else { state.u64()? };
+        for _ in 0..count {
+            let Some(packet) = packet_state::read(state, cx.pool())? else { continue };
+            let homeless = match &mut self.rx {
+                Some(rx) => rx.put_back(packet),
+                None => Some(packet),
+            };
+            homeless.into_iter().for_each(|packet| cx.drop(packet, "the interface is gone"));
+        }
+        Ok(())
     }
 
     fn taken_over(&mut self, cx: &mut Cx<'_>) {
