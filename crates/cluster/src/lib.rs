@@ -27,6 +27,7 @@ pub mod membership;
 pub mod plan;
 pub mod resequence;
 pub mod sim;
+pub mod succession;
 pub mod topology;
 pub mod transit;
 pub mod view;

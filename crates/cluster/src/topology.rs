@@ -52,6 +52,7 @@ impl Topology {
     }
 
     /// Nodes with external ports.
+    #[inline]
     pub fn terminals(&self) -> usize {
         match self {
             Topology::Mesh { nodes } => *nodes,
@@ -121,6 +122,7 @@ impl Topology {
     }
 
     /// Whether a node has external ports.
+    #[inline]
     pub fn is_terminal(&self, node: NodeId) -> bool {
         usize::from(node) < self.terminals()
     }
@@ -194,6 +196,7 @@ impl Topology {
     }
 
     /// Links that a packet may cross: to a stopover, and on to its egress.
+    #[inline]
     pub fn max_hops(&self) -> usize {
         2 * self.diameter()
     }

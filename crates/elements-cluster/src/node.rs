@@ -5,6 +5,7 @@
 
 use super::settings::{HELLO_ROOM, Settings};
 use super::shared::{Keeper, Kept, Published, Shared};
+use super::succession::is_state;
 use super::witness::Sign;
 use cluster::NodeId;
 use cluster::choice::{self, Chooser, Lane, Numbers};
@@ -68,11 +69,21 @@ struct Running {
     is_active: bool,
     accepts: Box<[bool]>,
     lives: Box<[u32]>,
+    /// By which node leaves what is to leave by each; empty: by itself.
+    stand_ins: Box<[NodeId]>,
     /// A terminal's; nodes between terminals choose nothing.
     chooser: Option<Chooser>,
     /// How packets' flows are told apart.
     flows: Flows,
     resequencer: Resequencer<Packet>,
+}
+
+/// By which node a packet leaves that is to leave by another. Messages are for the node itself, whatever others do for it.
+#[cold]
+#[inline(never)] // the packet path of a cluster in which every node serves itself stays short
+fn stand_in(stand_ins: &[NodeId], egress: NodeId, packet: &Packet) -> NodeId {
+    let by = stand_ins.get(usize::from(egress)).copied();
+    by.filter(|_| !is_state(packet.data())).unwrap_or(egress)
 }
 
 impl Running {
@@ -88,6 +99,7 @@ impl Running {
         self.is_active = published.is_active;
         self.accepts = published.accepts.clone();
         self.lives = published.lives.clone();
+        self.stand_ins = published.stand_ins.clone();
         if let Some(chooser) = &mut self.chooser {
             chooser.set_view(published.view.clone());
         }
@@ -154,6 +166,9 @@ impl Node {
         };
         let Some(chooser) = &mut running.chooser else { return Verdict::Drop("no terminal") };
         label.ingress = self.settings.node;
+        if !running.stand_ins.is_empty() {
+            label.egress = stand_in(&running.stand_ins, label.egress, packet);
+        }
         if label.egress == self.settings.node {
             self.delivered += 1;
             return Verdict::Output(OWN);
@@ -456,6 +471,7 @@ impl Element for Node {
             is_active: false,
             accepts: [].into(),
             lives: [].into(),
+            stand_ins: [].into(),
             chooser,
             flows: Flows { key: self.shared.key, fields: Fields::Ports },
             resequencer: Resequencer::new(self.settings.resequence),

@@ -10,7 +10,7 @@ use super::witness::Witness;
 use cluster::NodeId;
 use cluster::choice::{Chooser, Numbers};
 use cluster::load::Sent;
-use cluster::membership::{Event, Holder, Member, Rejected, Roster};
+use cluster::membership::{Event, Holder, Key, Member, Phase, Rejected, Roster};
 use cluster::view::View;
 use elements_shared::keyed_hash::HashKey;
 use rcu::{Cell, Domain, Updater, Weigh};
@@ -30,11 +30,14 @@ pub(super) struct Published {
     pub(super) accepts: Box<[bool]>,
     /// How often each node has begun anew.
     pub(super) lives: Box<[u32]>,
+    /// By which node leaves what is to leave by each; empty: by itself.
+    pub(super) stand_ins: Box<[NodeId]>,
 }
 
 impl Weigh for Published {
     fn heap_bytes(&self) -> usize {
-        self.view.heap_bytes() + self.accepts.len() + size_of_val::<[u32]>(&self.lives)
+        let stand_ins = size_of_val::<[NodeId]>(&self.stand_ins);
+        self.view.heap_bytes() + self.accepts.len() + size_of_val::<[u32]>(&self.lives) + stand_ins
     }
 }
 
@@ -63,12 +66,16 @@ pub(super) struct Keeper {
     was_active: bool,
     /// Something has changed that could not be published yet.
     is_unpublished: bool,
+    stand_ins: Vec<NodeId>,
     passed_ns: u64,
     updater: Updater,
 }
 
 /// The shared part of a node.
 pub(super) struct Shared {
+    /// Which node it is, and how many have external ports.
+    pub(super) node: NodeId,
+    pub(super) terminals: usize,
     keeper: Mutex<Keeper>,
     pub(super) published: Cell<Published>,
     /// What goes into links, by worker.
@@ -82,6 +89,8 @@ pub(super) struct Shared {
     pub(super) key: HashKey,
     /// Whether a hello is to be sent at once.
     tells: AtomicBool,
+    /// Whether packets come in until another node acts for this one.
+    serves_while_draining: AtomicBool,
 }
 
 impl Shared {
@@ -93,6 +102,7 @@ impl Shared {
             is_active: false,
             accepts: [].into(),
             lives: [].into(),
+            stand_ins: [].into(),
         };
         let keeper = Keeper {
             member: None,
@@ -105,10 +115,14 @@ impl Shared {
             version: 0,
             was_active: false,
             is_unpublished: false,
+            stand_ins: Vec::new(),
             passed_ns: 0,
             updater: Domain::global().updater(),
         };
         Shared {
+            node,
+            terminals: topology.terminals(),
+            serves_while_draining: AtomicBool::new(false),
             keeper: Mutex::new(keeper),
             published: Cell::new(published),
             sent: Chooser::sent(topology, node, workers.len()),
@@ -159,7 +173,8 @@ impl Shared {
                 Event::View | Event::Phase(_) => {}
             }
         }
-        let is_active = member.is_active();
+        let drains = (Phase::Draining..Phase::Left).contains(&member.phase());
+        let is_active = member.is_active() || drains && self.serves_while_draining.load(Relaxed);
         if events.is_empty() && is_active == keeper.was_active && !keeper.is_unpublished {
             return false;
         }
@@ -169,6 +184,7 @@ impl Shared {
             is_active,
             accepts: keeper.cables.iter().map(|&node| member.accepts(node)).collect(),
             lives: lives.clone().into(),
+            stand_ins: keeper.stand_ins.clone().into(),
         };
         let has_news = !events.is_empty() && member.has_news();
         keeper.was_active = is_active;
@@ -176,6 +192,34 @@ impl Shared {
         // If too much memory waits for readers, the next hello brings the next attempt.
         keeper.is_unpublished = self.published.replace(Box::new(published), &keeper.updater).is_err();
         has_news
+    }
+
+    /// Packets come in also while the node drains: its state moves first, and then its traffic.
+    pub(super) fn serve_while_draining(&self) {
+        self.serves_while_draining.store(true, Relaxed);
+    }
+
+    /// How far the node takes part, and the key; nothing before it has begun.
+    pub(super) fn phase_and_key(&self) -> Option<(Phase, Key)> {
+        let keeper = self.keeper();
+        let member = keeper.member.as_ref()?;
+        Some((member.phase(), member.key()))
+    }
+
+    /// A node that drains has still to do with others.
+    pub(super) fn wait(&self, now_ns: u64) {
+        if let Some(member) = &mut self.keeper().member {
+            member.passed(now_ns);
+        }
+    }
+
+    /// Says by which node leaves what is to leave by each. It is published at once, or with the next hello.
+    pub(super) fn set_stand_ins(&self, holders: &[NodeId]) {
+        let mut keeper = self.keeper();
+        let is_plain = holders.iter().enumerate().all(|(of, &holder)| usize::from(holder) == of);
+        keeper.stand_ins = if is_plain { Vec::new() } else { holders.to_vec() };
+        keeper.is_unpublished = true;
+        self.settle(&mut keeper);
     }
 
     /// Asks the worker that sends hellos for one.

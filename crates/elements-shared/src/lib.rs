@@ -49,5 +49,6 @@ pub mod replay_window;
 pub mod route_port;
 pub mod route_text;
 pub mod sprintf;
+pub mod state_port;
 pub mod verdict;
 pub mod writing;

@@ -10,6 +10,8 @@
 // The models need a part of the table, and run none of the tests in these files.
 #![allow(dead_code, unused_imports)]
 
+#[path = "../src/rewrite/changes.rs"]
+mod changes;
 #[path = "../src/rewrite/counts.rs"]
 mod counts;
 #[path = "../src/rewrite/deltas.rs"]

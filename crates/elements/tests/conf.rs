@@ -80,11 +80,12 @@ fn traffic() -> Arc<FrameSet> {
 }
 
 /// Those that need more than this crate and interfaces in memory, and what runs them.
-const ELSEWHERE: [&str; 5] = [
+const ELSEWHERE: [&str; 6] = [
     "esp-gateway.click",   // it needs files with keys: tests/netns/examples.sh
     "frr-router.click",    // FPMServer is not of this crate: tests/netns/frr.sh
     "ipsec-gateway.click", // KernelIPsec is not of this crate: tests/vm/ipsec.sh
     "linux-router.click",  // it asks the kernel for its interfaces' addresses: tests/netns/linux-router.sh
+    "cluster-nat.click",   // it needs four interfaces and a key: tests/netns/cluster-state.sh
     "cluster-node.click",  // it needs four interfaces and a key: tests/netns/cluster.sh
 ];
 

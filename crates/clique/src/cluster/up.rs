@@ -23,6 +23,10 @@ pub(crate) struct Args {
     #[arg(long, value_name = "K", value_parser = clap::value_parser!(u16).range(2..=64))]
     fly: Option<u16>,
 
+    /// Have each node translate what its host sends; hosts and nodes are on one segment, and another node goes on when a node drains or dies.
+    #[arg(long, conflicts_with_all = ["in_memory", "trial"])]
+    nat: bool,
+
     /// Run them in this process with links in memory, also as root.
     #[arg(long)]
     in_memory: bool,
@@ -74,12 +78,16 @@ pub(super) fn run(args: &Args, known: &Classes) -> ExitCode {
         Ok(wiring) => wiring,
         Err(error) => return complain("up", &error, Status::Usage).into(),
     };
-    if args.in_memory || args.unix_socket.is_some() || !local::is_root() {
+    if args.nat && !args.print && !local::is_root() {
+        return complain("up", "--nat: only root can make the segment", Status::Usage).into();
+    }
+    if args.in_memory || args.unix_socket.is_some() || !(local::is_root() || args.nat) {
         return in_memory(args, &wiring, known);
     }
     let deployment = Deployment {
         wiring,
         order: args.order,
+        translates: args.nat,
         with_trial: args.trial,
         seconds: args.seconds,
         json: args.json,

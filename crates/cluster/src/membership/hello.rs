@@ -41,7 +41,7 @@ impl Key {
     }
 
     /// Adds the code of bytes to them.
-    pub(super) fn sign(&self, bytes: &mut Vec<u8>) {
+    pub(crate) fn sign(&self, bytes: &mut Vec<u8>) {
         let code = self.0.clone().chain_update(bytes.as_slice()).finalize().into_bytes();
         bytes.extend(&code[..CODE]);
     }
@@ -50,7 +50,7 @@ impl Key {
     ///
     /// # Errors
     /// It does not begin so, is shorter, or was not signed with this key.
-    pub(super) fn opened<'b>(
+    pub(crate) fn opened<'b>(
         &self,
         bytes: &'b [u8],
         magic: [u8; 4],

@@ -264,6 +264,11 @@ impl Member {
         self.key.is_same(key)
     }
 
+    /// The key that hellos are authenticated with.
+    pub fn key(&self) -> Key {
+        self.key.clone()
+    }
+
     /// How far the node takes part.
     pub fn phase(&self) -> Phase {
         self.phase

@@ -6,6 +6,7 @@ use super::mapper;
 use super::nat::{Capacity, Kind, Nat, Plan};
 use super::nat64::Prefix;
 use super::policy::{Policy, Timeouts};
+use elements_shared::state_port::Port;
 use packet::Anno;
 use router::{AnnoOf, Args, Config, ConfigError, Raw, parse_integer};
 use std::sync::Arc;
@@ -250,8 +251,10 @@ pub(super) fn make(kind: Kind, config: &mut Config<'_>) -> Result<Made, ConfigEr
         seed: config.seed(),
         six: None,
     };
+    let nat = config.shared(|| Ok(Nat::new(plan)))?;
+    Port::offer(config, nat.clone())?;
     Ok(Made {
-        nat: config.shared(|| Ok(Nat::new(plan)))?,
+        nat,
         annotations: Annotations {
             dst: args.dst_anno.unwrap_or(true),
             reply: args.reply_anno.map(|AnnoOf(anno)| anno),

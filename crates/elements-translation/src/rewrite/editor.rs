@@ -2,6 +2,7 @@
 //!
 //! See [`super::flow_set`].
 
+use super::changes::Change;
 use super::counts::InputCounts;
 use super::deltas::Deltas;
 use super::exhausted::{self, Exhausted};
@@ -77,7 +78,15 @@ impl<'s> Editor<'s> {
             let slab = &self.set.slab;
             self.lanes[self.at].shift(slab, now_ms, BESIDE);
         }
+        self.note(record, flow);
         Some(FlowMatch { flow, record, direction: FORWARD })
+    }
+
+    /// Notes that a flow is new or has changed, for a copy of the table elsewhere.
+    fn note(&mut self, record: u32, flow: &Flow) {
+        if !flow.is_mapping() {
+            self.lanes[flow.lane()].changes.add(Change::Put(record));
+        }
     }
 
     /// Removes a flow.
@@ -95,6 +104,9 @@ impl<'s> Editor<'s> {
         }
         let mapped = flow.flags() & flag::MAPPED != 0;
         let gone = flow.describe();
+        if !flow.is_mapping() {
+            self.lanes[flow.lane()].changes.add(Change::Gone(flow.key(FORWARD)));
+        }
         if let Some(map) = flow.map() {
             // A port is taken by who gives it to packets, and by who expects replies to it.
             self.exhausted.forget(map, flow.rewritten(FORWARD));
@@ -252,7 +264,9 @@ impl<'s> Editor<'s> {
     pub(super) fn add_delta(&mut self, found: &FlowMatch<'_>, from: u32, change: i32) -> bool {
         let flow = found.flow;
         let mut deltas = flow.deltas(self.turn).cloned().unwrap_or_default();
-        deltas.add(found.direction, from, change) && self.set_deltas(flow, deltas)
+        let done = deltas.add(found.direction, from, change) && self.set_deltas(flow, deltas);
+        self.note(found.record, flow);
+        done
     }
 
     /// Gives a flow these changes of sequence numbers.

@@ -9,6 +9,7 @@
 //!
 //! `tests/flow_model.rs` tries small programs in every interleaving, with each of these protections and without it.
 
+use super::changes::Change;
 use super::counts::{Apart, Room, Tally};
 use super::editor::Editor;
 use super::exhausted::{self, Exhausted, Marks};
@@ -20,7 +21,7 @@ use super::sync::{AtomicU32, LANES, Mutex, MutexGuard, hold_lane, look_again};
 use elements_shared::flow_id::{FlowId, Key};
 use elements_shared::keyed_hash::HashKey;
 use rcu::Turn;
-use std::sync::atomic::{AtomicI32, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering::Relaxed};
 use std::sync::{Arc, PoisonError};
 
 /// Flows of a rewriter whose arguments say nothing of them.
@@ -42,6 +43,8 @@ pub(super) struct FlowSet {
     pub(super) lanes: [Apart<Mutex<Lane>>; LANES],
     /// Locked before lanes, which are locked in the order of their numbers.
     pub(super) known_exhausted: Mutex<Exhausted>,
+    /// Whether changes are noted for a copy elsewhere.
+    is_copied: AtomicBool,
 }
 
 /// What came of the wish to add a flow.
@@ -126,6 +129,7 @@ impl FlowSet {
             next: Apart(AtomicU32::new(0)),
             lanes: std::array::from_fn(|number| Apart(Mutex::new(Lane::new(number)))),
             known_exhausted: Mutex::new(known_exhausted),
+            is_copied: AtomicBool::new(false),
         }
     }
 
@@ -251,6 +255,20 @@ impl FlowSet {
         self.lane(lane).log.take(now_ms, list)
     }
 
+    /// Begins or ends to note changes for a copy of the table. Returns false if that is done already.
+    pub(super) fn want_changes(&self, is_wanted: bool) -> bool {
+        if self.is_copied.swap(is_wanted, Relaxed) && is_wanted {
+            return false;
+        }
+        (0..LANES).for_each(|lane| self.lane(lane).changes.want(is_wanted));
+        true
+    }
+
+    /// Exchanges a lane's changes for an empty list with room. Whether others were lost.
+    pub(super) fn take_changes(&self, lane: usize, list: &mut Vec<Change>) -> bool {
+        self.lane(lane).changes.take(list)
+    }
+
     /// Finds the mapping that a key leads to in a direction, and counts one flow more for it. It stays until [`FlowSet::release`] is called
     /// for the flow, or the flow is removed.
     pub(super) fn hold<'t>(
@@ -297,6 +315,7 @@ impl FlowSet {
         // Flows are removed by who holds all lanes.
         if flow.map().is_some() {
             lane.place(&self.slab, record, flow);
+            lane.changes.add(Change::Put(record));
         }
     }
 

@@ -2,6 +2,7 @@
 //!
 //! See [`super::flow_set`].
 
+use super::changes::{Change, Changes};
 use super::counts::InputCounts;
 use super::expiry::{BEST_EFFORT, Expiry, GUARANTEED};
 use super::flow_events::Log;
@@ -53,6 +54,8 @@ pub(super) struct Lane {
     account: Account,
     /// What became of the lane's flows.
     pub(super) log: Log,
+    /// The same for a copy of the table elsewhere.
+    pub(super) changes: Changes,
 }
 
 impl Lane {
@@ -69,6 +72,7 @@ impl Lane {
             resting: VecDeque::new(),
             account: domain().account("flows"),
             log: Log::default(),
+            changes: Changes::default(),
         }
     }
 
@@ -134,6 +138,7 @@ impl Lane {
         if !flow.is_mapping() {
             let (queue, at_ms) = self.belongs(flow);
             self.expiry.add(record, flow, queue, at_ms);
+            self.changes.add(Change::Put(record));
         }
         self.shift(&set.slab, now_ms, BESIDE);
         Some(Entered::Made(FlowMatch { flow, record, direction: FORWARD }))

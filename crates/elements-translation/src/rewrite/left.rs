@@ -1,27 +1,28 @@
 //! Flows of a rewriter as bytes, for another process that goes on with them.
 
 use super::deltas::Deltas;
+use super::editor::Editor;
 use super::nat::Nat;
 use super::record::{NewFlow, flag};
 use elements_shared::flow_id::{FlowId, Key};
 use rcu::Turn;
 use router::{BadState, StateReader, StateWriter};
 
-fn write_id(out: &mut StateWriter, id: FlowId) {
+pub(super) fn write_id(out: &mut StateWriter, id: FlowId) {
     out.u64(id.addresses());
     out.u32(id.ports());
 }
 
-fn read_id(state: &mut StateReader) -> Result<FlowId, BadState> {
+pub(super) fn read_id(state: &mut StateReader) -> Result<FlowId, BadState> {
     Ok(FlowId::from_words(state.u64()?, state.u32()?))
 }
 
 /// Two short numbers in one.
-fn pair(high: u16, low: u16) -> u32 {
+pub(super) fn pair(high: u16, low: u16) -> u32 {
     u32::from(high) << 16 | u32::from(low)
 }
 
-fn halves(pair: u32) -> (u16, u16) {
+pub(super) fn halves(pair: u32) -> (u16, u16) {
     ((pair >> 16) as u16, pair as u16)
 }
 
@@ -104,30 +105,40 @@ impl Nat {
                 reply_anno,
                 mapped: false,
             };
-            let is_mapped = self.inputs()[usize::from(input)].read(turn).maps_endpoints();
-            if let Some(filtering) = self.filtering.filter(|_| is_mapped) {
-                let Some(held) = editor.hold(&new, filtering.mappings(), now_ms) else {
-                    lost += 1;
-                    return Ok(());
-                };
-                new.mapped = held;
-            }
-            let Some(found) = editor.insert(&new, last_ms, now_ms) else {
-                if new.mapped {
-                    editor.release(&new, usize::MAX);
-                }
-                lost += 1;
-                return Ok(());
-            };
-            let own = found.flow.flags() & flag::MAPPED;
-            found.flow.set_flags(flags & !flag::DELTAS & !flag::MAPPED | own);
-            if let Some(deltas) = deltas {
-                editor.set_deltas(found.flow, deltas);
-            }
-            editor.replace(found.record);
+            lost += u64::from(!self.resume(&mut editor, &mut new, (flags, deltas), last_ms, now_ms));
             Ok(())
         });
         editor.pause_events(false);
         read.map(|()| lost)
+    }
+
+    /// Adds a flow that goes on here, with its flags and changes of sequence numbers. The caller has made sure that its input exists and
+    /// that its keys are free. False if there is no room.
+    pub(super) fn resume(
+        &self,
+        editor: &mut Editor<'_>,
+        new: &mut NewFlow,
+        (flags, deltas): (u8, Option<Deltas>),
+        last_ms: u64,
+        now_ms: u64,
+    ) -> bool {
+        let is_mapped = self.inputs()[usize::from(new.input)].read(editor.turn).maps_endpoints();
+        if let Some(filtering) = self.filtering.filter(|_| is_mapped) {
+            let Some(held) = editor.hold(new, filtering.mappings(), now_ms) else { return false };
+            new.mapped = held;
+        }
+        let Some(found) = editor.insert(new, last_ms, now_ms) else {
+            if new.mapped {
+                editor.release(new, usize::MAX);
+            }
+            return false;
+        };
+        let own = found.flow.flags() & flag::MAPPED;
+        found.flow.set_flags(flags & !flag::DELTAS & !flag::MAPPED | own);
+        if let Some(deltas) = deltas {
+            editor.set_deltas(found.flow, deltas);
+        }
+        editor.replace(found.record);
+        true
     }
 }

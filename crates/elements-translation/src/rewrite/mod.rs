@@ -8,6 +8,8 @@ mod address_translator;
 mod adoption;
 mod apply;
 mod arguments;
+mod changes;
+mod copy;
 mod counts;
 mod deltas;
 mod editor;

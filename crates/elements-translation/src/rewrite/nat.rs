@@ -240,6 +240,11 @@ impl Nat {
         self.set.get()
     }
 
+    /// Whether the flows are in another rewriter's table. Others may have theirs in this one's all the same.
+    pub(super) fn shares_table(&self) -> bool {
+        self.peer.is_some()
+    }
+
     /// Has the table say what happens to its flows from now on. False if it has been asked to already.
     pub(crate) fn want_events(&self) -> bool {
         let is_first = !self.tells.swap(true, Relaxed);
@@ -277,7 +282,7 @@ impl Nat {
     }
 
     /// The protocol of a map's flows, 0 if there are several.
-    fn protocol(&self, map: u32) -> u8 {
+    pub(super) fn protocol(&self, map: u32) -> u8 {
         match self.kind {
             Kind::Ip | Kind::Six if map % MAPS == 1 => ip_proto::UDP,
             Kind::Six if map % MAPS == 2 => ip_proto::ICMP,

@@ -1,15 +1,17 @@
 //! What a node of a cluster on this machine runs: `conf/cluster-node.click` for any number of nodes, and for a fly.
 
+use super::Deployment;
 use super::network::{EXTERNAL, address, address6, link};
-use crate::cluster::order::OrderArgument;
-use crate::cluster::wiring::Wiring;
 use std::fmt::Write;
 
 /// The configuration of a node. `key_file` holds the shared key.
-pub(super) fn of(node: u16, wiring: &Wiring, order: OrderArgument, key_file: &str) -> String {
+pub(super) fn of(node: u16, deployment: &Deployment, key_file: &str) -> String {
+    let (wiring, order) = (&deployment.wiring, deployment.order);
     let arguments = format!("KEYFILE {key_file}, {order}");
     let mut text = format!("vlb :: {};\n", wiring.element(node, arguments));
-    if node < wiring.terminals() {
+    if node < wiring.terminals() && deployment.translates {
+        add_translating(&mut text, node, wiring.terminals());
+    } else if node < wiring.terminals() {
         add_external(&mut text, node, wiring.terminals());
     } else {
         text.push_str("Idle -> vlb -> Discard;\n");
@@ -66,9 +68,51 @@ fn add_external(text: &mut String, node: u16, nodes: u16) {
     line(format_args!("leaving[1] -> VLBDecap -> GetIP6Address(24) -> nd;"));
 }
 
+/// The same where the node translates what its host sends, and another node takes its place when it drains or dies: `conf/cluster-nat.click`
+/// for any number of nodes.
+fn add_translating(text: &mut String, node: u16, nodes: u16) {
+    let mut line = |text_of: std::fmt::Arguments<'_>| {
+        // Writing into a string cannot fail.
+        let _ = writeln!(text, "{text_of}");
+    };
+    let public = |node: u16| format!("192.0.2.{}", node + 1);
+    line(format_args!("AddressInfo(port {} {EXTERNAL}:eth);", address(node, 254)));
+    line(format_args!("state :: VLBState(vlb, rw, pings) -> vlb;"));
+    let gateways: Vec<_> = (0..nodes).map(|of| address(of, 1)).collect();
+    line(format_args!("out :: ToDevice({EXTERNAL});"));
+    line(format_args!("FromDevice({EXTERNAL}, PROMISC true, SNIFFER false)"));
+    line(format_args!("  -> gate :: VLBGate(state, port:eth, {});", gateways.join(", ")));
+    line(format_args!("gate[1] -> out;"));
+    line(format_args!("gate -> kind :: Classifier(12/0806, 12/0800, -);"));
+    line(format_args!("arp :: ARPQuerier(port:ip, port:eth) -> out;"));
+    line(format_args!("kind[0] -> [1]arp; kind[2] -> Discard;"));
+    line(format_args!("kind[1] -> Strip(14) -> CheckIPHeader -> ttl :: DecIPTTL"));
+    line(format_args!("  -> to :: IPClassifier(dst net 192.0.2.0/24, tcp or udp, icmp type echo, -);"));
+    line(format_args!("ttl[1] -> ICMPError({}, timeexceeded) -> GetIPAddress(16) -> arp;", address(node, 1)));
+    line(format_args!("rw :: IPRewriter(pattern {} 1024-65535 - - 0 1, drop);", public(node)));
+    line(format_args!("pings :: ICMPPingRewriter(pattern {} 1024-65535 - - 0 1, drop);", public(node)));
+    line(format_args!("to[1] -> [0]rw; to[2] -> [0]pings; to[3] -> Discard;"));
+    let routes: Vec<_> =
+        (0..nodes).map(|to| format!("{}/24 {to}, {}/32 {to}", address(to, 0), public(to))).collect();
+    line(format_args!("to[0], rw[0], pings[0] -> routes :: IPLookup({});", routes.join(", ")));
+    for to in 0..nodes {
+        line(format_args!("routes[{to}] -> VLBEncap({to}) -> vlb;"));
+    }
+    line(format_args!("vlb -> leaving :: Classifier(12/88b6, 12/0800);"));
+    line(format_args!("leaving[0] -> state;"));
+    line(format_args!("leaving[1] -> VLBDecap -> MarkIPHeader"));
+    line(format_args!(
+        "  -> back :: IPClassifier(dst net 192.0.2.0/24 and (tcp or udp), dst net 192.0.2.0/24 and icmp, -);"
+    ));
+    line(format_args!("back[0] -> [1]rw; back[1] -> [1]pings;"));
+    line(format_args!("back[2], rw[1], pings[1] -> GetIPAddress(16) -> arp;"));
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cluster::order::OrderArgument;
+    use crate::cluster::wiring::Wiring;
     use router::Classes;
 
     #[test]
@@ -84,10 +128,24 @@ mod tests {
             (7, 5, Some(3)),
         ] {
             let wiring = Wiring::new(nodes, fly).expect("few");
-            let parsed = lang::parse(&of(node, &wiring, OrderArgument::Pinned, "/none"), "node", &[]);
-            assert!(parsed.diagnostics.is_empty(), "{nodes}: {}", lang::render_click(&parsed.diagnostics));
-            let layout = router::layout(parsed.graph, &known, 1);
-            assert!(layout.is_ok(), "{nodes}: {}", lang::render_click(&layout.err().unwrap_or_default()));
+            for translates in [false, true] {
+                let deployment = Deployment {
+                    wiring: wiring.clone(),
+                    order: OrderArgument::Pinned,
+                    translates,
+                    with_trial: false,
+                    seconds: None,
+                    json: false,
+                };
+                let parsed = lang::parse(&of(node, &deployment, "/none"), "node", &[]);
+                assert!(
+                    parsed.diagnostics.is_empty(),
+                    "{nodes}: {}",
+                    lang::render_click(&parsed.diagnostics)
+                );
+                let layout = router::layout(parsed.graph, &known, 1);
+                assert!(layout.is_ok(), "{nodes}: {}", lang::render_click(&layout.err().unwrap_or_default()));
+            }
         }
     }
 }

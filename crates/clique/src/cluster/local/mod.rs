@@ -43,6 +43,8 @@ pub(super) struct ClusterFiles {
 pub(super) struct Deployment {
     pub(super) wiring: Wiring,
     pub(super) order: OrderArgument,
+    /// Whether each node translates what its host sends, and is replaced by another.
+    pub(super) translates: bool,
     /// Whether the hosts try it.
     pub(super) with_trial: bool,
     /// When it is taken down again, if by itself.
@@ -95,12 +97,7 @@ pub(super) fn is_root() -> bool {
 
 /// The nodes' configurations, as they would run.
 pub(super) fn print(deployment: &Deployment) -> Status {
-    let text = |node| {
-        format!(
-            "// Node {node}\n{}\n",
-            configuration::of(node, &deployment.wiring, deployment.order, "KEYFILE")
-        )
-    };
+    let text = |node| format!("// Node {node}\n{}\n", configuration::of(node, deployment, "KEYFILE"));
     console::write_result(None, &(0..deployment.wiring.nodes()).map(text).collect::<String>())
 }
 
@@ -132,7 +129,8 @@ fn live(
     over: &AtomicBool,
     running: &mut Vec<Child>,
 ) -> Result<Status, String> {
-    let (network, wiring) = (Network::new(&files.name, deployment.wiring.clone()), &deployment.wiring);
+    let (network, wiring) =
+        (Network::new(&files.name, deployment.wiring.clone(), deployment.translates), &deployment.wiring);
     network.build()?;
     write_key(&files.directory.join("key"))?;
     for node in 0..wiring.nodes() {
@@ -186,8 +184,7 @@ fn start(
     let key = files.directory.join("key").display().to_string();
     let config = files.file(node, "click");
     let explain = |error: std::io::Error| format!("node {node}: {}", console::reason(&error));
-    std::fs::write(&config, configuration::of(node, &deployment.wiring, deployment.order, &key))
-        .map_err(explain)?;
+    std::fs::write(&config, configuration::of(node, deployment, &key)).map_err(explain)?;
     let log = File::create(files.file(node, "log")).map_err(explain)?;
     let program = std::env::current_exe().map_err(explain)?;
     let child = Command::new("ip")

@@ -7,6 +7,8 @@ use std::process::{Command, Stdio};
 pub(super) struct Network {
     name: String,
     wiring: Wiring,
+    /// Whether nodes and hosts are on one segment.
+    is_shared: bool,
 }
 
 /// An address behind a node: 1 is the node's own, 2 the host's.
@@ -31,8 +33,8 @@ pub(super) fn link(other: u16) -> String {
 pub(super) const EXTERNAL: &str = "ext";
 
 impl Network {
-    pub(super) fn new(name: &str, wiring: Wiring) -> Network {
-        Network { name: name.to_owned(), wiring }
+    pub(super) fn new(name: &str, wiring: Wiring, is_shared: bool) -> Network {
+        Network { name: name.to_owned(), wiring, is_shared }
     }
 
     /// The namespace of a node.
@@ -68,8 +70,14 @@ impl Network {
             let quiet = ["net.ipv6.conf.default.disable_ipv6=1", "net.ipv6.conf.all.disable_ipv6=1"];
             self.exec(&self.node(node), &[&["sysctl", "-qw"], &quiet[..]].concat())?;
         }
+        if self.is_shared {
+            let segment = segment_of(&self.name);
+            add_namespace(&segment)?;
+            ip(&["-n", &segment, "link", "add", "lan", "type", "bridge"])?;
+            ip(&["-n", &segment, "link", "set", "lan", "up"])?;
+        }
         for node in 0..self.wiring.terminals() {
-            self.add_host(node)?;
+            if self.is_shared { self.add_to_segment(node)? } else { self.add_host(node)? }
         }
         self.wiring.pairs().into_iter().try_for_each(|(a, b)| self.add_cable(a, b))
     }
@@ -109,6 +117,25 @@ impl Network {
         ip(&["-n", &outside, "route", "add", "default", "via", &address6(node, 1)])
     }
 
+    /// The namespace of a node's host, and cables from both to the segment.
+    fn add_to_segment(&self, node: u16) -> Result<(), String> {
+        let (inside, outside, segment) = (self.node(node), self.host(node), segment_of(&self.name));
+        add_namespace(&outside)?;
+        for (at, device, last) in [(&inside, EXTERNAL, 1), (&outside, "port", 2)] {
+            let mac = format!("02:00:00:00:{node:02x}:{last:02x}");
+            let other = format!("{device}{node}");
+            ip(&[
+                "link", "add", device, "netns", at, "address", &mac, "type", "veth", "peer", "name", &other,
+                "netns", &segment,
+            ])?;
+            ip(&["-n", &segment, "link", "set", &other, "master", "lan", "up"])?;
+            ip(&["-n", at, "link", "set", device, "up"])?;
+        }
+        self.exec(&outside, &["ethtool", "-K", "port", "tso", "off", "gso", "off", "tx", "off"])?;
+        ip(&["-n", &outside, "addr", "add", &format!("{}/24", address(node, 2)), "dev", "port"])?;
+        ip(&["-n", &outside, "route", "add", "default", "via", &address(node, 1)])
+    }
+
     fn add_cable(&self, a: u16, b: u16) -> Result<(), String> {
         let (one, other) = (self.node(a), self.node(b));
         ip(&[
@@ -141,6 +168,11 @@ fn node_of(name: &str, node: u16) -> String {
     format!("{name}-n{node}")
 }
 
+/// The namespace of the segment that nodes and hosts share.
+fn segment_of(name: &str) -> String {
+    format!("{name}-lan")
+}
+
 /// The namespace of a node's host.
 fn host_of(name: &str, node: u16) -> String {
     format!("{name}-h{node}")
@@ -151,6 +183,7 @@ pub(super) fn remove(name: &str, nodes: u16) {
     for namespace in (0..nodes).flat_map(|node| [node_of(name, node), host_of(name, node)]) {
         let _ = ip(&["netns", "del", &namespace]); // perhaps it was never made
     }
+    let _ = ip(&["netns", "del", &segment_of(name)]);
 }
 
 fn add_namespace(namespace: &str) -> Result<(), String> {

@@ -1,0 +1,61 @@
+// A node of a cluster of four whose connections outlive it: each node translates what its hosts send, and when it drains or dies another
+// one goes on with its flows and its addresses.
+//
+//   clique run conf/cluster-nat.click NODE=1 EXT=eth0 IF1=eth1 IF2=eth2 IF3=eth3 KEYFILE=/etc/clique/cluster.key
+//
+// All nodes have their external ports on one segment with hosts. Hosts of node I are in 10.0.I.0/24, and their gateway is 10.0.I.1. What
+// they send into the networks of other nodes gets the source address 192.0.2.(I + 1), PUBLIC; replies come back to this node by the
+// cluster. Gateway and its Ethernet address move when another node acts for this one (VLBGate), the node's own, 10.0.I.254, does
+// not. IF1, IF2 and IF3 are the links to the other nodes in the order of their numbers. 'clique cluster up --local 4 --nat' runs it.
+
+define($NODE 0, $PUBLIC 192.0.2.1, $EXT eth0, $IF1 eth1, $IF2 eth2, $IF3 eth3, $KEYFILE cluster.key, $LINE_RATE 10Gbps, $METHOD LINUX);
+
+vlb :: VLBNode($NODE, 4, KEYFILE $KEYFILE, LINE_RATE $LINE_RATE, HELLO 2ms);
+
+// The flows of both rewriters move.
+state :: VLBState(vlb, rw, pings) -> vlb;
+
+// The external port.
+AddressInfo(port 10.0.$NODE.254 $EXT:eth);
+out :: ToDevice($EXT, METHOD $METHOD);
+FromDevice($EXT, METHOD $METHOD, PROMISC true, SNIFFER false)
+  -> gate :: VLBGate(state, port:eth, 10.0.0.1, 10.0.1.1, 10.0.2.1, 10.0.3.1)
+  -> kind :: Classifier(12/0806, 12/0800, -);
+gate[1] -> out;
+arp :: ARPQuerier(port:ip, port:eth) -> out;
+kind[0] -> [1]arp;
+kind[2] -> Discard;
+
+// What hosts send. Answers to translated addresses pass as they are.
+kind[1] -> Strip(14) -> CheckIPHeader -> ttl :: DecIPTTL
+  -> to :: IPClassifier(dst net 192.0.2.0/24, tcp or udp, icmp type echo, -);
+ttl[1] -> ICMPError(10.0.$NODE.1, timeexceeded) -> GetIPAddress(16) -> arp;
+rw :: IPRewriter(pattern $PUBLIC 1024-65535 - - 0 1, drop);
+pings :: ICMPPingRewriter(pattern $PUBLIC 1024-65535 - - 0 1, drop);
+to[1] -> [0]rw;
+to[2] -> [0]pings;
+to[3] -> Discard;
+to[0], rw[0], pings[0] -> routes :: IPLookup(
+  10.0.0.0/24 0, 10.0.1.0/24 1, 10.0.2.0/24 2, 10.0.3.0/24 3, 192.0.2.1/32 0, 192.0.2.2/32 1, 192.0.2.3/32 2, 192.0.2.4/32 3);
+routes[0] -> VLBEncap(0) -> vlb;
+routes[1] -> VLBEncap(1) -> vlb;
+routes[2] -> VLBEncap(2) -> vlb;
+routes[3] -> VLBEncap(3) -> vlb;
+
+// What leaves the cluster here: messages, replies to translated addresses, packets for hosts.
+vlb -> leaving :: Classifier(12/88b6, 12/0800);
+leaving[0] -> state;
+leaving[1] -> VLBDecap -> MarkIPHeader
+  -> back :: IPClassifier(dst net 192.0.2.0/24 and (tcp or udp), dst net 192.0.2.0/24 and icmp, -);
+back[0] -> [1]rw;
+back[1] -> [1]pings;
+back[2], rw[1], pings[1] -> GetIPAddress(16) -> arp;
+
+// The links.
+elementclass Link { $device |
+  FromDevice($device, METHOD $METHOD, PROMISC true, SNIFFER false) -> output;
+  input -> ToDevice($device, METHOD $METHOD);
+}
+l1 :: Link($IF1) -> [1]vlb[1] -> l1;
+l2 :: Link($IF2) -> [2]vlb[2] -> l2;
+l3 :: Link($IF3) -> [3]vlb[3] -> l3;

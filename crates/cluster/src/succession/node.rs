@@ -1,0 +1,548 @@
+//! A node's part in it.
+
+use super::channels::{Channels, Heard, Refused};
+use super::duties::Duties;
+use super::message::{Body, Duty, Entry, Part, add_entry};
+use super::standby::{Held, Stage, Standby};
+use super::stream::Stream;
+use crate::NodeId;
+use crate::membership::Key;
+use std::collections::{BTreeMap, VecDeque};
+
+/// Between two times that a node says what it does.
+const TELL_NS: u64 = 100_000_000;
+/// News is told so many times at once, since a message may be lost.
+const TIMES: u32 = 4;
+/// How long a node waits for others to claim its duty before it does it.
+const LISTEN_NS: u64 = 250_000_000;
+/// How long a node waits for a dead one's successor before it takes its own duty back.
+const RECLAIM_NS: u64 = 1_000_000_000;
+/// Messages that are sent at once.
+const BURST: usize = 64;
+/// Records that are looked at, and entries that are adopted, at once.
+const AT_ONCE: usize = 2_048;
+
+/// Stands for whatever stream there is.
+const ANY: u64 = 0;
+
+/// What adds to a stream: a key, and a value unless it is gone.
+pub type Tell<'t> = dyn FnMut(&[u8], Option<&[u8]>) + 't;
+
+/// Too much has changed since changes were last taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Overrun;
+
+/// What became of entries that were to be adopted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Adoption {
+    /// They are in the table now, or were.
+    pub taken: u64,
+    /// Others have what they need.
+    pub contended: u64,
+    /// They do not fit, or there is no room.
+    pub refused: u64,
+}
+
+/// The tables of a node.
+pub trait Tables {
+    /// Begins to note changes, or ends it.
+    fn watch(&mut self, is_wanted: bool);
+    /// Tells what has changed in a table.
+    ///
+    /// # Errors
+    /// It is not known any more.
+    fn changes(&mut self, table: usize, tell: &mut Tell<'_>) -> Result<(), Overrun>;
+    /// Looks at `most` places of a table from one on, and tells what is there. Where to go on.
+    fn scan(&mut self, table: usize, from: u32, most: usize, tell: &mut Tell<'_>) -> Option<u32>;
+    /// Takes entries into a table.
+    fn adopt(&mut self, table: usize, entries: &[Held]) -> Adoption;
+}
+
+/// What a node knows of the cluster just now.
+pub struct World<'w> {
+    /// Whether this node takes part, or does so until it has handed over.
+    pub takes_part: bool,
+    /// Whether it drains.
+    pub drains: bool,
+    /// Whether packets get to a node.
+    pub reaches: &'w dyn Fn(NodeId) -> bool,
+    /// Whether a node takes part and stays.
+    pub stays: &'w dyn Fn(NodeId) -> bool,
+}
+
+/// What a node is told.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Which node it is.
+    pub me: NodeId,
+    /// How many there are.
+    pub nodes: NodeId,
+    /// The names of its tables.
+    pub tables: Vec<String>,
+    /// Entries that it holds for others, at most.
+    pub limit: usize,
+}
+
+/// What there was to count.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Entries told to successors, also that they are gone.
+    pub sent: u64,
+    /// Entries adopted from others.
+    pub adopted: u64,
+    /// Entries that could not be held or adopted, but for those of the next number.
+    pub lost: u64,
+    /// Entries that could not be adopted because others have their ports.
+    pub contended: u64,
+    /// Streams begun.
+    pub streams: u64,
+}
+
+/// What has to be told before it fits into the stream.
+#[derive(Debug, Default)]
+struct Backlog {
+    parts: VecDeque<Part>,
+    entries: Vec<u8>,
+    count: u64,
+}
+
+impl Backlog {
+    fn add(&mut self, table: usize, key: &[u8], value: Option<&[u8]>) {
+        let entry = Entry { table: table as u8, key, value };
+        self.count += 1;
+        if !add_entry(&mut self.entries, entry) {
+            self.close();
+            add_entry(&mut self.entries, entry);
+        }
+    }
+
+    fn close(&mut self) {
+        if !self.entries.is_empty() {
+            self.parts.push_back(Part::Entries(std::mem::take(&mut self.entries)));
+        }
+    }
+}
+
+/// A node's part in it.
+#[derive(Debug)]
+pub struct Succession {
+    settings: Settings,
+    channels: Channels,
+    duties: Duties,
+    /// Others' successors, by their own words, and when they last said something.
+    heirs: BTreeMap<NodeId, Option<NodeId>>,
+    heard_ns: BTreeMap<NodeId, u64>,
+    /// Whether others say that they do this node's duty.
+    deputies: BTreeMap<NodeId, bool>,
+    stream: Option<Stream>,
+    streams: u64,
+    backlog: Backlog,
+    /// The table and the place where the look at everything goes on.
+    scan: Option<(usize, u32)>,
+    /// Whether a successor has everything; which one had it last.
+    is_whole: bool,
+    heir: Option<NodeId>,
+    /// The duties that were handed over, if it has come to that.
+    handed: Option<Vec<Duty>>,
+    /// Whether there is a node that could be the successor.
+    has_next: bool,
+    standbys: BTreeMap<NodeId, Standby>,
+    since_ns: Option<u64>,
+    bereft_ns: Option<u64>,
+    told_ns: Option<u64>,
+    news: u32,
+    counts: Counts,
+    /// What is to be sent besides.
+    answers: Vec<(NodeId, Vec<u8>)>,
+}
+
+impl Succession {
+    /// `life`: larger than in any earlier life, as the time of day is.
+    pub fn new(settings: Settings, life: u64, key: Key) -> Succession {
+        Succession {
+            channels: Channels::new(settings.me, settings.nodes, life, key),
+            settings,
+            duties: Duties::default(),
+            heirs: BTreeMap::new(),
+            heard_ns: BTreeMap::new(),
+            deputies: BTreeMap::new(),
+            stream: None,
+            streams: 0,
+            backlog: Backlog::default(),
+            scan: None,
+            is_whole: false,
+            heir: None,
+            handed: None,
+            has_next: false,
+            standbys: BTreeMap::new(),
+            since_ns: None,
+            bereft_ns: None,
+            told_ns: None,
+            news: 0,
+            counts: Counts::default(),
+            answers: Vec::new(),
+        }
+    }
+
+    /// Goes on as the same node with tables of another configuration. Whether it can.
+    pub fn renew(&mut self, settings: &Settings, key: &Key) -> bool {
+        let is_same = (settings.me, settings.nodes) == (self.settings.me, self.settings.nodes)
+            && settings.tables == self.settings.tables
+            && self.channels.has_key(key);
+        if is_same {
+            self.settings = settings.clone();
+            self.stream = None;
+        }
+        is_same
+    }
+
+    /// Holds no more entries than these for others, from now on.
+    pub fn set_limit(&mut self, limit: usize) {
+        self.settings.limit = limit;
+    }
+
+    /// What there was to count.
+    pub fn counts(&self) -> &Counts {
+        &self.counts
+    }
+
+    /// Entries that are held for others.
+    pub fn held(&self) -> usize {
+        self.standbys.values().map(Standby::len).sum()
+    }
+
+    /// For whom how many entries are held, and when the node was last heard.
+    pub fn holds(&self) -> Vec<(NodeId, usize, u64)> {
+        let heard = |node| self.heard_ns.get(node).copied().unwrap_or(0);
+        self.standbys.iter().map(|(node, standby)| (*node, standby.len(), heard(node))).collect()
+    }
+
+    /// Who does a node's duty, if that is known.
+    pub fn holder(&self, of: NodeId) -> Option<NodeId> {
+        self.duties.holder(of)
+    }
+
+    /// The nodes whose duty this one does.
+    pub fn duties(&self) -> Vec<Duty> {
+        self.duties.of(self.settings.me)
+    }
+
+    /// The successor, once it has everything.
+    pub fn successor(&self) -> Option<NodeId> {
+        self.stream.as_ref().filter(|_| self.is_whole).map(|stream| stream.to)
+    }
+
+    /// Whether a node that drains has handed over everything, or there is no node to hand it to.
+    pub fn is_over(&self) -> bool {
+        match &self.stream {
+            Some(stream) => stream.is_handed_over() && self.duties().is_empty(),
+            None => !self.has_next,
+        }
+    }
+
+    /// Whether more is to be sent than fits into one turn.
+    pub fn is_busy(&self) -> bool {
+        self.scan.is_some() || !self.backlog.parts.is_empty() || self.is_adopting()
+    }
+
+    fn is_adopting(&self) -> bool {
+        self.standbys.values().any(|standby| standby.stage == Stage::Adopted && standby.len() > 0)
+    }
+
+    /// The rule: the next node in the order of numbers that takes part and stays.
+    fn choose(&self, stays: &dyn Fn(NodeId) -> bool) -> Option<NodeId> {
+        let Settings { me, nodes, .. } = self.settings;
+        (1..nodes).map(|step| (me + step) % nodes).find(|&node| stays(node))
+    }
+
+    /// Time passes. What is to be sent, and to whom. To be called often: between two calls lies what a death costs.
+    pub fn tick(
+        &mut self,
+        now_ns: u64,
+        world: &World<'_>,
+        tables: &mut dyn Tables,
+    ) -> Vec<(NodeId, Vec<u8>)> {
+        if world.takes_part {
+            let since_ns = *self.since_ns.get_or_insert(now_ns);
+            self.claim(now_ns, now_ns.saturating_sub(since_ns), world);
+            self.find_successor(now_ns, world, tables);
+            self.take_over(world);
+        }
+        self.adopt(tables);
+        self.fill(now_ns, world, tables);
+        let mut out = std::mem::take(&mut self.answers);
+        if let Some(stream) = &mut self.stream {
+            let to = stream.to;
+            for body in stream.due(now_ns, BURST) {
+                out.push((to, self.channels.seal(to, &body)));
+            }
+        }
+        self.tell(now_ns, world, &mut out);
+        out
+    }
+
+    /// Says what this node does: to all, now and then, and at once when that has changed.
+    fn tell(&mut self, now_ns: u64, world: &World<'_>, out: &mut Vec<(NodeId, Vec<u8>)>) {
+        let is_time = self.told_ns.is_none_or(|told| now_ns.saturating_sub(told) >= TELL_NS);
+        if !is_time && self.news == 0 {
+            return;
+        }
+        self.news = self.news.saturating_sub(1);
+        self.told_ns = Some(now_ns);
+        let body = Body::Duties(self.heir, self.duties());
+        for node in (0..self.settings.nodes).filter(|&node| node != self.settings.me && (world.reaches)(node))
+        {
+            out.push((node, self.channels.seal(node, &body)));
+        }
+    }
+
+    /// A node does its own duty, unless another does; also when that one is dead, or knows nothing of it, and no other has come.
+    fn claim(&mut self, now_ns: u64, age_ns: u64, world: &World<'_>) {
+        let me = self.settings.me;
+        if world.drains {
+            return;
+        }
+        let holder = self.duties.holder(me);
+        match holder {
+            None if age_ns >= LISTEN_NS => self.duties.take(me, me, 1),
+            Some(holder)
+                if holder != me
+                    && !((world.reaches)(holder) && self.deputies.get(&holder) == Some(&true)) =>
+            {
+                let since_ns = *self.bereft_ns.get_or_insert(now_ns);
+                if now_ns.saturating_sub(since_ns) < RECLAIM_NS {
+                    return;
+                }
+                self.duties.take(me, me, 1);
+            }
+            _ => return self.bereft_ns = None,
+        }
+        self.bereft_ns = None;
+        self.news = TIMES;
+    }
+
+    /// Begins a stream when there is another successor, or another life of it.
+    fn find_successor(&mut self, now_ns: u64, world: &World<'_>, tables: &mut dyn Tables) {
+        let next = self.choose(world.stays);
+        self.has_next = next.is_some();
+        let next = next.filter(|&next| self.channels.knows(next));
+        let goes_on =
+            |stream: &Stream| next == Some(stream.to) && stream.life == self.channels.life_of(stream.to);
+        if self.stream.as_ref().map_or(next.is_some(), |stream| !goes_on(stream)) {
+            self.begin(next, now_ns, tables);
+        }
+    }
+
+    fn begin(&mut self, to: Option<NodeId>, now_ns: u64, tables: &mut dyn Tables) {
+        tables.watch(false);
+        (self.backlog, self.scan, self.is_whole) = (Backlog::default(), None, false);
+        self.handed = None;
+        self.stream = to.map(|to| {
+            tables.watch(true);
+            self.streams += 1;
+            self.counts.streams += 1;
+            Stream::new(to, self.channels.life_of(to), self.streams, now_ns)
+        });
+        if self.stream.is_some() {
+            self.scan = Some((0, 0));
+            self.backlog.parts.push_back(Part::Begin(self.settings.tables.clone()));
+        }
+    }
+
+    /// Puts into the stream what there is to say, as far as there is room.
+    fn fill(&mut self, now_ns: u64, world: &World<'_>, tables: &mut dyn Tables) {
+        let Some(stream) = &self.stream else { return };
+        let (to, room) = (stream.to, stream.room());
+        if self.backlog.parts.is_empty() && room > 0 {
+            if self.collect(tables).is_err() {
+                return self.begin(Some(to), now_ns, tables);
+            }
+            self.look_around(tables, room);
+        }
+        let duties: Vec<Duty> = self.duties().into_iter().map(|(of, term)| (of, term + 1)).collect();
+        let Some(stream) = &mut self.stream else { return };
+        while stream.room() > 0
+            && let Some(part) = self.backlog.parts.pop_front()
+        {
+            stream.add(part);
+        }
+        let is_all = self.scan.is_none() && self.backlog.parts.is_empty() && stream.room() > 0;
+        // Another node's duties may have come to this one since it handed over its own.
+        let is_more = |handed: &Vec<Duty>| duties.iter().any(|duty| !handed.contains(duty));
+        if is_all && world.drains && self.handed.as_ref().is_none_or(is_more) {
+            stream.add(Part::HandOver(duties.clone()));
+            self.handed = Some(duties);
+        }
+        let is_whole =
+            self.scan.is_none() && self.backlog.parts.is_empty() && (self.is_whole || stream.is_received());
+        if is_whole && !std::mem::replace(&mut self.is_whole, true) {
+            (self.heir, self.news) = (Some(to), TIMES);
+        }
+    }
+
+    /// Takes what has changed.
+    fn collect(&mut self, tables: &mut dyn Tables) -> Result<(), Overrun> {
+        let Succession { backlog, settings, counts, .. } = self;
+        let before = backlog.count;
+        for table in 0..settings.tables.len() {
+            tables.changes(table, &mut |key, value| backlog.add(table, key, value))?;
+        }
+        backlog.close();
+        counts.sent += backlog.count - before;
+        Ok(())
+    }
+
+    /// Goes on looking at everything, until there is enough to say.
+    fn look_around(&mut self, tables: &mut dyn Tables, room: usize) {
+        let Succession { backlog, settings, counts, scan, .. } = self;
+        let before = backlog.count;
+        while let Some((table, from)) = *scan
+            && backlog.parts.len() < room.min(BURST)
+        {
+            if table >= settings.tables.len() {
+                *scan = None;
+                break;
+            }
+            let next = tables.scan(table, from, AT_ONCE, &mut |key, value| backlog.add(table, key, value));
+            *scan = Some(next.map_or((table + 1, 0), |next| (table, next)));
+            if next.is_some() {
+                break;
+            }
+        }
+        backlog.close();
+        counts.sent += backlog.count - before;
+    }
+
+    /// Takes over from those that have handed over, and from those that are dead.
+    fn take_over(&mut self, world: &World<'_>) {
+        let Settings { me, nodes, .. } = self.settings;
+        let alive = 1 + (0..nodes).filter(|&node| node != me && (world.reaches)(node)).count();
+        let is_majority = 2 * alive >= usize::from(nodes);
+        for (&node, standby) in self.standbys.iter_mut().filter(|(_, standby)| standby.stage == Stage::Kept) {
+            let is_dead = is_majority && !world.drains && !(world.reaches)(node);
+            if standby.handed.is_some() || is_dead {
+                standby.stage = Stage::Adopted;
+            }
+        }
+    }
+
+    /// Moves entries into this node's tables. When all of a node's are there, its duties are done here.
+    fn adopt(&mut self, tables: &mut dyn Tables) {
+        let (me, mut left) = (self.settings.me, AT_ONCE);
+        let adopted = self.standbys.iter_mut().filter(|(_, standby)| standby.stage == Stage::Adopted);
+        for (&node, standby) in adopted {
+            while left > 0
+                && let Some((table, list)) = standby.pop(left)
+            {
+                left -= list.len();
+                let Adoption { taken, contended, refused } = tables.adopt(table.into(), &list);
+                self.counts.adopted += taken;
+                self.counts.contended += contended;
+                self.counts.lost += refused;
+            }
+            if standby.len() > 0 {
+                continue;
+            }
+            let handed = standby.handed.take();
+            let of_dead = self.duties.of(node).into_iter().map(|(of, term)| (of, term + 1));
+            let mut duties = handed.unwrap_or_default();
+            duties.extend(of_dead);
+            for (of, term) in duties {
+                if self.duties.holder(of) != Some(me) {
+                    self.duties.take(of, me, term);
+                    self.news = TIMES;
+                }
+            }
+        }
+    }
+
+    /// Bytes have come that may be from any sender.
+    ///
+    /// # Errors
+    /// Why they are not believed.
+    pub fn receive(&mut self, now_ns: u64, bytes: &[u8]) -> Result<(), Refused> {
+        let Heard { from, body, is_latest } = match self.channels.open(bytes) {
+            Ok(said) => said,
+            Err(why) => {
+                if let Refused::Past(from) = why
+                    && self.answers.len() < BURST
+                {
+                    let answer = self.channels.answer(from);
+                    self.answers.push((from, answer));
+                }
+                return Err(why);
+            }
+        };
+        self.heard_ns.insert(from, now_ns);
+        match body {
+            Body::Answer(_) => self.news = self.news.max(1),
+            Body::Duties(..) if !is_latest => {}
+            Body::Duties(heir, duties) => self.hear(from, heir, &duties),
+            Body::Streamed { stream, number, part } => self.hold(from, stream, number, part),
+            Body::Received { stream, next } => {
+                let Some(own) = self.stream.as_mut().filter(|own| own.to == from) else { return Ok(()) };
+                let is_own = stream == own.number || stream == ANY;
+                if is_latest && is_own && next == 0 && own.has_begun() {
+                    // It holds nothing of this stream any more: another one begins.
+                    self.stream = None;
+                } else {
+                    own.received(stream, next, now_ns);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn hear(&mut self, from: NodeId, heir: Option<NodeId>, duties: &[Duty]) {
+        let me = self.settings.me;
+        self.deputies.insert(from, duties.iter().any(|&(of, _)| of == me));
+        if self.duties.hear(from, duties) {
+            // Who has lost a duty says so, and who has kept one.
+            self.news = self.news.max(1);
+        }
+        let had = self.heirs.insert(from, heir);
+        // Another has everything now. One that has nothing yet may be told of the former one.
+        let is_over = had == Some(Some(me)) && heir != Some(me);
+        if is_over && self.standbys.get(&from).is_some_and(|standby| standby.stage == Stage::Kept) {
+            self.standbys.remove(&from);
+        }
+        if heir == Some(me) && !self.standbys.contains_key(&from) {
+            self.answer(from, Body::Received { stream: ANY, next: 0 });
+        }
+    }
+
+    fn hold(&mut self, from: NodeId, stream: u64, number: u64, part: Part) {
+        let room = self.settings.limit.saturating_sub(self.held());
+        let name = (self.channels.life_of(from), stream);
+        let is_new = self.standbys.get(&from).is_none_or(|standby| standby.stream != name);
+        if is_new && number == 0 {
+            let old = self.standbys.insert(from, Standby::new(name));
+            // What was being adopted and is not begun again.
+            let unfinished = old.filter(|old| old.stage == Stage::Adopted).map_or(0, |old| old.len());
+            self.counts.lost += unfinished as u64;
+        }
+        let Some(standby) = self.standbys.get_mut(&from).filter(|standby| standby.stream == name) else {
+            return self.answer(from, Body::Received { stream, next: 0 });
+        };
+        let lost = standby.lost;
+        standby.take(number, part, &self.settings.tables, room);
+        self.counts.lost += standby.lost - lost;
+        let body = Body::Received { stream, next: standby.next };
+        self.answer(from, body);
+    }
+
+    /// One answer for all that has come since the last turn.
+    fn answer(&mut self, to: NodeId, body: Body) {
+        let answer = self.channels.seal(to, &body);
+        self.answers.retain(|(other, _)| *other != to);
+        self.answers.push((to, answer));
+    }
+
+    /// Answers to what has come, to be sent at once.
+    pub fn take_answers(&mut self) -> Vec<(NodeId, Vec<u8>)> {
+        std::mem::take(&mut self.answers)
+    }
+}
+
+#[cfg(test)]
+mod tests;

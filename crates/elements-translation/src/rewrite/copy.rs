@@ -1,0 +1,195 @@
+//! A rewriter's flows as entries, for a copy of its table at another node that goes on with them.
+
+use super::changes::{Change, WAITING};
+use super::deltas::Deltas;
+use super::editor::Editor;
+use super::left::{halves, pair, read_id, write_id};
+use super::nat::{Kind, Nat};
+use super::record::{FORWARD, Flow, NewFlow};
+use super::sync::LANES;
+use elements_shared::flow_id::{FlowId, Key};
+use elements_shared::state_port::{Adopted, Entry, MOST_BYTES, Overrun, StatePort};
+use rcu::Turn;
+use router::{BadState, Cx, Descriptors, StateReader, StateWriter};
+
+/// Bytes of a key: the place of the map among the rewriter's, and the forward flow identifier.
+const KEY: usize = 13;
+
+/// A flow that another node has told of.
+struct Told {
+    new: NewFlow,
+    flags: u8,
+    deltas: Option<Deltas>,
+}
+
+impl Nat {
+    fn key_bytes(&self, key: Key) -> Option<[u8; KEY]> {
+        let map = self.maps().position(|map| map == key.map())?;
+        let mut bytes = [map as u8; KEY];
+        bytes[1..9].copy_from_slice(&key.addresses().to_be_bytes());
+        bytes[9..].copy_from_slice(&key.ports().to_be_bytes());
+        Some(bytes)
+    }
+
+    fn key_of(&self, bytes: &[u8]) -> Option<Key> {
+        let &[map, a0, a1, a2, a3, a4, a5, a6, a7, p0, p1, p2, p3] = bytes else { return None };
+        let map = self.maps().nth(map.into())?;
+        let addresses = u64::from_be_bytes([a0, a1, a2, a3, a4, a5, a6, a7]);
+        Some(Key::new(map, FlowId::from_words(addresses, u32::from_be_bytes([p0, p1, p2, p3]))))
+    }
+
+    /// Tells of a flow that is there.
+    fn tell(&self, turn: Turn<'_>, flow: &Flow, tell: &mut dyn FnMut(Entry<'_>)) {
+        let new = flow.describe();
+        let Some(key) = self.key_bytes(Key::new(new.map, new.id)) else { return };
+        let mut out = StateWriter::default();
+        write_id(&mut out, new.rewritten);
+        out.u32(pair(new.outputs[0], new.outputs[1]));
+        out.u32(pair(new.ip_change, new.transport_change));
+        out.u32(pair(new.input, u16::from_be_bytes([new.protocol, new.reply_anno])));
+        out.u32(flow.flags().into());
+        let deltas = flow.deltas(turn);
+        out.u32(deltas.is_some().into());
+        deltas.into_iter().for_each(|deltas| deltas.write(&mut out));
+        let (value, _) = out.into_parts();
+        if value.len() + KEY <= MOST_BYTES {
+            tell(Entry::Put { key: &key, value: &value });
+        }
+    }
+
+    fn told(&self, key: Key, value: &[u8]) -> Result<Told, BadState> {
+        let mut state = StateReader::new(value.into(), Descriptors::default());
+        let rewritten = read_id(&mut state)?;
+        let (outputs, changes) = (halves(state.u32()?), halves(state.u32()?));
+        let (input, rest) = halves(state.u32()?);
+        let flags = state.u32()? as u8;
+        let deltas = if state.u32()? == 0 { None } else { Some(Deltas::read(&mut state)?) };
+        let [protocol, reply_anno] = rest.to_be_bytes();
+        let new = NewFlow {
+            map: key.map(),
+            protocol,
+            id: key.id(),
+            rewritten,
+            outputs: [outputs.0, outputs.1],
+            input,
+            ip_change: changes.0,
+            transport_change: changes.1,
+            reply_anno,
+            mapped: false,
+        };
+        Ok(Told { new, flags, deltas })
+    }
+
+    /// Takes an entry of another node. A flow that is here already stays, and no port that it has is given away.
+    fn adopt_entry(&self, editor: &mut Editor<'_>, now_ms: u64, key: &[u8], value: &[u8]) -> Adopted {
+        let told = self.key_of(key).and_then(|key| self.told(key, value).ok());
+        let Some(Told { mut new, flags, deltas }) = told else { return Adopted::Refused };
+        let fits = usize::from(new.input) < self.inputs().len()
+            && new.outputs.iter().all(|&output| self.has_output(output))
+            && (self.protocol(new.map) == 0 || self.protocol(new.map) == new.protocol);
+        if !fits {
+            return Adopted::Refused;
+        }
+        let [forward, reply] = new.keys();
+        match editor.find(forward) {
+            Some(found) if found.direction == FORWARD && found.rewritten() == new.rewritten => Adopted::Known,
+            Some(_) => Adopted::Contended,
+            None if editor.find(reply).is_some() => Adopted::Contended,
+            None if self.resume(editor, &mut new, (flags, deltas), now_ms, now_ms) => Adopted::Taken,
+            None => Adopted::Refused,
+        }
+    }
+}
+
+impl Nat {
+    /// See [`StatePort::changes`].
+    fn changes_in(&self, turn: Turn<'_>, tell: &mut dyn FnMut(Entry<'_>)) -> Result<(), Overrun> {
+        let Some(set) = self.set() else { return Ok(()) };
+        let (mut list, mut is_lost) = (Vec::with_capacity(WAITING), false);
+        for lane in 0..LANES {
+            is_lost |= set.take_changes(lane, &mut list);
+            for change in list.drain(..).take_while(|_| !is_lost) {
+                // What is true now is told. Of a flow that has come again the lane of its end may be asked last.
+                let flow = match change {
+                    Change::Put(record) => set.flow(record * 2),
+                    Change::Gone(key) => {
+                        set.find(turn, key).filter(|found| found.direction == FORWARD).map(|found| found.flow)
+                    }
+                };
+                match (flow.filter(|flow| flow.map().is_some() && !flow.is_mapping()), change) {
+                    (Some(flow), _) => self.tell(turn, flow, tell),
+                    (None, Change::Gone(key)) => {
+                        self.key_bytes(key).iter().for_each(|key| tell(Entry::Gone { key }));
+                    }
+                    (None, Change::Put(_)) => {}
+                }
+            }
+        }
+        if is_lost { Err(Overrun) } else { Ok(()) }
+    }
+
+    /// See [`StatePort::scan`].
+    fn scan_in(
+        &self,
+        turn: Turn<'_>,
+        from: u32,
+        most: usize,
+        tell: &mut dyn FnMut(Entry<'_>),
+    ) -> Option<u32> {
+        let set = self.set()?;
+        let mut record = from;
+        for _ in 0..most {
+            let flow = set.flow(record * 2)?;
+            if flow.map().is_some_and(|map| self.maps().contains(&map)) {
+                self.tell(turn, flow, tell);
+            }
+            record += 1;
+        }
+        Some(record)
+    }
+
+    /// See [`StatePort::adopt`].
+    fn adopt_in(
+        &self,
+        turn: Turn<'_>,
+        now_ms: u64,
+        entries: &mut dyn Iterator<Item = (&[u8], &[u8])>,
+        became: &mut dyn FnMut(Adopted),
+    ) {
+        let Some(set) = self.set() else { return entries.for_each(|_| became(Adopted::Refused)) };
+        let mut editor = set.edit(turn);
+        entries.for_each(|(key, value)| became(self.adopt_entry(&mut editor, now_ms, key, value)));
+    }
+}
+
+impl StatePort for Nat {
+    fn watch(&self, is_wanted: bool) -> Result<(), String> {
+        let set = self.set().ok_or("it has no table yet")?;
+        let is_own = self.kind != Kind::Six && !self.shares_table();
+        match is_own && set.want_changes(is_wanted) {
+            true => Ok(()),
+            false => Err("its flows are watched already, or are in a table that it shares".to_owned()),
+        }
+    }
+
+    fn changes(&self, cx: &Cx<'_>, tell: &mut dyn FnMut(Entry<'_>)) -> Result<(), Overrun> {
+        self.changes_in(cx.turn(), tell)
+    }
+
+    fn scan(&self, cx: &Cx<'_>, from: u32, most: usize, tell: &mut dyn FnMut(Entry<'_>)) -> Option<u32> {
+        self.scan_in(cx.turn(), from, most, tell)
+    }
+
+    fn adopt(
+        &self,
+        cx: &Cx<'_>,
+        now_ms: u64,
+        entries: &mut dyn Iterator<Item = (&[u8], &[u8])>,
+        became: &mut dyn FnMut(Adopted),
+    ) {
+        self.adopt_in(cx.turn(), now_ms, entries, became);
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,198 @@
+//! A copy of a rewriter's flows against the flows themselves, and what becomes of it at another rewriter.
+
+use super::super::counts::InputCounts;
+use super::super::flow_set::{Entered, FlowSet};
+use super::super::input::Spec;
+use super::super::nat::{Capacity, Plan};
+use super::super::policy::{Policy, Timeouts};
+use super::super::record::REPLY;
+use super::*;
+use proptest::prelude::*;
+use rcu::Domain;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+const POLICY: Policy = Policy { guarantee_ms: 0, timeouts: Timeouts::Plain(1_000_000) };
+
+type Copy = BTreeMap<Vec<u8>, Vec<u8>>;
+
+fn rewriter(turn: Turn<'_>, kind: Kind, capacity: Capacity) -> Nat {
+    let nat = Nat::new(Plan {
+        kind,
+        element: 1,
+        outputs: 2,
+        workers: vec![0],
+        policies: [POLICY; 3],
+        specs: vec![Spec::Drop],
+        filtering: None,
+        capacity,
+        seed: 1,
+        six: None,
+    });
+    if let Some(set) = nat.set() {
+        let counts: Arc<[InputCounts]> = [InputCounts::default()].into();
+        nat.maps().for_each(|map| set.edit(turn).register(map, POLICY, counts.clone()));
+    }
+    nat
+}
+
+/// The flow of a host, TCP or UDP, with a port.
+fn flow(nat: &Nat, host: u8, port: u16) -> NewFlow {
+    let protocol = if host.is_multiple_of(2) { 6 } else { 17 };
+    let id = FlowId { saddr: 0x0a00_0000 + u32::from(host), daddr: 0x0506_0708, sport: 1, dport: 80 };
+    NewFlow {
+        map: nat.map(protocol),
+        protocol,
+        id,
+        rewritten: FlowId { saddr: 0x0100_0000, sport: port, ..id },
+        outputs: [0, 1],
+        input: 0,
+        ip_change: 5,
+        transport_change: 7,
+        reply_anno: host,
+        mapped: false,
+    }
+}
+
+fn note(copy: &mut Copy, entry: Entry<'_>) {
+    match entry {
+        Entry::Put { key, value } => drop(copy.insert(key.into(), value.into())),
+        Entry::Gone { key } => drop(copy.remove(key)),
+    }
+}
+
+/// All flows of a rewriter, as entries.
+fn all(nat: &Nat, turn: Turn<'_>) -> Copy {
+    let (mut copy, mut from) = (Copy::new(), Some(0));
+    while let Some(place) = from {
+        from = nat.scan_in(turn, place, 5, &mut |entry| note(&mut copy, entry));
+    }
+    copy
+}
+
+fn enter(set: &FlowSet, turn: Turn<'_>, worker: usize, new: &NewFlow) {
+    let _: Entered<'_> = set.enter(turn, worker, new, true, 1);
+}
+
+#[derive(Clone, Debug)]
+enum Op {
+    /// A host's first packet, on a worker, gets a port.
+    Enter(usize, u8, u16),
+    Remove(u8),
+    Flag(u8, u8),
+    /// The copy is told of changes, or of a few records.
+    Tell,
+    Scan(usize),
+}
+
+fn ops() -> impl Strategy<Value = Vec<Op>> {
+    let op = prop_oneof![
+        8 => (0..3usize, 0..24u8, 0..30u16).prop_map(|(worker, host, port)| Op::Enter(worker, host, port)),
+        3 => (0..24u8).prop_map(Op::Remove),
+        1 => (0..24u8, 0..16u8).prop_map(|(host, flags)| Op::Flag(host, flags)),
+        2 => Just(Op::Tell),
+        3 => (1..9usize).prop_map(Op::Scan),
+    ];
+    prop::collection::vec(op, 0..120)
+}
+
+proptest! {
+    /// Whatever happens while everything is looked at in pieces, a copy that was told of all is what is there. At another rewriter each
+    /// flow is taken as it was, or it is counted; no key leads to two flows, and what was there stays.
+    #[test]
+    fn a_copy_is_what_is_there(ops in ops(), others in prop::collection::vec((0..40u8, 0..30u16), 0..12)) {
+        let reader = Domain::global().register("test");
+        let nat = rewriter(reader.turn(), Kind::Ip, Capacity::Own(1000));
+        let set = nat.set().unwrap().clone();
+        let (mut copy, mut place) = (Copy::new(), Some(0));
+        nat.watch(true).unwrap();
+        for op in ops {
+            let turn = reader.turn();
+            let found = |host| set.find(turn, flow(&nat, host, 0).keys()[FORWARD]);
+            match op {
+                Op::Enter(worker, host, port) => enter(&set, turn, worker, &flow(&nat, host, port)),
+                Op::Remove(host) => found(host).into_iter().for_each(|found| set.edit(turn).remove(found.record)),
+                Op::Flag(host, flags) => if let Some(found) = found(host) {
+                    found.flow.change_flags(0, flags);
+                    set.replace(found.record);
+                }
+                Op::Tell => nat.changes_in(turn, &mut |entry| note(&mut copy, entry)).unwrap(),
+                Op::Scan(most) => if let Some(from) = place {
+                    place = nat.scan_in(turn, from, most, &mut |entry| note(&mut copy, entry));
+                }
+            }
+        }
+        let turn = reader.turn();
+        while let Some(from) = place {
+            place = nat.scan_in(turn, from, 3, &mut |entry| note(&mut copy, entry));
+        }
+        nat.changes_in(turn, &mut |entry| note(&mut copy, entry)).unwrap();
+        prop_assert_eq!(&copy, &all(&nat, turn));
+
+        let heir = rewriter(turn, Kind::Ip, Capacity::Own(1000));
+        let heirs = heir.set().unwrap();
+        others.iter().for_each(|&(host, port)| enter(heirs, turn, 0, &flow(&heir, host, port)));
+        let before = all(&heir, turn);
+        let mut became = Vec::new();
+        let mut entries = copy.iter().map(|(key, value)| (&key[..], &value[..]));
+        heir.adopt_in(turn, 9, &mut entries, &mut |adopted| became.push(adopted));
+        let after = all(&heir, turn);
+        prop_assert!(before.iter().all(|(key, value)| after.get(key) == Some(value)));
+        for ((key, value), adopted) in copy.iter().zip(&became) {
+            match adopted {
+                Adopted::Taken => prop_assert_eq!(after.get(key), Some(value)),
+                Adopted::Known => prop_assert!(before.contains_key(key)),
+                Adopted::Contended => prop_assert_ne!(after.get(key), Some(value)),
+                Adopted::Refused => prop_assert!(false, "there is room"),
+            }
+        }
+        let taken = became.iter().filter(|adopted| **adopted == Adopted::Taken).count();
+        prop_assert_eq!(after.len(), before.len() + taken);
+        // Each flow is found by both its keys, and by no other's.
+        for key in after.keys() {
+            let found = heirs.find(turn, heir.key_of(key).unwrap()).unwrap();
+            prop_assert_eq!(heirs.find(turn, found.flow.key(REPLY)).unwrap().record, found.record);
+        }
+    }
+
+    /// Any bytes may come: what is no flow is refused.
+    #[test]
+    fn any_bytes_may_come(key in prop::collection::vec(any::<u8>(), 0..20), value in prop::collection::vec(any::<u8>(), 0..60)) {
+        let reader = Domain::global().register("test");
+        let turn = reader.turn();
+        let nat = rewriter(turn, Kind::Tcp, Capacity::Own(10));
+        let mut became = Vec::new();
+        nat.adopt_in(turn, 9, &mut [(&key[..], &value[..])].into_iter(), &mut |adopted| became.push(adopted));
+        prop_assert_eq!(became.len(), 1);
+    }
+}
+
+/// One at a time watches a table; and not one that another rewriter lends.
+#[test]
+fn a_table_is_watched_once() {
+    let reader = Domain::global().register("test");
+    let nat = rewriter(reader.turn(), Kind::Tcp, Capacity::Own(10));
+    assert!(nat.watch(true).is_ok());
+    assert!(nat.watch(true).is_err());
+    assert!(nat.watch(false).is_ok());
+    assert!(nat.watch(true).is_ok());
+    assert!(rewriter(reader.turn(), Kind::Tcp, Capacity::SharedWith(0)).watch(true).is_err());
+}
+
+/// What does not fit into a lane's list is said to be lost, once.
+#[test]
+fn too_many_changes_are_an_overrun() {
+    let reader = Domain::global().register("test");
+    let turn = reader.turn();
+    let nat = rewriter(turn, Kind::Tcp, Capacity::Own(100));
+    nat.watch(true).unwrap();
+    let set = nat.set().unwrap();
+    let new = flow(&nat, 0, 1);
+    for _ in 0..=WAITING / 2 {
+        enter(set, turn, 0, &new);
+        let found = set.find(turn, new.keys()[FORWARD]).unwrap();
+        set.edit(turn).remove(found.record);
+    }
+    assert_eq!(nat.changes_in(turn, &mut |_| {}), Err(Overrun));
+    assert_eq!(nat.changes_in(turn, &mut |_| panic!("nothing is left")), Ok(()));
+}

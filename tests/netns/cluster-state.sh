@@ -1,0 +1,83 @@
+#!/usr/bin/env bash
+# clique cluster up --nat: connections that nodes translate go on when a node drains, and when one is killed. With WITHOUT=state nodes keep
+# no flows of others, and the test has to fail. About 20 s.
+source "$(dirname "$0")/lib.sh"
+name=st$$
+helpers=()
+finish_state() {
+  local pid failed=$?
+  [ $failed = 0 ] || show
+  for pid in "${helpers[@]}"; do kill "$pid" 2>/dev/null || true; done
+  "$clique" cluster down --name "$name" >/dev/null 2>&1 || true
+  finish
+}
+trap finish_state EXIT
+host() { ip netns exec "$name-h$1" "${@:2}"; }
+of() { timeout 5 "$clique" ctl -u "/run/clique-cluster-$name/n$1.sock" read "$2" 2>/dev/null; }
+is() { [ "$(of "$1" "$2")" = "$3" ]; } # NODE HANDLER VALUE
+holds() { of "$1" state.holds | grep -Eq "^$2 [1-9]"; } # NODE OWNER
+
+show() { # what nodes know, when the test has failed
+  local i handler
+  for i in 0 1 2 3; do
+    for handler in vlb.phase vlb.view vlb.given_up state.successor state.streams state.duties state.holds state.acting; do
+      echo "n$i $handler: $(of $i $handler | tr '\n' ';')"
+    done
+  done
+}
+
+"$clique" cluster up --local 4 --nat --name "$name" >"$work/log" 2>&1 &
+wait_for "all nodes act for themselves" eval '[ "$(of 0 state.acting; of 3 state.acting)" = "$(printf "0 0\n1 1\n2 2\n3 3\n0 0\n1 1\n2 2\n3 3")" ]'
+wait_for "and have successors" eval 'is 0 state.successor 1 && is 1 state.successor 2 && is 3 state.successor 0'
+if [ -n "${WITHOUT:-}" ]; then
+  for i in 0 1 2 3; do "$clique" ctl -u "/run/clique-cluster-$name/n$i.sock" write state.limit 0; done
+  holds() { true; }
+fi
+says "hosts reach each other" " 0% packet loss" host 0 ping -q -c 3 -i 0.1 -W 2 10.0.2.2
+
+# Transfers from host 0 to host 2: iperf3 all the time, and downloads of a file that come slowly.
+head -c 3000000 /dev/zero >"$work/file"
+host 2 iperf3 -s >/dev/null 2>&1 & helpers+=($!)
+(cd "$work" && exec ip netns exec "$name-h2" python3 -m http.server 8000 >/dev/null 2>&1) & helpers+=($!)
+wait_for "a web server" host 0 curl -s -o /dev/null --max-time 2 http://10.0.2.2:8000/log
+iperf() { # SECONDS
+  host 0 iperf3 -c 10.0.2.2 -t "$1" -b 20M --connect-timeout 3000 >"$work/iperf" 2>&1 & iperf=$!
+}
+downloads() {
+  local i
+  gets=()
+  for i in 1 2 3 4; do
+    host 0 curl -sS --limit-rate 700k -o "$work/got$i" --max-time 12 http://10.0.2.2:8000/file >"$work/curl$i" 2>&1 & gets+=($!)
+  done
+}
+done_well() { # WHAT
+  local i
+  wait "$iperf" || fail "$1: iperf3: $(cat "$work/iperf")"
+  grep -q receiver "$work/iperf" || fail "$1: iperf3: $(cat "$work/iperf")"
+  for i in 1 2 3 4; do
+    wait "${gets[i - 1]}" || fail "$1: download $i: $(cat "$work/curl$i")"
+    cmp -s "$work/file" "$work/got$i" || fail "$1: download $i is not the file"
+  done
+  echo "ok: $1"
+}
+
+iperf 5
+downloads
+sleep 1
+holds 1 0 || fail "node 1 keeps no flows of node 0: $(of 1 state.holds)"
+"$clique" cluster drain --name "$name" n0/vlb >/dev/null
+wait_for "node 0 has left" is 0 vlb.phase left
+wait_for "node 1 acts for it" is 1 state.duties "0 1"
+done_well "no connection breaks when a node drains"
+for count in lost contended; do is 1 state.$count 0 || fail "$count: $(of 1 state.$count)"; done
+
+# Now node 1 translates for host 0, and dies.
+iperf 5
+downloads
+sleep 1
+holds 2 1 || fail "node 2 keeps no flows of node 1: $(of 2 state.holds)"
+kill -9 "$(cat "/run/clique-cluster-$name/n1.pid")"
+wait_for "node 2 acts for both" is 2 state.duties "0 1 2"
+done_well "no connection that is older than a tenth of a second breaks when a node is killed"
+is 2 state.lost 0 || fail "lost: $(of 2 state.lost)"
+says "new connections, too" " 0% packet loss" host 0 ping -q -c 3 -i 0.1 -W 2 10.0.3.2
