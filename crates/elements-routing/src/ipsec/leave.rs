@@ -11,12 +11,9 @@ use super::{cut, outbound, too_big};
 use elements_shared::ipsec_port::{Action, Notice};
 use packet::{BATCH_MAX, Batch, Packet};
 use router::{Cx, Verdict};
-use std::sync::atomic::Ordering::Relaxed;
 
 /// ICMP errors in a second, at most.
 const ERRORS: u32 = 1000;
-/// How often an association is asked for while there is none.
-const ASK_AGAIN_NS: i64 = 1_000_000_000;
 
 /// What becomes of a packet of the protected side.
 #[derive(Clone, Copy)]
@@ -213,10 +210,7 @@ impl Ipsec {
 /// Asks for an association, now and then.
 #[cold]
 fn ask(tables: &Tables, slot: &Slot, rule: &Rule, cx: &Cx<'_>, flow: &Flow) {
-    let (now, asked) = (cx.now_ns(), slot.asked_ns.load(Relaxed));
-    if now.saturating_sub(asked) < ASK_AGAIN_NS
-        || slot.asked_ns.compare_exchange(asked, now, Relaxed, Relaxed).is_err()
-    {
+    if !slot.is_to_be_asked_for(cx.now_ns()) {
         return;
     }
     let (policy, priority) = (rule.policy.selector, rule.policy.priority);

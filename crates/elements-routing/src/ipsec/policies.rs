@@ -13,7 +13,7 @@ use rcu::{Chains, OptionCell, Turn, Weigh};
 use std::hash::{BuildHasherDefault, Hasher};
 use std::net::IpAddr;
 use std::sync::Arc;
-use std::sync::atomic::AtomicI64;
+use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
 
 /// The association that packets of a template leave by, at this time. What packets read comes first, in one cache line.
 #[repr(C)]
@@ -21,14 +21,21 @@ pub(crate) struct Slot {
     pub(crate) current: OptionCell<Entry>,
     is_by_packet: bool,
     pub(crate) template: Template,
-    /// When an association was asked for last.
-    pub(crate) asked_ns: AtomicI64,
+    /// When an association was asked for last; [`NEVER`] if one has come or gone since.
+    asked_ns: AtomicI64,
 }
+
+/// How often an association is asked for while there is none. A daemon that is still at work on one might make another, so it is left alone for as long
+/// as Linux leaves it (net.core.xfrm_acq_expires).
+const ASK_AGAIN_NS: i64 = 30_000_000_000;
+/// The same where each packet may need another one.
+const ASK_FOR_OTHERS_NS: i64 = 1_000_000_000;
+const NEVER: i64 = i64::MIN / 2;
 
 impl Slot {
     pub(crate) fn new(template: Template) -> Slot {
         let is_by_packet = template.mode == Mode::Transport && template.destination.is_unspecified();
-        let asked_ns = AtomicI64::new(i64::MIN / 2);
+        let asked_ns = AtomicI64::new(NEVER);
         Slot { current: OptionCell::new(None), is_by_packet, template, asked_ns }
     }
 
@@ -36,6 +43,19 @@ impl Slot {
     #[inline]
     pub(crate) fn is_by_packet(&self) -> bool {
         self.is_by_packet
+    }
+
+    /// Whether an association is to be asked for now. Of several workers one is told so.
+    pub(crate) fn is_to_be_asked_for(&self, now_ns: i64) -> bool {
+        let asked_ns = self.asked_ns.load(Relaxed);
+        let pause_ns = if self.is_by_packet { ASK_FOR_OTHERS_NS } else { ASK_AGAIN_NS };
+        now_ns.saturating_sub(asked_ns) >= pause_ns
+            && self.asked_ns.compare_exchange(asked_ns, now_ns, Relaxed, Relaxed).is_ok()
+    }
+
+    /// Notes that associations have come or gone: the next packet without one asks at once.
+    pub(crate) fn has_changed(&self) {
+        self.asked_ns.store(NEVER, Relaxed);
     }
 
     /// What the template asks for, for a packet of the flow.
@@ -251,5 +271,31 @@ impl Hasher for Mixed {
         let product = u128::from(self.0 ^ number as u64 ^ 0x9e37_79b9_7f4a_7c15)
             * u128::from((number >> 64) as u64 ^ 0xd1b5_4a32_d192_ed03 ^ self.0.rotate_left(29));
         self.0 = product as u64 ^ (product >> 64) as u64;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::Ipv4Addr;
+
+    /// A daemon is not asked again while it may be at work, but at once when what it made is gone.
+    #[test]
+    fn daemons_are_left_alone() {
+        let template = |mode, destination: Ipv4Addr| Template {
+            source: Ipv4Addr::UNSPECIFIED.into(),
+            destination: destination.into(),
+            spi: 0,
+            reqid: 1,
+            mode,
+        };
+        let slot = Slot::new(template(Mode::Tunnel, Ipv4Addr::LOCALHOST));
+        let second = 1_000_000_000;
+        let asked = |slot: &Slot| [0, 1, 29, 30, 31].map(|at| slot.is_to_be_asked_for(at * second));
+        assert_eq!(asked(&slot), [true, false, false, true, false]);
+        slot.has_changed();
+        assert!(slot.is_to_be_asked_for(32 * second) && !slot.is_to_be_asked_for(33 * second));
+        let by_packet = Slot::new(template(Mode::Transport, Ipv4Addr::UNSPECIFIED));
+        assert_eq!(asked(&by_packet), [true; 5]);
     }
 }

@@ -175,9 +175,11 @@ impl<'t> Transaction<'t> {
 
     fn fill(&self, books: &Books, slot: &Slot) -> Result<(), Refused> {
         let best = books.best(&slot.template);
-        self.with_room(|updater| {
+        let filled = self.with_room(|updater| {
             slot.current.replace(best.clone().map(|sa| Box::new(Entry(sa))), updater).is_ok()
-        })
+        });
+        slot.has_changed();
+        filled
     }
 
     fn change_rules(&self, change: Change) -> Result<(), Refused> {
