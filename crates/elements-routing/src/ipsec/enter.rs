@@ -90,9 +90,9 @@ impl<'t> Came<'t> {
 impl Ipsec {
     /// Packets from outside. First all are decrypted, and then policies are asked, so that those of all can be looked up side by side.
     pub(super) fn enter(&mut self, cx: &mut Cx<'_>, mut batch: Batch) {
-        let tables = self.tables.clone();
+        let tables = &*self.tables;
         let newest = tables.newest();
-        let (view, mut came) = (View::of(&tables, cx.turn()), Came::default());
+        let (view, mut came) = (View::of(tables, cx.turn()), Came::default());
         let mut early = std::mem::take(&mut self.early);
         if early.note(newest) {
             self.look_again(cx, view, &mut early);
@@ -130,7 +130,7 @@ impl Ipsec {
                 Err(other) => turn_away(cx, other, packet),
             }
         });
-        came.count(&tables, cx);
+        came.count(tables, cx);
         self.early = early;
         self.check_all(cx, view, &inside[..kept], &mut batch);
         cx.emit(1, batch);

@@ -84,6 +84,7 @@ use router::{
     Outcome, Raw, Residency, StateReader, StateWriter,
 };
 use std::any::Any;
+use std::cell::Cell;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -132,7 +133,7 @@ pub(super) struct Ipsec {
     /// Packets that wait for their associations.
     pub(super) early: Early<Packet>,
     /// The second that is counted, and the errors in it.
-    pub(super) errors: (i64, u32),
+    pub(super) errors: Cell<(i64, u32)>,
 }
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
@@ -185,7 +186,7 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         nat_port,
         has_host: config.outputs() > 2,
         early: Early::new(),
-        errors: (0, 0),
+        errors: Cell::new((0, 0)),
     }))
 }
 

@@ -123,13 +123,13 @@ impl Ipsec {
     /// Packets of the protected side. First it is found out for all of them what becomes of them, so that packets of one association that follow
     /// each other take their numbers, and are counted, together.
     pub(super) fn leave(&mut self, cx: &mut Cx<'_>, mut batch: Batch) {
-        let tables = self.tables.clone();
+        let tables = &*self.tables;
         let mut ways = [Way::NO_IP; BATCH_MAX];
         let many = tables.are_many();
         if many {
-            self.ways_of_many(&tables, cx, &batch, &mut ways);
+            self.ways_of_many(tables, cx, &batch, &mut ways);
         } else {
-            self.ways(&tables, cx, &batch, &mut ways);
+            self.ways(tables, cx, &batch, &mut ways);
         }
         for (way, packet) in ways.iter_mut().zip(batch.iter_mut()) {
             let Fate::Protect(sa) = way.fate else { continue };
@@ -176,13 +176,13 @@ impl Ipsec {
                 }
             }
             if run.left == 0 {
-                account(&tables, sa, run.packets, run.bytes, cx);
+                account(tables, sa, run.packets, run.bytes, cx);
             }
             match done {
                 Ok(()) => Verdict::Pass,
                 Err(reason) => {
                     if number > sa.last_number() && sa.end() {
-                        expired(&tables, sa, true, cx);
+                        expired(tables, sa, true, cx);
                     }
                     Verdict::Drop(reason)
                 }
@@ -192,15 +192,14 @@ impl Ipsec {
 
     /// Tells the sender of a packet that it is too long.
     #[cold]
-    fn tell(&mut self, cx: &mut Cx<'_>, packet: &Packet, mtu: usize, sa: &Sa) {
+    fn tell(&self, cx: &mut Cx<'_>, packet: &Packet, mtu: usize, sa: &Sa) {
         let second = cx.now_ns() / 1_000_000_000;
-        if self.errors.0 != second {
-            self.errors = (second, 0);
-        }
-        if self.errors.1 >= ERRORS {
+        let (counted, told) = self.errors.get();
+        let told = if counted == second { told } else { 0 };
+        if told >= ERRORS {
             return;
         }
-        self.errors.1 += 1;
+        self.errors.set((second, told + 1));
         if let Some(answer) = too_big::answer(cx.pool(), packet.data(), mtu, sa.source) {
             cx.emit_packet(1, answer);
         }
