@@ -341,7 +341,7 @@ fn a_node_that_returns_is_relieved() {
     net.turns(100);
     assert_eq!(net.nodes[0].succession.holder(0), Some(1));
     assert_eq!(net.nodes[1].table.flows, flows);
-    // When the other is gone, with whoever held its state, it does its duty again.
+    // When the other is gone, and with it all that held its state, it does its duty again.
     net.nodes[1].is_alive = false;
     net.nodes[2].is_alive = false;
     net.turns(250);
