@@ -8,6 +8,9 @@ use crate::NodeId;
 use crate::membership::{Key, Malformed};
 use std::collections::BTreeMap;
 
+/// The largest life: a clock says so in the year 2262. There is always a larger number for a node to begin anew with.
+const LARGEST_LIFE: u64 = 1 << 63;
+
 /// Why a message is not believed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refused {
@@ -15,7 +18,7 @@ pub enum Refused {
     Form,
     /// It is not from a node that knows the key.
     Code,
-    /// It is for another node, or from none that there is.
+    /// It is for another node, or from none that there is, or names a life that no clock leads to.
     Stranger,
     /// It was heard before, or is older than one that was.
     Replayed,
@@ -123,6 +126,10 @@ impl Channels {
         })?;
         let Envelope { from, to, life, peer_life, counter } = envelope;
         if to != self.me || from == self.me || from >= self.nodes || life == 0 {
+            return Err(Refused::Stranger);
+        }
+        let known = if let Body::Answer(known) = body { known } else { 0 };
+        if life.max(known) > LARGEST_LIFE {
             return Err(Refused::Stranger);
         }
         let peer = self.peers.entry(from).or_default();
@@ -239,6 +246,17 @@ mod tests {
         assert!(early.open(&answer).is_ok());
         let fresh = early.seal(1, &duties(3));
         assert!(b.open(&fresh).is_ok());
+    }
+
+    /// A life, and a life that is remembered, can always be followed by a larger one.
+    #[test]
+    fn the_last_number_is_no_life() {
+        let [mut a, _] = met();
+        let mut endless = Channels::new(1, 2, u64::MAX, Key::new(b"k"));
+        let said = endless.seal(0, &duties(1));
+        assert_eq!(a.open(&said), Err(Refused::Stranger));
+        let said = Channels::new(1, 2, 300, Key::new(b"k")).seal(0, &Body::Answer(u64::MAX));
+        assert_eq!(a.open(&said), Err(Refused::Stranger));
     }
 
     #[test]

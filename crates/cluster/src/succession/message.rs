@@ -11,7 +11,7 @@
 //! duties:      count 2 | for each: node 2, term 4        code: HMAC-SHA-256 over all before, first 16 bytes
 //! ```
 //!
-//! Numbers are big-endian.
+//! Numbers are big-endian. Terms of duties are at most 2^31.
 
 use crate::NodeId;
 use crate::membership::{Key, Malformed};
@@ -26,6 +26,8 @@ pub const MOST_TABLES: usize = 16;
 /// Bytes of a table's name, at most.
 const MOST_NAME: usize = 64;
 const NOBODY: NodeId = NodeId::MAX;
+/// The largest term that is believed, so that a duty can always change hands once more.
+const LARGEST_TERM: u32 = 1 << 31;
 
 /// A duty: the node whose traffic is meant, and how often it has changed hands.
 pub type Duty = (NodeId, u32);
@@ -144,7 +146,8 @@ impl<'b> Reader<'b> {
     }
 
     fn duty(&mut self) -> Option<Duty> {
-        Some((self.number(2)? as NodeId, self.number(4)? as u32))
+        let (node, term) = (self.number(2)? as NodeId, self.number(4)? as u32);
+        (term <= LARGEST_TERM).then_some((node, term))
     }
 
     fn names(&mut self) -> Option<Vec<String>> {
@@ -302,7 +305,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn duties() -> impl Strategy<Value = Vec<Duty>> {
-        vec(any::<(u16, u32)>(), 0..5)
+        vec((any::<u16>(), 0..=LARGEST_TERM), 0..5)
     }
 
     fn body() -> impl Strategy<Value = Body> {
@@ -358,6 +361,17 @@ mod tests {
                 prop_assert_eq!(open(&key, &again), Ok((envelope, body)));
             }
         }
+    }
+
+    /// A duty that has a term can change hands once more.
+    #[test]
+    fn the_last_number_is_no_term() {
+        let key = Key::new(b"");
+        let envelope = Envelope { from: 0, to: 1, life: 1, peer_life: 1, counter: 1 };
+        let read = |term| open(&key, &seal(&key, &envelope, &Body::Duties(None, vec![(2, term)])));
+        assert!(read(LARGEST_TERM).is_ok());
+        assert_eq!(read(u32::MAX), Err(Malformed::Form));
+        assert_eq!(read(LARGEST_TERM + 1), Err(Malformed::Form));
     }
 
     /// The longest message fits into a frame of 1,500 bytes, with the two that say how long it is and a label.
