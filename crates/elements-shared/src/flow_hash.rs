@@ -111,6 +111,7 @@ fn halves(bits: u128) -> [u64; 2] {
     [(bits >> 64) as u64, bits as u64]
 }
 
+#[inline]
 fn ports(bytes: &[u8], at: usize) -> u32 {
     bytes.get(at..at + 4).and_then(|ports| ports.try_into().ok()).map_or(0, u32::from_be_bytes)
 }

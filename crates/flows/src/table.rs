@@ -143,13 +143,7 @@ impl<K: Key, V: Default, const KEYS: usize> Table<K, V, KEYS> {
         self.index.prefetch(hash);
     }
 
-    /// Asks for the record that a hash most likely belongs to; of use some time after [`Table::prefetch`].
-    #[inline]
-    pub fn prefetch_record(&self, hash: u64) {
-        self.guess(hash);
-    }
-
-    /// The same; what the index says.
+    /// Asks for the record that a hash most likely belongs to; what the index says.
     #[inline]
     fn guess(&self, hash: u64) -> u32 {
         let name = match self.index.guess(hash) {

@@ -121,6 +121,12 @@ impl Both {
         let (hash, expected) = (self.table.hash(&key), self.model.flows.get(&flow).map(|known| known.value));
         let fresh = self.table.guessed(hash);
         let old = self.guesses.insert((flow, back), fresh).unwrap_or(Guess::NONE);
+        let known = self.model.flows.get(&flow).copied();
+        let alive = known.filter(|known| known.confirmed && !self.model.is_over(known, self.now));
+        for guess in [old, fresh] {
+            let met = self.table.meet_alive(guess, &key, self.now).copied();
+            assert!(met.is_none() || met == alive.map(|known| known.value), "flow {flow}");
+        }
         for guess in [old, fresh] {
             let met = self.table.meet_guessed(guess, hash, &key, self.now);
             assert_eq!(
@@ -253,6 +259,24 @@ proptest! {
         let gone = stats.evicted + stats.expired + stats.removed;
         prop_assert_eq!(stats.inserted - gone, both.table.len() as u64, "what came is there or went");
     }
+}
+
+/// A guess leads to flows that are confirmed and whose time is not over.
+#[test]
+fn what_is_guessed_is_alive() {
+    let timeout = Duration::from_secs(10);
+    let mut table: Table<V4Tuple, u32> = Table::new(Limits::new(10).with_timeout(timeout), HashKey::new(1));
+    let (key, later) = (tuple(1), timeout.as_nanos() as i64 * 2);
+    let hash = table.hash(&key);
+    let slot = table.insert(hash, key, 7, 0).unwrap();
+    let guess = table.guessed(hash);
+    assert_eq!(table.meet_alive(guess, &key, 0), None, "it has had one packet");
+    table.meet(slot, 0);
+    assert_eq!(table.meet_alive(guess, &key, 0), Some(&mut 7));
+    assert_eq!(table.meet_alive(guess, &tuple(2), 0), None, "another flow");
+    assert_eq!(table.meet_alive(guess, &key, later), None, "its time is over");
+    table.remove(slot);
+    assert_eq!(table.meet_alive(guess, &key, 0), None, "it has gone");
 }
 
 /// A batch finds what single look-ups find, and counts it.

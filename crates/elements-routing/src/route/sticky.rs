@@ -16,7 +16,7 @@ use super::waiting::{Left, Place, Waiting, Way};
 use elements_shared::feeds::Feeds;
 use elements_shared::flow_filter::{Filter, Shown, protocol_name};
 use elements_shared::flow_hash::Flows;
-use flows::{Flow, Limits, Slot, Stats, Table};
+use flows::{Flow, Guess, Limits, Slot, Stats, Table};
 use packet::{BATCH_MAX, Packet};
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -29,8 +29,8 @@ const LOOKS: usize = 2;
 /// The table.
 pub(super) struct Sticky<F: Family> {
     table: Table<F::Tuple, Way<F>>,
-    /// Of the packets at hand, the flows and their hashes.
-    at_hand: Vec<(u64, Option<F::Tuple>)>,
+    /// The flows of the packets at hand.
+    at_hand: Vec<AtHand<F::Tuple>>,
     /// Flows that it is to have room for.
     capacity: usize,
     /// Flows that went on with another next hop, because theirs was gone.
@@ -41,6 +41,13 @@ pub(super) struct Sticky<F: Family> {
     expired: u64,
     /// What tables of configurations before counted.
     before: Stats,
+}
+
+/// A packet's flow: its hash, what the index says of that, and its tuple, if it has one.
+struct AtHand<T> {
+    hash: u64,
+    guess: Guess,
+    tuple: Option<T>,
 }
 
 /// What a table leaves to the configuration that replaces its own.
@@ -76,43 +83,71 @@ impl<F: Family> Sticky<F> {
             let tuple = F::tuple(packet, hash);
             let hash = tuple.map_or(0, |tuple| self.table.hash(&tuple));
             self.table.prefetch(hash);
-            self.at_hand.push((hash, tuple));
+            self.at_hand.push(AtHand { hash, guess: Guess::NONE, tuple });
         }
         let looks = LOOKS * self.at_hand.len();
         self.table.expire(now_ns, looks, &mut |_, _| ());
         self.expired += self.waiting.expire(now_ns, looks);
-        self.at_hand.iter().for_each(|(hash, _)| self.table.prefetch_record(*hash));
+        for one in &mut self.at_hand {
+            one.guess = self.table.guessed(one.hash);
+        }
     }
 
     /// Where a packet's flow goes: where it went, if that is one of its route's next hops still; otherwise where its hash says, also from
     /// now on. None if the route leads nowhere.
     pub(super) fn choose(&mut self, packet: usize, now_ns: i64, forwarding: &Forwarding<F>) -> Way<F> {
-        let (hash, tuple) = self.at_hand.get(packet).copied().unwrap_or_default();
-        let Some(tuple) = tuple else { return forwarding.pick(|| hash) };
-        let found = self.table.find(hash, &tuple);
-        let Some(slot) = found.or_else(|| self.take_over(&tuple, now_ns)) else {
-            let chosen = forwarding.pick(|| hash)?;
-            // What is refused is counted there.
-            let _ = self.table.insert(hash, tuple, Some(chosen), now_ns);
-            return Some(chosen);
+        let Some(&AtHand { hash, guess, tuple: Some(tuple) }) = self.at_hand.get(packet) else {
+            return forwarding.pick(|| 0);
         };
-        let over = self.table.is_over(slot, now_ns);
-        let way = self.table.meet(slot, now_ns)?;
-        if let Some(hop) = way.filter(|hop| !over && forwarding.leads_to(hop)) {
+        match self.table.meet_alive(guess, &tuple, now_ns) {
+            Some(way) => Self::go_on(way, hash, forwarding, &mut self.moved),
+            None => self.choose_searched(hash, &tuple, now_ns, forwarding),
+        }
+    }
+
+    /// Where a flow goes that has gone some way: there, if that is one of the next hops still.
+    #[inline]
+    fn go_on(way: &mut Way<F>, hash: u64, forwarding: &Forwarding<F>, moved: &mut u64) -> Way<F> {
+        if let Some(hop) = way.filter(|hop| forwarding.leads_to(hop)) {
             return Some(hop);
         }
         let chosen = forwarding.pick(|| hash);
-        if over && chosen.is_none() {
+        // While the route leads nowhere a flow waits for its next hop.
+        if chosen.is_some() {
+            *moved += 1;
+            *way = chosen;
+        }
+        chosen
+    }
+
+    /// The same for a flow that was not guessed, is new, or has its second packet only.
+    #[inline(never)]
+    fn choose_searched(
+        &mut self,
+        hash: u64,
+        tuple: &F::Tuple,
+        now_ns: i64,
+        forwarding: &Forwarding<F>,
+    ) -> Way<F> {
+        let found = self.table.find(hash, tuple);
+        let Some(slot) = found.or_else(|| self.take_over(tuple, now_ns)) else {
+            let chosen = forwarding.pick(|| hash)?;
+            // What is refused is counted there.
+            let _ = self.table.insert(hash, *tuple, Some(chosen), now_ns);
+            return Some(chosen);
+        };
+        let is_over = self.table.is_over(slot, now_ns);
+        let way = self.table.meet(slot, now_ns)?;
+        if !is_over {
+            return Self::go_on(way, hash, forwarding, &mut self.moved);
+        }
+        *way = forwarding.pick(|| hash);
+        if way.is_none() {
             // Nor is a flow that begins anew remembered before it has a next hop.
             self.table.remove(slot);
             return None;
         }
-        // While the route leads nowhere a flow waits for its next hop.
-        if over || chosen.is_some() {
-            self.moved += u64::from(!over);
-            *way = chosen;
-        }
-        chosen
+        *way
     }
 
     /// A flow that has waited for this worker; if there is no room for it, it is a new one.

@@ -67,8 +67,9 @@ impl Sticky<V4> {
         let tuple = tuple(flow);
         self.catch_up();
         self.at_hand.clear();
-        self.at_hand.push((self.table.hash(&tuple), Some(tuple)));
+        let hash = self.table.hash(&tuple);
         self.table.expire(now_ns, LOOKS, &mut |_, _| ());
+        self.at_hand.push(AtHand { hash, guess: self.table.guessed(hash), tuple: Some(tuple) });
         self.choose(0, now_ns, forwarding).map(|hop| hop.port)
     }
 }

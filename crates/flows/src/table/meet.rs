@@ -44,6 +44,20 @@ impl<K: Key, V: Default, const KEYS: usize> Table<K, V, KEYS> {
         Guess(self.guess(hash))
     }
 
+    /// The value of a confirmed flow that was guessed and whose time is not over, which has a packet now. It reads the record alone. `None`
+    /// says nothing of the key: [`Table::find`] does. The table may have changed since the guess.
+    #[inline]
+    pub fn meet_alive(&mut self, guess: Guess, key: &K, now_ns: i64) -> Option<&mut V> {
+        let name = guess.0;
+        if !self.is_confirmed_name(name, key) || self.is_over(Slot(name), now_ns) {
+            return None;
+        }
+        let record = self.records.get_mut(name & !MARK)?;
+        record.seen = Instant::from_ns(now_ns).mark();
+        self.stats.hits += 1;
+        Some(&mut record.value)
+    }
+
     /// [`Table::find`] and [`Table::meet`] in one. For a confirmed flow that was guessed it reads the record alone. The table may
     /// have changed since the guess.
     #[inline]
