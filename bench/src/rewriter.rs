@@ -147,6 +147,16 @@ const CHAIN: &str = "{
     exporter[1] -> Discard;
     Script(write routes.set 0.0.0.0/0 nexthop 192.0.2.1 0 nexthop 192.0.2.2 0) }";
 
+/// Its parts, each of which remembers flows for itself.
+const STATES: &str = "{
+    ct :: ConnTrack(CAPACITY 1000000); Idle -> [1]ct[1] -> Discard;
+    input -> ct -> IPFilter(deny state invalid, allow dst net 198.51.100.0/24 and udp, deny all) -> ConnTrackConfirm(ct) -> output }";
+const HOPS: &str = "{
+    input -> routes :: IPLookup(0.0.0.0/0 192.0.2.1 0, FLOWS 400000) -> output;
+    Script(write routes.set 0.0.0.0/0 nexthop 192.0.2.1 0 nexthop 192.0.2.2 0) }";
+const EXPORTER: &str =
+    "{ input -> exporter :: FlowExporter(CAPACITY 400000) -> output; exporter[1] -> Discard }";
+
 struct Case {
     name: &'static str,
     /// The element.
@@ -166,6 +176,10 @@ const CASES: &[Case] = &[
     Case { name: "new flows", element: REWRITER, flows: 0, workers: 1, vector: 32 },
     Case { name: "new flows, 2 workers", element: REWRITER, flows: 0, workers: 2, vector: 32 },
     Case { name: "filter, NAT, next hops, IPFIX", element: CHAIN, flows: 100_000, workers: 1, vector: 32 },
+    Case { name: "the same, 1,000 flows", element: CHAIN, flows: 1000, workers: 1, vector: 32 },
+    Case { name: "filter alone", element: STATES, flows: 100_000, workers: 1, vector: 32 },
+    Case { name: "next hops alone", element: HOPS, flows: 100_000, workers: 1, vector: 32 },
+    Case { name: "IPFIX alone", element: EXPORTER, flows: 100_000, workers: 1, vector: 32 },
     Case { name: "FlowIPManager, 1,000 flows", element: MANAGER, flows: 1000, workers: 1, vector: 32 },
     Case { name: "FlowIPManager, 100,000 flows", element: MANAGER, flows: 100_000, workers: 1, vector: 32 },
     Case {

@@ -19,6 +19,9 @@ pub enum ConnectionState {
     Invalid = 4,
 }
 
+/// The lower bits, which say the state; the others say which table remembers the connection.
+const STATE_BITS: u32 = 3;
+
 use ConnectionState::{Established, Invalid, New, Related, Untracked};
 
 impl ConnectionState {
@@ -47,14 +50,27 @@ impl ConnectionState {
     /// The state that a packet carries.
     #[inline]
     pub fn of(packet: &Packet) -> ConnectionState {
+        let number = packet.anno(Self::ANNO) & ((1 << STATE_BITS) - 1);
         // A number that no state has comes from an element that uses the byte otherwise.
-        ConnectionState::ALL.get(packet.anno(Self::ANNO) as usize).copied().unwrap_or_default()
+        ConnectionState::ALL.get(number as usize).copied().unwrap_or_default()
     }
 
     /// Makes a packet carry it.
     #[inline]
     pub fn mark(self, packet: &mut Packet) {
-        packet.set_anno(Self::ANNO, self as u64);
+        self.mark_remembered(packet, 0);
+    }
+
+    /// The same, and that the table of connections with this number, which is below 32, remembers the packet's connection. No table has the number 0.
+    #[inline]
+    pub fn mark_remembered(self, packet: &mut Packet, table: u8) {
+        packet.set_anno(Self::ANNO, self as u64 | u64::from(table) << STATE_BITS);
+    }
+
+    /// Whether a packet belongs to a connection that this table remembers.
+    #[inline]
+    pub fn is_remembered(packet: &Packet, table: u8) -> bool {
+        table != 0 && packet.anno(Self::ANNO) >> STATE_BITS == u64::from(table)
     }
 }
 

@@ -320,18 +320,18 @@ fn shard_of(hash: u64) -> usize {
 
 /// Where the search for a hash begins, for a caller that searches for many at once.
 #[derive(Clone, Copy)]
-pub(super) struct Home<'t>(&'t Bucket);
+pub(crate) struct Home<'t>(&'t Bucket);
 
 impl Home<'_> {
     /// Asks for what [`Home::guess`] will look at.
     #[inline]
-    pub(super) fn prefetch(self) {
+    pub(crate) fn prefetch(self) {
         packet::prefetch(self.0);
     }
 
     /// The entry that the hash most likely belongs to, or `u32::MAX`. Without branches that depend on what is found.
     #[inline]
-    pub(super) fn guess(self, hash: u64) -> u32 {
+    pub(crate) fn guess(self, hash: u64) -> u32 {
         self.0.entry(self.0.first(tag(hash)))
     }
 }
@@ -356,7 +356,7 @@ impl Index {
 
     /// Where the search for a hash begins.
     #[inline]
-    pub(super) fn home<'t>(&'t self, turn: Turn<'t>, hash: u64) -> Home<'t> {
+    pub(crate) fn home<'t>(&'t self, turn: Turn<'t>, hash: u64) -> Home<'t> {
         Home(self.shard(turn, hash).home(hash))
     }
 

@@ -77,11 +77,12 @@
 use super::listing;
 use super::sight::{Fault, Sight};
 use super::state::Timeouts;
-use super::table::{End, Entered, Found, Table};
+use super::table::{Clue, End, Entered, Found, Table};
 use crate::rewrite::flow_events::Event;
 use elements_shared::connection_state::ConnectionState;
 use elements_shared::flow_filter::Filter;
-use packet::{Batch, Packet};
+use packet::{BATCH_MAX, Batch, Packet};
+use rcu::Turn;
 use router::{
     BadState, Class, Config, ConfigError, Cx, Element, HandlerError, Handlers, Level, Merge, Outcome,
     Residency, StateReader, StateWriter, Verdict, metric,
@@ -160,6 +161,8 @@ struct ConnTrack {
     /// Whether this instance removes connections whose time is over.
     sweeps: bool,
     counts: Counts,
+    /// The packets of a batch, which are looked at before any is processed: the memory that they need is asked for at once.
+    at_hand: Vec<(Sight, Clue)>,
 }
 
 /// Packets that an instance has seen: by state, and of the invalid ones by reason.
@@ -206,7 +209,12 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
             is_confirmed: AtomicBool::new(false),
         })
     })?;
-    Ok(Box::new(ConnTrack { shared, sweeps, counts: Counts::default() }))
+    Ok(Box::new(ConnTrack {
+        shared,
+        sweeps,
+        counts: Counts::default(),
+        at_hand: Vec::with_capacity(BATCH_MAX),
+    }))
 }
 
 /// The time in the unit of the table.
@@ -228,11 +236,15 @@ impl Counts {
         remembers: bool,
         now_ms: u64,
         packet: &mut Packet,
+        (sight, clue): &(Sight, Clue),
     ) -> Result<(), &'static str> {
-        let sight = Sight::of(packet);
-        let state = match table.look(cx.turn(), &sight, now_ms) {
+        let mut number = 0;
+        let state = match table.look(cx.turn(), sight, *clue, now_ms) {
             Found::Established => ConnectionState::Established,
-            Found::Unanswered => ConnectionState::New,
+            Found::Unanswered => {
+                number = table.number();
+                ConnectionState::New
+            }
             Found::Related => ConnectionState::Related,
             Found::Untracked => ConnectionState::Untracked,
             Found::Invalid(fault) => {
@@ -240,19 +252,33 @@ impl Counts {
                 ConnectionState::Invalid
             }
             Found::New => {
-                if remembers && table.enter(cx.turn(), cx.worker(), &sight, now_ms) == Entered::Refused {
+                if remembers && table.enter(cx.turn(), cx.worker(), sight, now_ms) == Entered::Refused {
                     return Err(FULL);
                 }
                 ConnectionState::New
             }
         };
         self.packets[state as usize] += 1;
-        state.mark(packet);
+        state.mark_remembered(packet, number);
         Ok(())
     }
 }
 
 impl ConnTrack {
+    /// Looks at all packets of a batch, and asks for what they will need: first for all index lines, then for all records.
+    #[inline]
+    fn meet(&mut self, turn: Turn<'_>, batch: &Batch) {
+        let table = &**self.shared.table();
+        self.at_hand.clear();
+        self.at_hand.extend(batch.iter().map(|packet| {
+            let sight = Sight::of(packet);
+            (sight, table.clue(turn, &sight))
+        }));
+        for (sight, clue) in &mut self.at_hand {
+            table.follow(turn, clue, sight.is_tcp());
+        }
+    }
+
     fn sweep(&self, cx: &mut Cx<'_>) {
         let table = self.shared.table();
         table.listen(cx.info(), cx.name());
@@ -291,12 +317,18 @@ impl Element for ConnTrack {
     }
 
     fn push(&mut self, cx: &mut Cx<'_>, port: usize, batch: Batch) {
-        let ConnTrack { shared, counts, .. } = self;
+        self.meet(cx.turn(), &batch);
+        let ConnTrack { shared, counts, at_hand, .. } = self;
         let (table, remembers) = (&**shared.table(), !shared.is_confirmed.load(Relaxed));
         let now_ms = now_ms(cx);
-        cx.scatter(batch, |cx, packet| match counts.process(cx, table, remembers, now_ms, packet) {
-            Ok(()) => Verdict::Output(port),
-            Err(reason) => Verdict::Drop(reason),
+        let mut at_hand = at_hand.iter();
+        cx.scatter(batch, |cx, packet| {
+            // There is one for each packet.
+            let Some(seen) = at_hand.next() else { return Verdict::Output(port) };
+            match counts.process(cx, table, remembers, now_ms, packet, seen) {
+                Ok(()) => Verdict::Output(port),
+                Err(reason) => Verdict::Drop(reason),
+            }
         });
     }
 
@@ -418,8 +450,8 @@ mod tests {
 
     /// States of packets in their order, by a letter each.
     fn states(flow: &Flow) -> String {
-        let letter = |at: u64| ConnectionState::ALL[at as usize].name().chars().next().unwrap();
-        flow.seen.iter().map(|(_, packet)| letter(packet.anno(ConnectionState::ANNO))).collect()
+        let letter = |state: ConnectionState| state.name().chars().next().unwrap();
+        flow.seen.iter().map(|(_, packet)| letter(ConnectionState::of(packet))).collect()
     }
 
     fn run(packets: Vec<Vec<u8>>) -> String {
@@ -532,6 +564,16 @@ mod tests {
             errors("Idle -> ConnTrackConfirm(i) -> Discard; i :: Idle -> Discard;")
                 .contains("not a ConnTrack")
         );
+    }
+
+    /// Another table's word that it remembers a connection does not count.
+    #[test]
+    fn each_table_remembers_for_itself() {
+        let config = "a :: ConnTrack; b :: ConnTrack; s :: RoundRobinSwitch;
+             Inject -> MarkIPHeader -> a -> b -> s; s[0] -> Discard; s[1] -> ConnTrackConfirm(a) -> Collect(0);";
+        let ask = udp((A, 4000), (B, 53), b"?");
+        let mut flow = send_singly(config, [ask.clone(), ask]);
+        assert_eq!((flow.read("a.count"), flow.read("b.count")), ("1".to_owned(), "1".to_owned()));
     }
 
     /// Handlers list, count and kill, and say what happened.

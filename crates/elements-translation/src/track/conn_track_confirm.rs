@@ -61,10 +61,11 @@ impl Element for ConnTrackConfirm {
 
     fn push(&mut self, cx: &mut Cx<'_>, port: usize, batch: Batch) {
         let Some(shared) = &self.shared else { return cx.drop_batch(batch, FULL) };
-        let now_ms = now_ms(cx);
+        let (table, now_ms) = (shared.table(), now_ms(cx));
         cx.scatter(batch, |cx, packet| {
-            if ConnectionState::of(packet) == ConnectionState::New {
-                let entered = shared.table().enter(cx.turn(), cx.worker(), &Sight::of(packet), now_ms);
+            let is_remembered = ConnectionState::is_remembered(packet, table.number());
+            if !is_remembered && ConnectionState::of(packet) == ConnectionState::New {
+                let entered = table.enter(cx.turn(), cx.worker(), &Sight::of(packet), now_ms);
                 if entered == Entered::Refused {
                     return Verdict::Drop(FULL);
                 }

@@ -7,6 +7,7 @@ pub(crate) mod conn_track;
 mod conn_track_confirm;
 mod left;
 mod listing;
+mod number;
 mod record;
 mod sight;
 mod state;

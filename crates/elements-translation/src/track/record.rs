@@ -6,6 +6,7 @@
 use super::sight::Key;
 use super::state::Progress;
 use super::window::Side;
+use packet::Roomy;
 use std::sync::OnceLock;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64};
@@ -133,7 +134,7 @@ const CHUNKS: usize = 1 << 14;
 
 /// All records, by number: in chunks that are made when they are needed, and stay.
 pub(super) struct Slab {
-    chunks: Box<[OnceLock<Box<[Record]>>]>,
+    chunks: Box<[OnceLock<Roomy<Record>>]>,
 }
 
 impl Default for Slab {
@@ -154,7 +155,7 @@ impl Slab {
 
     /// A record whose chunk is made if need be. `None` beyond the largest number.
     pub(super) fn make(&self, number: u32) -> Option<&Record> {
-        let made = || (0..CHUNK).map(|_| Record::unused()).collect();
+        let made = || Roomy::new(CHUNK as usize, Record::unused);
         self.chunks.get((number / CHUNK) as usize)?.get_or_init(made).get((number % CHUNK) as usize)
     }
 }

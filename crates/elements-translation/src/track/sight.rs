@@ -355,6 +355,44 @@ impl<'p> Ip<'p> {
     }
 }
 
+/// Reads what most packets are, with a single look at their length: IPv4 without options and no fragment, with UDP, or with TCP without
+/// options that begins no connection.
+#[inline]
+fn usual(packet: &Packet) -> Option<Sight> {
+    const TCP: usize = ipv4::HEADER_LEN;
+    const ENDS: usize = TCP + tcp::HEADER_LEN;
+    let (bytes, len) = packet.wide_network::<ENDS>(TCP as u32 + 4)?;
+    let ip = ipv4::Header::new_checked(&bytes[..]).ok()?;
+    if bytes[0] != 0x45 || ip.is_fragment() {
+        return None;
+    }
+    let tcp = tcp::Header::new_checked(&bytes[TCP..]).ok()?;
+    let act = match ip.protocol() {
+        ip_proto::UDP => Act::Datagram,
+        ip_proto::TCP => {
+            let data = u32::from(ip.total_len()).checked_sub(ENDS as u32);
+            let flags = tcp.flags();
+            let is_usual = len >= ENDS && tcp.header_len() == tcp::HEADER_LEN && flags & flag::SYN == 0;
+            let segment = Segment {
+                sequence: tcp.sequence(),
+                acknowledgement: tcp.acknowledgement(),
+                len: data.filter(|_| is_usual)?,
+                window: tcp.window(),
+                flags,
+                scale: None,
+                is_cut: false,
+            };
+            Act::Tcp(Signal::of(flags)?, segment)
+        }
+        _ => return None,
+    };
+    // UDP's ports lie where TCP's do.
+    let kind = u32::from(ip.protocol()) | 4 << 8;
+    let from = (u128::from(ip.src().to_bits()), tcp.src_port());
+    let (key, from_high) = Key::new(kind, from, (ip.dst().to_bits().into(), tcp.dst_port()));
+    Some(Sight::Of(key, from_high, act))
+}
+
 fn has_ports(protocol: u8) -> bool {
     matches!(protocol, ip_proto::TCP | ip_proto::UDP | ip_proto::DCCP | ip_proto::SCTP | UDP_LITE)
 }
@@ -368,10 +406,69 @@ fn window_scale(transport: &[u8]) -> Option<u8> {
 }
 
 impl Sight {
+    /// Whether it is a segment of TCP.
+    #[inline]
+    pub(super) fn is_tcp(&self) -> bool {
+        matches!(self, Sight::Of(_, _, Act::Tcp(..)))
+    }
+
     /// What a packet with a marked network header says.
     #[inline]
     pub(super) fn of(packet: &Packet) -> Sight {
+        usual(packet).unwrap_or_else(|| Sight::of_any(packet))
+    }
+
+    /// The same field by field.
+    #[inline(never)]
+    fn of_any(packet: &Packet) -> Sight {
         let ip = packet.network().and_then(Ip::new);
         ip.map_or(Sight::Invalid(Fault::Malformed), |ip| ip.sight())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use elements_testing::ip6_samples;
+    use packet::Pool;
+    use proptest::prelude::*;
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(4000))]
+        /// What is read in one look is what a look at each field reads, however short a packet is and whatever its buffer has behind it.
+        #[test]
+        fn as_field_by_field(
+            mut data in prop::collection::vec(any::<u8>(), 20..70), protocol in 0usize..4, total in 18u16..60, flags in 0u8..32, offset: bool,
+            fragment in prop::sample::select(vec![0u16, 0, 0, 0x4000, 0x2000, 1]), v6 in ip6_samples::hostile(),
+        ) {
+            data[0] = 0x45;
+            data[2..4].copy_from_slice(&total.to_be_bytes());
+            data[6..8].copy_from_slice(&fragment.to_be_bytes());
+            data[9] = [6, 6, 17, data[9]][protocol];
+            if let Some(place) = data.get_mut(32).filter(|_| offset) {
+                *place = 0x50;
+            }
+            if let Some(place) = data.get_mut(33) {
+                *place = flags;
+            }
+            for bytes in v6.into_iter().chain([data]).filter(|bytes| !bytes.is_empty()) {
+                let mut packet = Pool::new().packet(&[&bytes[..], &[0xff; 80]].concat()).unwrap();
+                prop_assert!(packet.take(80));
+                packet.set_network_alone(0);
+                prop_assert_eq!(Sight::of(&packet), Sight::of_any(&packet));
+            }
+        }
+
+        /// Most packets are usual.
+        #[test]
+        fn usual_packets(ends: [u8; 8], ports: [u8; 4], numbers: [u8; 8]) {
+            let ip = [&[0x45, 0, 0, 60, 0, 0, 0x40, 0, 64, 6, 0, 0][..], &ends, &ports, &numbers, &[0x50, 0x10], &[1; 26]].concat();
+            for protocol in [6, 17] {
+                let mut packet = Pool::new().packet(&ip).unwrap();
+                packet.data_mut()[9] = protocol;
+                packet.set_network_alone(0);
+                prop_assert!(usual(&packet).is_some());
+            }
+        }
     }
 }

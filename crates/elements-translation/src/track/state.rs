@@ -237,18 +237,36 @@ impl Default for Timeouts {
     }
 }
 
+/// One of the timeouts; the number is its place in [`Timeouts::all`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Timeout {
+    Tcp,
+    TcpTransitory,
+    TcpClosed,
+    Udp,
+    UdpNew,
+    Icmp,
+    Other,
+}
+
 impl Timeouts {
-    /// How long a connection stays after its last packet.
+    /// All of them.
+    pub(super) fn all(&self) -> [u64; 7] {
+        let Timeouts { tcp, tcp_transitory, tcp_closed, udp, udp_new, icmp, other } = *self;
+        [tcp, tcp_transitory, tcp_closed, udp, udp_new, icmp, other]
+    }
+
+    /// Which one says how long a connection stays after its last packet.
     #[inline]
-    pub(super) fn of(&self, protocol: u8, progress: Progress) -> u64 {
+    pub(super) fn which(protocol: u8, progress: Progress) -> Timeout {
         match (progress.state(), protocol) {
-            (Established, _) => self.tcp,
-            (Closed, _) => self.tcp_closed,
-            (Open, ip_proto::UDP) if progress.is_replied() => self.udp,
-            (Open, ip_proto::UDP) => self.udp_new,
-            (Open, ip_proto::ICMP | ip_proto::ICMPV6) => self.icmp,
-            (Open, _) => self.other,
-            _ => self.tcp_transitory,
+            (Established, _) => Timeout::Tcp,
+            (Closed, _) => Timeout::TcpClosed,
+            (Open, ip_proto::UDP) if progress.is_replied() => Timeout::Udp,
+            (Open, ip_proto::UDP) => Timeout::UdpNew,
+            (Open, ip_proto::ICMP | ip_proto::ICMPV6) => Timeout::Icmp,
+            (Open, _) => Timeout::Other,
+            _ => Timeout::TcpTransitory,
         }
     }
 }

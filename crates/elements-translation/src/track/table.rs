@@ -9,6 +9,7 @@
 //! mended lazily: one that has become assured leaves it when it comes to its front, so that no packet of a known connection needs the lock.
 
 use super::listing;
+use super::number::Number;
 use super::record::{NONE, Record, Slab};
 use super::sight::{Act, Fault, Key, Sight};
 use super::state::{Progress, Step, Timeouts};
@@ -116,12 +117,31 @@ struct Lane {
     log: Log,
 }
 
+/// Where the connection of a packet probably is. It may be out of date.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Clue {
+    /// The hash of the packet's key.
+    hash: u64,
+    /// The number of a record.
+    guess: Option<u32>,
+}
+
+impl Clue {
+    /// A clue with another guess.
+    #[cfg(test)]
+    pub(super) fn or_guess(self, guess: Option<u32>) -> Clue {
+        Clue { guess, ..self }
+    }
+}
+
 /// What is written while connections come and go: apart from what look-ups read.
 #[repr(align(128))]
 struct Apart<T>(T);
 
 /// The table.
 pub(super) struct Table {
+    /// Packets carry it from where their connection was found to where it would be added.
+    number: Number,
     key: HashKey,
     index: Index,
     slab: Slab,
@@ -156,6 +176,7 @@ impl Table {
             }))
         };
         let table = Table {
+            number: Number::take(),
             key: HashKey::new(seed),
             index: Index::default(),
             slab: Slab::default(),
@@ -177,15 +198,7 @@ impl Table {
     pub(super) fn configure(&self, capacity: u32, timeouts: Timeouts, pick_up: bool) {
         self.capacity.store(capacity.min(Slab::MOST - RESTING), Relaxed);
         self.pick_up.store(u32::from(pick_up), Relaxed);
-        let Timeouts { tcp, tcp_transitory, tcp_closed, udp, udp_new, icmp, other } = timeouts;
-        let all = [tcp, tcp_transitory, tcp_closed, udp, udp_new, icmp, other];
-        self.timeouts.iter().zip(all).for_each(|(place, timeout)| place.store(timeout, Relaxed));
-    }
-
-    fn timeouts(&self) -> Timeouts {
-        let [tcp, tcp_transitory, tcp_closed, udp, udp_new, icmp, other] =
-            std::array::from_fn(|at| self.timeouts[at].load(Relaxed));
-        Timeouts { tcp, tcp_transitory, tcp_closed, udp, udp_new, icmp, other }
+        self.timeouts.iter().zip(timeouts.all()).for_each(|(place, timeout)| place.store(timeout, Relaxed));
     }
 
     /// What happened to connections so far. Workers count in their lanes.
@@ -216,11 +229,48 @@ impl Table {
 
     /// When a connection's time is over.
     pub(super) fn over_ms(&self, record: &Record) -> u64 {
-        record.last_ms().saturating_add(self.timeouts().of(record.protocol(), record.progress()))
+        let which = Timeouts::which(record.protocol(), record.progress());
+        record.last_ms().saturating_add(self.timeouts[which as usize].load(Relaxed))
     }
 
     fn is_over(&self, record: &Record, now_ms: u64) -> bool {
         self.over_ms(record) <= now_ms
+    }
+
+    /// The number that packets carry whose connections are in the table, or 0 if there were too many tables.
+    #[inline]
+    pub(super) fn number(&self) -> u8 {
+        self.number.get()
+    }
+
+    /// Asks for the memory in which the search for a packet's connection begins.
+    #[inline]
+    pub(super) fn clue(&self, turn: Turn<'_>, sight: &Sight) -> Clue {
+        let (Sight::Of(key, ..) | Sight::Error(key)) = sight else { return Clue::default() };
+        let hash = key.hash(&self.key);
+        self.index.home(turn, hash).prefetch();
+        Clue { hash, guess: None }
+    }
+
+    /// Guesses which record it is, and asks for that; of use some time after [`Table::clue`].
+    #[inline]
+    pub(super) fn follow(&self, turn: Turn<'_>, clue: &mut Clue, is_tcp: bool) {
+        let number = self.index.home(turn, clue.hash).guess(clue.hash);
+        let record = self.slab.get(number);
+        clue.guess = record.map(|record| {
+            packet::prefetch(record);
+            if is_tcp {
+                packet::prefetch(&record.sides);
+            }
+            number
+        });
+    }
+
+    /// The record of a key that a clue leads to.
+    #[inline]
+    fn find_by<'t>(&'t self, turn: Turn<'t>, key: Key, clue: Clue) -> Option<&'t Record> {
+        let guessed = clue.guess.and_then(|number| self.slab.get(number)).filter(|record| record.is(key));
+        guessed.or_else(|| self.find(turn, key, clue.hash).map(|(_, record)| record))
     }
 
     /// The record that has a key.
@@ -234,26 +284,23 @@ impl Table {
         found
     }
 
-    /// What a packet is to the connections that are known. Changes the state of the one that it belongs to.
+    /// What a packet is to the connections that are known, with a clue from this table. Changes the state of the one that it belongs to.
     #[inline]
-    pub(super) fn look(&self, turn: Turn<'_>, sight: &Sight, now_ms: u64) -> Found {
-        match *sight {
+    pub(super) fn look(&self, turn: Turn<'_>, sight: &Sight, clue: Clue, now_ms: u64) -> Found {
+        match sight {
             Sight::Untracked => Found::Untracked,
-            Sight::Invalid(fault) => Found::Invalid(fault),
+            Sight::Invalid(fault) => Found::Invalid(*fault),
             Sight::Of(key, from_high, act) => {
-                let found = self.find(turn, key, key.hash(&self.key));
-                match found.filter(|(_, record)| !self.is_over(record, now_ms)) {
-                    Some((_, record)) => self.pass(record, from_high, act, now_ms),
-                    None => self.unknown(act),
+                let found = self.find_by(turn, *key, clue);
+                match found.filter(|record| !self.is_over(record, now_ms)) {
+                    Some(record) => self.pass(record, *from_high, act, now_ms),
+                    None => self.unknown(*act),
                 }
             }
-            Sight::Error(key) => {
-                let found = self.find(turn, key, key.hash(&self.key));
-                match found {
-                    Some((_, record)) if !self.is_over(record, now_ms) => Found::Related,
-                    _ => Found::Invalid(Fault::Error),
-                }
-            }
+            Sight::Error(key) => match self.find_by(turn, *key, clue) {
+                Some(record) if !self.is_over(record, now_ms) => Found::Related,
+                _ => Found::Invalid(Fault::Error),
+            },
         }
     }
 
@@ -274,12 +321,12 @@ impl Table {
 
     /// What a packet is to its connection.
     #[inline]
-    fn pass(&self, record: &Record, from_high: bool, act: Act, now_ms: u64) -> Found {
+    fn pass(&self, record: &Record, from_high: bool, act: &Act, now_ms: u64) -> Found {
         let (signal, segment) = match act {
-            Act::Tcp(signal, segment) => (signal, segment),
+            Act::Tcp(signal, segment) => (*signal, segment),
             Act::Datagram => return self.pass_other(record, |old| old.is_from_high() != from_high, now_ms),
             // Who asks is the originator, whichever address is lower: also where a host asks itself.
-            Act::Question | Act::Answer => return self.pass_other(record, |_| act == Act::Answer, now_ms),
+            Act::Question | Act::Answer => return self.pass_other(record, |_| *act == Act::Answer, now_ms),
         };
         let [sender, receiver] = [from_high, !from_high].map(|high| &record.sides[usize::from(high)]);
         for _ in 0..TRIES {
@@ -292,11 +339,11 @@ impl Table {
                 Step::Anew => return Found::New,
                 Step::Invalid => return Found::Invalid(Fault::State),
             };
-            if !old.is_picked_up() && !window::fits(&segment, sender, receiver) {
+            if !old.is_picked_up() && !window::fits(segment, sender, receiver) {
                 return Found::Invalid(Fault::Window);
             }
             if record.advance(old, next) {
-                window::note(&segment, sender, receiver);
+                window::note(segment, sender, receiver);
                 record.touch(now_ms);
                 return if next.is_replied() { Found::Established } else { Found::Unanswered };
             }

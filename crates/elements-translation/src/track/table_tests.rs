@@ -4,7 +4,7 @@ use super::sight::{Act, Fault, Key, Segment, Sight};
 use super::state::{Signal, Timeouts};
 use super::table::{Entered, Found, Table};
 use proptest::prelude::*;
-use rcu::Domain;
+use rcu::{Domain, Turn};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use wire::tcp::flag;
@@ -42,6 +42,13 @@ fn sight(host: u32, is_reply: bool, signal: Signal) -> Sight {
         Segment { sequence, acknowledgement: 101, len: 0, window: 1000, flags, scale: None, is_cut: false };
     let act = if host % 2 == 1 { Act::Tcp(signal, segment) } else { Act::Datagram };
     Sight::Of(key(host), !is_reply, act)
+}
+
+/// What a packet is to a table that is asked for one packet alone.
+fn look(table: &Table, turn: Turn<'_>, sight: &Sight, now_ms: u64) -> Found {
+    let mut clue = table.clue(turn, sight);
+    table.follow(turn, &mut clue, sight.is_tcp());
+    table.look(turn, sight, clue, now_ms)
 }
 
 /// What is known of a connection, in the order in which they began.
@@ -95,7 +102,8 @@ impl Naive {
 
 #[derive(Clone, Debug)]
 enum Op {
-    Packet(u32, bool, Signal),
+    /// Of a host, with a guess where its connection may be.
+    Packet(u32, bool, Signal, Option<u32>),
     Pass(u64),
     Sweep,
     Capacity(u32),
@@ -112,7 +120,8 @@ fn ops() -> impl Strategy<Value = Vec<Op>> {
         Signal::Rst,
     ]);
     let op = prop_oneof![
-        20 => (0u32..24, any::<bool>(), signal).prop_map(|(host, is_reply, signal)| Op::Packet(host, is_reply, signal)),
+        20 => (0u32..24, any::<bool>(), signal, prop::option::of(0u32..80))
+            .prop_map(|(host, is_reply, signal, guess)| Op::Packet(host, is_reply, signal, guess)),
         3 => (0u64..6).prop_map(Op::Pass),
         1 => Just(Op::Sweep),
         1 => (4u32..20).prop_map(Op::Capacity),
@@ -133,9 +142,10 @@ proptest! {
         let (mut model, mut now_ms) = (Vec::<Naive>::new(), 1_000_000);
         for op in ops {
             match op {
-                Op::Packet(host, is_reply, signal) => {
+                Op::Packet(host, is_reply, signal, guess) => {
                     let sight = sight(host, is_reply, signal);
-                    let found = table.look(reader.turn(), &sight, now_ms);
+                    let clue = table.clue(reader.turn(), &sight).or_guess(guess);
+                    let found = table.look(reader.turn(), &sight, clue, now_ms);
                     let known = model.iter_mut().find(|naive| naive.host == host && naive.over_ms() > now_ms);
                     let begins = host % 2 == 0 || signal == Signal::Syn;
                     let expected = match known {
@@ -208,12 +218,12 @@ fn a_flood_on_several_workers_moves_no_assured_connection() {
                     1 + 2 * (1000 + number * 4 + worker)
                 };
                 let sight = sight(host, false, Signal::Syn);
-                let found = table.look(reader.turn(), &sight, 0);
+                let found = look(&table, reader.turn(), &sight, 0);
                 let entered = found == Found::New
                     && table.enter(reader.turn(), worker as usize, &sight, 0) == Entered::Made;
                 if host <= 2 * ASSURED && host % 2 == 0 {
                     made.fetch_add(usize::from(entered), Relaxed);
-                    let answer = table.look(reader.turn(), &self::sight(host, true, Signal::Ack), 0);
+                    let answer = look(&table, reader.turn(), &self::sight(host, true, Signal::Ack), 0);
                     assert_eq!(answer, Found::Established);
                 }
                 reader.quiescent();
@@ -226,7 +236,7 @@ fn a_flood_on_several_workers_moves_no_assured_connection() {
     let reader = Domain::global().register("test");
     for host in (0..2 * ASSURED).step_by(2) {
         assert_eq!(
-            table.look(reader.turn(), &sight(host, false, Signal::Ack), 0),
+            look(&table, reader.turn(), &sight(host, false, Signal::Ack), 0),
             Found::Established,
             "{host}"
         );
@@ -248,11 +258,11 @@ fn another_table_takes_over() {
     let [old, new] = [1, 2].map(|seed| Table::new(seed, 100, TIMEOUTS, false));
     for host in 0..40 {
         old.enter(reader.turn(), 0, &sight(host, false, Signal::Syn), 0);
-        old.look(reader.turn(), &sight(host, true, Signal::SynAck), 0);
+        look(&old, reader.turn(), &sight(host, true, Signal::SynAck), 0);
     }
     new.adopt(reader.turn(), &old, 0);
     assert_eq!(new.size(), 40);
     for host in 0..40 {
-        assert_eq!(new.look(reader.turn(), &sight(host, false, Signal::Ack), 0), Found::Established);
+        assert_eq!(look(&new, reader.turn(), &sight(host, false, Signal::Ack), 0), Found::Established);
     }
 }
