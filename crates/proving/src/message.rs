@@ -26,6 +26,11 @@ impl Message {
         Message { answer: true, ..self }
     }
 
+    /// The message that this one answers, or this one.
+    pub fn asked(self) -> Message {
+        Message { answer: false, ..self }
+    }
+
     /// The payload of so many bytes, [`LEN_MIN`] at least. What follows the message depends on it, too, so that mixed-up bytes show.
     pub fn to_bytes(self, len: usize) -> Vec<u8> {
         let mut bytes = MAGIC.to_vec();

@@ -3,6 +3,7 @@
 use crate::ledger::{Arrived, Complaint, Ledger, Sent};
 use crate::machine::Machine;
 use crate::story::{Knobs, Weather};
+use std::net::IpAddr;
 
 /// What must become of a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -115,10 +116,11 @@ pub trait Model {
         false
     }
 
-    /// Whether messages may arrive again at a host, because a router has forgotten what keeps them from that.
-    fn repeats(&self, host: usize) -> bool {
-        let _ = host;
-        false
+    /// How many copies of a packet from one address to another, which was sent at some time or later, may arrive beside it by now, because
+    /// something repeats packets and a router has forgotten since then what keeps them out.
+    fn copies(&self, way: [IpAddr; 2], since_ns: i64) -> usize {
+        let _ = (way, since_ns);
+        0
     }
 
     /// Whether an error is a reasonable one, if [`Model::fate`] allows none.

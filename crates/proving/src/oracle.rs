@@ -5,6 +5,7 @@ use crate::ledger::{Arrived, Complaint, Entry, Ledger, Sent};
 use crate::message::Message;
 use crate::model::{Fate, History};
 use std::fmt;
+use std::net::IpAddr;
 
 /// Faults that are told; the rest is only counted.
 const TOLD: usize = 5;
@@ -62,22 +63,14 @@ impl Judge {
     pub fn arrival(&mut self, ledger: &Ledger, message: Message, arrived: &Arrived, overtaken: Option<u32>) {
         let now_ns = arrived.at_ns;
         let Some(entry) = ledger.get(message) else { return };
-        if entry.arrived.len() > 1 {
-            let times = entry.arrived.len();
-            if entry.sent.is_some() && self.history.current().repeats(arrived.host) {
-                return;
-            }
-            // A host answers a question as often as it comes, which was judged when it came.
-            if message.answer
-                && ledger
-                    .get(Message { answer: false, ..message })
-                    .is_some_and(|asked| asked.arrived.len() >= times)
-            {
-                return;
-            }
+        let times = entry.arrived.len();
+        if times > 1 && times > self.arrivals_max(ledger, message) {
             return self.find(now_ns, format!("{message} arrives {times} times"));
         }
-        match (&entry.sent, ledger.get(Message { answer: false, ..message })) {
+        match (&entry.sent, ledger.get(message.asked())) {
+            (Some(sent), _) if times > 1 => {
+                self.looks_right(sent, arrived, since_ns(ledger, message));
+            }
             (Some(sent), _) => self.host_message(sent, arrived, overtaken),
             (None, Some(Entry { sent: Some(asked), .. })) if message.answer => {
                 self.router_answer(asked, arrived)
@@ -86,19 +79,59 @@ impl Judge {
         }
     }
 
-    fn host_message(&mut self, sent: &Sent, arrived: &Arrived, overtaken: Option<u32>) {
+    /// How often a message may have arrived by now. A host answers a question as often as it comes, and so does a router.
+    fn arrivals_max(&self, ledger: &Ledger, message: Message) -> usize {
+        let Some(Entry { sent: Some(asked), .. }) = ledger.get(message.asked()) else { return 1 };
+        let (here, there) = (asked.look.src, asked.look.dst);
+        let questions = || self.times([here, there], asked.at_ns);
+        if !message.answer {
+            return questions();
+        }
+        let is_from_host = ledger.get(message).is_some_and(|entry| entry.sent.is_some());
+        let answers = if is_from_host { sendings(ledger, message) } else { questions() };
+        answers * self.times([there, here], asked.at_ns)
+    }
+
+    /// How often a router may have complained of a message by now: as often as it came there, and what it says may come again, too.
+    fn complaints_max(&self, ledger: &Ledger, sent: &Sent, from: IpAddr) -> usize {
+        let (sendings, since_ns) = (sendings(ledger, sent.message), since_ns(ledger, sent.message));
+        let [there, back] = [[sent.look.src, from], [from, sent.look.src]];
+        sendings * self.times(there, since_ns) * self.times(back, since_ns)
+    }
+
+    /// How often what is sent once from one address to another may arrive, if that was at some time or later.
+    fn times(&self, way: [IpAddr; 2], since_ns: i64) -> usize {
+        1 + self.history.current().copies(way, since_ns)
+    }
+
+    /// Whether parts of a message may arrive more than once.
+    pub fn may_come_again(&self, ledger: &Ledger, message: Message) -> bool {
+        self.arrivals_max(ledger, message) > 1
+    }
+
+    /// Whether a message arrived as the model says, if it was sent at some time or later.
+    fn looks_right(&mut self, sent: &Sent, arrived: &Arrived, since_ns: i64) -> bool {
         let (now_ns, message) = (arrived.at_ns, sent.message);
-        let fates = self.history.fates(sent, now_ns);
-        if !fates.iter().any(|fate| fits(fate, sent, arrived)) {
+        let fates = self.history.fates(&Sent { at_ns: since_ns, ..sent.clone() }, now_ns);
+        let fits = fates.iter().any(|fate| fits(fate, sent, arrived));
+        if !fits {
             let (look, seen) = (&sent.look, &arrived.look);
             let what = format!("{message}, sent as {look:?}, arrives at host {} as {seen:?}", arrived.host);
-            return self.find(now_ns, format!("{what}, but must have the fate {fates:?}"));
+            self.find(now_ns, format!("{what}, but must have the fate {fates:?}"));
+        }
+        fits
+    }
+
+    fn host_message(&mut self, sent: &Sent, arrived: &Arrived, overtaken: Option<u32>) {
+        let (now_ns, message) = (arrived.at_ns, sent.message);
+        if !self.looks_right(sent, arrived, sent.at_ns) {
+            return;
         }
         if let Err(what) = self.history.current_mut().observe(sent, arrived) {
             self.find(now_ns, format!("{message}: {what}"));
         }
         if let Some(later) = overtaken
-            && fates.len() == 1
+            && self.history.fates(sent, now_ns).len() == 1
             && self.history.keeps_order(sent, now_ns)
             && !self.excuses.is_rough(sent.at_ns, now_ns)
         {
@@ -134,7 +167,7 @@ impl Judge {
         if complaint.quoted != (look.src, look.dst, look.ports) {
             return self.find(now_ns, format!("{error} quotes {:?}, and not {look:?}", complaint.quoted));
         }
-        if complaints.len() > 1 {
+        if complaints.len() > 1 && complaints.len() > self.complaints_max(ledger, sent, from) {
             return self.find(now_ns, format!("{error} is the {}th", complaints.len()));
         }
         let fates = self.history.fates(sent, now_ns);
@@ -170,6 +203,20 @@ impl Judge {
             }
         }
     }
+}
+
+/// How often a host sent a message by now: an answer as often as the question came.
+fn sendings(ledger: &Ledger, message: Message) -> usize {
+    match ledger.get(message.asked()) {
+        Some(asked) if message.answer => asked.arrived.len(),
+        _ => 1,
+    }
+}
+
+/// Since when a message may be on its way: an answer since its question is.
+fn since_ns(ledger: &Ledger, message: Message) -> i64 {
+    let asked = ledger.get(message.asked()).and_then(|asked| asked.sent.as_ref());
+    asked.map_or(i64::MIN, |asked| asked.at_ns)
 }
 
 fn fits(fate: &Fate, sent: &Sent, arrived: &Arrived) -> bool {

@@ -379,11 +379,19 @@ impl World {
         self.transmit(Station::Host(host), out);
         match received {
             Received::Nothing => {}
-            Received::Again(_) if self.judge.history.current().repeats(host) => {}
+            Received::Again(_) if self.may_come_again(bytes) => {}
             Received::Damaged(what) | Received::Again(what) => {
                 self.judge.find(now_ns, format!("at '{}': {what}", self.hosts[host].name))
             }
             Received::Packet(packet, segment) => self.host_reads(host, &packet, &segment),
+        }
+    }
+
+    /// Whether the part of a message that is in a frame may arrive more than once.
+    fn may_come_again(&mut self, frame: &[u8]) -> bool {
+        match self.bystander.look(frame) {
+            Contents::Message(message) => self.judge.may_come_again(&self.ledger, message),
+            _ => false,
         }
     }
 

@@ -13,6 +13,7 @@ use crate::model::{Fate, Model, Verdict};
 use crate::story::{Knob, Knobs, Step, Story};
 use crate::world::Network;
 use fastrand::Rng;
+use std::net::IpAddr;
 
 /// The family.
 pub(super) struct Ipsec;
@@ -49,6 +50,8 @@ const MISCHIEF: [&str; 6] = [
 ];
 /// How long packets may be on their way, those that come late included.
 const UNDER_WAY_NS: i64 = 100_000_000;
+const AT_ONCE: u32 = 1;
+const AGAIN: u32 = 2;
 const LATE: u32 = 4;
 const CHANGED: u32 = 5;
 
@@ -92,7 +95,8 @@ impl Family for Ipsec {
             behind: [false; 2],
             anew_ns: [Some(i64::MIN); 2],
             forgets: [false; 2],
-            forgot: [false; 2],
+            forgot_ns: [i64::MIN; 2],
+            repeated_ns: Some(i64::MIN),
             changing: false,
             losing: false,
             swapped: false,
@@ -220,8 +224,10 @@ struct Associations {
     anew_ns: [Option<i64>; 2],
     /// Whether the gateway of a side forgets just now which numbers have come.
     forgets: [bool; 2],
-    /// Whether the gateway of a side has forgotten which numbers have come: it may take packets again.
-    forgot: [bool; 2],
+    /// When the gateway of a side last forgot which numbers had come: it may take packets again that were sent before.
+    forgot_ns: [i64; 2],
+    /// When the attacker last gave up repeating packets; `None` if that is just now.
+    repeated_ns: Option<i64>,
     /// Whether some router is just being replaced.
     changing: bool,
     /// Whether packets that are late on purpose are just lost.
@@ -233,6 +239,11 @@ struct Associations {
 impl Associations {
     fn mischief(&self) -> u32 {
         self.knobs[TRANSIT].get("mischief")
+    }
+
+    /// Whether packets that were sent at some time or later may have been repeated.
+    fn repeated(&self, since_ns: i64) -> bool {
+        [AT_ONCE, AGAIN].contains(&self.mischief()) || self.repeated_ns.is_none_or(|at_ns| at_ns >= since_ns)
     }
 
     fn passage(&self, side: usize, sent: &Sent) -> Passage {
@@ -255,7 +266,7 @@ impl Associations {
     /// The gateway of a side begins its numbers anew, and forgets those of the other.
     fn renew(&mut self, side: usize) {
         (self.behind[1 - side], self.anew_ns[1 - side]) = (true, None);
-        (self.forgets[side], self.forgot[side]) = (true, true);
+        self.forgets[side] = true;
     }
 }
 
@@ -285,6 +296,9 @@ impl Model for Associations {
             // With another window, what is late counts as come.
             loses = differs("window");
         }
+        if !is_gateway && [AT_ONCE, AGAIN].contains(&old.get("mischief")) {
+            self.repeated_ns = None;
+        }
         self.losing = loses || !is_gateway && old.get("mischief") == LATE && differs("mischief");
         self.knobs[machine] = new.clone();
         (self.changing, self.swapped) = (true, true);
@@ -304,14 +318,19 @@ impl Model for Associations {
             let anew_ns = *self.anew_ns[side].get_or_insert(now_ns);
             // Greater numbers than the new ones may still be on their way.
             let is_over = anew_ns.saturating_add(UNDER_WAY_NS) < now_ns;
-            if std::mem::take(&mut self.forgets[side]) && is_over {
-                self.behind[side] = false;
+            if std::mem::take(&mut self.forgets[side]) {
+                self.forgot_ns[side] = now_ns;
+                self.behind[side] &= !is_over;
             }
         }
+        self.repeated_ns.get_or_insert(now_ns);
     }
 
-    fn repeats(&self, host: usize) -> bool {
-        self.forgot[host / 2]
+    /// The attacker makes one copy of each packet. A gateway takes both if it has forgotten between them that the first has come.
+    fn copies(&self, way: [IpAddr; 2], since_ns: i64) -> usize {
+        let [Some((from, _)), Some((to, _))] = way.map(sites::place) else { return 0 };
+        let takes_again = from != to && self.forgot_ns[to] >= since_ns;
+        usize::from(takes_again && self.repeated(since_ns))
     }
 
     /// What was repeated or changed is dropped by the gateway where it came, for a right reason.
@@ -333,8 +352,8 @@ impl Model for Associations {
             // What is behind the window is taken for one of the next 2^32 (RFC 4303, appendix A2.2), with another half of its number.
             let extended = self.knobs[side].get("esn") > 0;
             let expected: &[&str] = match self.mischief() {
-                1 | 2 if extended => &["has come before", "too old", "was changed"],
-                1 | 2 => &["has come before", "too old"],
+                AT_ONCE | AGAIN if extended => &["has come before", "too old", "was changed"],
+                AT_ONCE | AGAIN => &["has come before", "too old"],
                 3 => &["was changed", "has come before"],
                 LATE => &["too old"],
                 CHANGED => &["was changed"],
