@@ -102,9 +102,20 @@ impl Excuses {
     /// the sender was not told, or it answers a question from there, late by a stride.
     pub fn may_be_meant_for(&self, until_ns: i64, now_ns: i64, contents: &Contents) -> bool {
         let stride_ns = if matches!(contents, Contents::Neighbours) { STRIDE_MAX_NS } else { 0 };
-        let late_ns = self.until_ns(until_ns) - STAY_NS + FLIGHT_NS + stride_ns;
+        let late_ns = self.under_way_until_ns(until_ns) + stride_ns;
         let untold = self.silences.iter().chain(&self.ends).any(|&at_ns| at_ns >= until_ns - self.held_ns);
         now_ns <= late_ns || untold || self.is_rough(until_ns, now_ns)
+    }
+
+    /// Whether a router may read now what a host said of its Ethernet address at some time. What is said later may be read earlier, if it
+    /// comes into another receive queue.
+    pub fn may_be_unread(&self, said_ns: i64, now_ns: i64) -> bool {
+        now_ns <= self.under_way_until_ns(said_ns) + STRIDE_MAX_NS
+    }
+
+    /// Until when a frame may be on its way that was sent at some time, while nothing is in trouble but that routers are held.
+    fn under_way_until_ns(&self, sent_ns: i64) -> i64 {
+        self.until_ns(sent_ns) - STAY_NS + FLIGHT_NS
     }
 
     /// Whether messages may have been late between two moments.

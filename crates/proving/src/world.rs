@@ -1,7 +1,7 @@
 //! The world: hosts, links and routers under one simulated clock, on one thread.
 
 use crate::contents::{Bystander, Contents};
-use crate::datagram::{Datagram, Frame, Mac, Segment, protocol, tcp_flags};
+use crate::datagram::{Datagram, Frame, Mac, Segment, ether_type, protocol, tcp_flags};
 use crate::host::{Host, Received};
 use crate::ledger::{Arrived, Complaint, Ledger, Look, Sent};
 use crate::link::{Link, Station};
@@ -11,7 +11,7 @@ use crate::oracle::Judge;
 use crate::pace::STRIDE_MAX_NS;
 use crate::trace::Trace;
 use router::{Clock, Standing};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
 /// Rounds that a router gets in one moment. Whatever needs more goes on a little later.
@@ -105,6 +105,10 @@ pub struct World {
     moments: u64,
     rng: fastrand::Rng,
     bystander: Bystander,
+    /// When a host last said its Ethernet address by neighbour discovery, by its number.
+    said_ns: BTreeMap<usize, i64>,
+    /// Ethernet addresses that hosts had, of which routers may have read later than of those that followed.
+    outrun: BTreeSet<Mac>,
 }
 
 impl World {
@@ -125,6 +129,8 @@ impl World {
             moments: 0,
             rng: fastrand::Rng::with_seed(seed),
             bystander: Bystander::default(),
+            said_ns: BTreeMap::new(),
+            outrun: BTreeSet::new(),
         }
     }
 
@@ -224,8 +230,11 @@ impl World {
 
     /// A host gets another Ethernet address, and says so.
     pub fn change_mac(&mut self, host: usize, mac: Mac) {
-        let mut out = Vec::new();
-        self.hosts[host].change_mac(self.clock.now_ns(), mac, &mut out);
+        let (mut out, now_ns) = (Vec::new(), self.now_ns());
+        if self.said_ns.get(&host).is_some_and(|&at_ns| self.judge.excuses.may_be_unread(at_ns, now_ns)) {
+            self.outrun.insert(self.hosts[host].mac);
+        }
+        self.hosts[host].change_mac(now_ns, mac, &mut out);
         self.transmit(Station::Host(host), out);
     }
 
@@ -335,7 +344,16 @@ impl World {
     }
 
     fn transmit(&mut self, from: Station, frames: Vec<Frame>) {
-        frames.into_iter().for_each(|frame| self.carry(from, frame.to_bytes()));
+        for frame in frames {
+            let bytes = frame.to_bytes();
+            if let Station::Host(host) = from
+                && frame.ether_type == ether_type::IPV6
+                && self.bystander.look(&bytes) == Contents::Neighbours
+            {
+                self.said_ns.insert(host, self.now_ns());
+            }
+            self.carry(from, bytes);
+        }
     }
 
     /// A frame goes onto the link at which a station is.
@@ -365,10 +383,11 @@ impl World {
     fn host_receives(&mut self, host: usize, bytes: &[u8]) {
         let now_ns = self.now_ns();
         let mut out = Vec::new();
-        let former = bytes.get(..6).and_then(|mac| self.hosts[host].had_until_ns(mac.try_into().ok()?));
-        if let Some(until_ns) = former {
+        let mac = bytes.first_chunk().copied().unwrap_or_default();
+        if let Some(until_ns) = self.hosts[host].had_until_ns(mac) {
             let contents = self.bystander.look(bytes);
-            if self.judge.excuses.may_be_meant_for(until_ns, now_ns, &contents) {
+            if self.outrun.contains(&mac) || self.judge.excuses.may_be_meant_for(until_ns, now_ns, &contents)
+            {
                 self.judge.excuses.lose(now_ns, contents);
             }
         }
