@@ -44,6 +44,8 @@ pub struct Machine {
     wrong: Vec<String>,
     /// Packets of this configuration that an interface was gone for, as far as they have been told.
     unsent_noted: u64,
+    /// The same of packets that others overtook.
+    overtaken_noted: u64,
     /// Packets that swaps have lost, and whether interfaces have vanished.
     lost: u64,
     was_pulled_out: bool,
@@ -96,6 +98,7 @@ impl Machine {
             generation: 0,
             wrong: Vec::new(),
             unsent_noted: 0,
+            overtaken_noted: 0,
             lost: 0,
             was_pulled_out: false,
             capture,
@@ -256,7 +259,19 @@ impl Machine {
 
     /// The same since the configuration began.
     fn unsent(&self) -> u64 {
-        self.router.drops().iter().filter(|(_, reason, _)| *reason == GONE).map(|(_, _, count)| count).sum()
+        self.dropped(GONE)
+    }
+
+    /// Packets that the router has dropped because others overtook them, for these reasons, since the last call or since its configuration began.
+    pub fn newly_overtaken(&mut self, reasons: &[&str]) -> u64 {
+        let overtaken = reasons.iter().map(|reason| self.dropped(reason)).sum();
+        let noted = std::mem::replace(&mut self.overtaken_noted, overtaken);
+        overtaken.checked_sub(noted).unwrap_or(overtaken)
+    }
+
+    /// Packets that this configuration has dropped for a reason.
+    fn dropped(&self, wanted: &str) -> u64 {
+        self.router.drops().iter().filter(|(_, reason, _)| *reason == wanted).map(|(_, _, count)| count).sum()
     }
 
     /// Packets that swaps have lost so far, by the router's own account.

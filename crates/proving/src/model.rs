@@ -110,6 +110,12 @@ pub trait Model {
         true
     }
 
+    /// For which reasons a router may drop packets that others overtook by more than it can bear. As many messages may be missing.
+    fn overtaken(&self, machine: usize) -> &'static [&'static str] {
+        let _ = machine;
+        &[]
+    }
+
     /// Whether routers say by now that they let packets overtake others of their flow.
     fn lets_overtake(&self, machines: &mut [Machine]) -> bool {
         let _ = machines;

@@ -216,6 +216,15 @@ impl World {
         }
     }
 
+    /// As many messages may be missing as a router has just dropped because others overtook them, if it may.
+    fn note_overtaken(&mut self, machine: usize) {
+        let (now_ns, reasons) = (self.now_ns(), self.judge.history.current().overtaken(machine));
+        if !reasons.is_empty() {
+            let overtaken = self.machines[machine].newly_overtaken(reasons);
+            self.judge.excuses.allow(now_ns, now_ns, overtaken);
+        }
+    }
+
     /// A frame is lost where frames may be lost.
     fn lose(&mut self, frame: &[u8]) {
         let (now_ns, contents) = (self.now_ns(), self.bystander.look(frame));
@@ -267,6 +276,7 @@ impl World {
         for machine in 0..self.machines.len() {
             let standing = self.machines[machine].work(ROUNDS);
             self.note_unsent(machine);
+            self.note_overtaken(machine);
             let mut sent = Vec::new();
             self.machines[machine].sent(|port, frame| sent.push((port, frame)));
             for (port, frame) in sent {

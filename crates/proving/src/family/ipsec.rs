@@ -2,7 +2,10 @@
 //!
 //! Each gateway has ESPEncap and ESPDecap, or the IPsec element with associations and policies; either understands the other. What was
 //! repeated or changed never arrives and is counted with its reason; what is only late does arrive. Keys are turned at one end after the other;
-//! numbers go on when a gateway is replaced.
+//! numbers go on when a gateway is replaced. IPsec also has associations one after the other, as a daemon brings them: the youngest protects, and what
+//! comes by one that is not known yet waits for it.
+
+mod early;
 
 use super::contract::Family;
 use super::sites::{self, EAST, LINK_MTU, Passage, TRANSIT, Tunnel, WEST};
@@ -12,7 +15,9 @@ use crate::machine::Machine;
 use crate::model::{Fate, Model, Verdict};
 use crate::story::{Knob, Knobs, Step, Story};
 use crate::world::Network;
+use early::Early;
 use fastrand::Rng;
+use std::cmp::Ordering;
 use std::net::IpAddr;
 
 /// The family.
@@ -22,6 +27,10 @@ pub(super) struct Ipsec;
 const INSIDE: [usize; 2] = [LINK_MTU - 57, LINK_MTU - 77];
 /// Numbers of keys, by the position of the knob: two for AES-128, one for AES-256.
 const KEYS: u32 = 3;
+/// How often IPsec's associations are followed by others, at most.
+const TURNS: u32 = 4;
+/// How much greater the number of the next association is.
+const NEXT: usize = 0x10;
 /// The files that have the keys of the first position, by direction.
 const FILES: [&str; 2] = [
     concat!(env!("CARGO_MANIFEST_DIR"), "/keys/east.key"),
@@ -52,6 +61,7 @@ const MISCHIEF: [&str; 6] = [
 const UNDER_WAY_NS: i64 = 100_000_000;
 const AT_ONCE: u32 = 1;
 const AGAIN: u32 = 2;
+const AHEAD: u32 = 3;
 const LATE: u32 = 4;
 const CHANGED: u32 = 5;
 
@@ -67,6 +77,7 @@ const KNOBS: &[Knob] = &[
     Knob { name: "tap", positions: sites::TAPS.len() as u32, live: true },
     Knob { name: "exit", positions: sites::EXITS.len() as u32, live: true },
     Knob { name: "element", positions: 2, live: true },
+    Knob { name: "turn", positions: TURNS, live: true },
 ];
 
 impl Family for Ipsec {
@@ -95,6 +106,9 @@ impl Family for Ipsec {
             behind: [false; 2],
             anew_ns: [Some(i64::MIN); 2],
             forgets: [false; 2],
+            unlearns: [false; 2],
+            lowered: [false; 2],
+            early: Early::default(),
             forgot_ns: [i64::MIN; 2],
             repeated_ns: Some(i64::MIN),
             changing: false,
@@ -103,19 +117,38 @@ impl Family for Ipsec {
         })
     }
 
-    fn step(&self, _: &Story, rng: &mut Rng) -> Step {
-        sites::flow(rng)
+    fn step(&self, story: &Story, rng: &mut Rng) -> Step {
+        if rng.u32(..6) > 0 {
+            return sites::flow(rng);
+        }
+        // A gateway that is behind follows the other; else either goes on.
+        let [west, east] = ["west", "east"].map(|machine| turned(story, machine));
+        let (machine, value) = match west.cmp(&east) {
+            Ordering::Less => ("west", east),
+            Ordering::Equal => (if rng.bool() { "west" } else { "east" }, (west + 1) % TURNS),
+            Ordering::Greater => ("east", west),
+        };
+        Step::Swap { machine: machine.to_owned(), knob: "turn".to_owned(), value }
     }
+}
+
+/// How many turns on a gateway is after the steps so far.
+fn turned(story: &Story, gateway: &str) -> u32 {
+    let last = story.steps.iter().rev().find_map(|step| match step {
+        Step::Swap { machine, knob, value } if machine == gateway && knob == "turn" => Some(*value),
+        _ => None,
+    });
+    last.unwrap_or_else(|| story.knobs.get("turn"))
 }
 
 fn mtu(knobs: &Knobs) -> usize {
     if knobs.get("outside") == 1 { 2_000 } else { INSIDE[knobs.get("six") as usize] }
 }
 
-/// A key and salt for the direction to a side, in digits.
-fn key(to: usize, position: u32) -> String {
-    let len = if position == 2 { 36 } else { 20 };
-    (0..len).map(|at| format!("{:02x}", (at * 7 + to * 101 + position as usize * 53 + 11) % 256)).collect()
+/// A key and salt for the direction to a side, in digits; of the association that is so many turns on.
+fn key(to: usize, position: u32, turn: u32) -> String {
+    let (len, mix) = (if position == 2 { 36 } else { 20 }, position as usize * 53 + turn as usize * 29);
+    (0..len).map(|at| format!("{:02x}", (at * 7 + to * 101 + mix + 11) % 256)).collect()
 }
 
 /// The number of the association to a side.
@@ -132,31 +165,35 @@ fn file(to: usize, knobs: &Knobs) -> Option<&'static str> {
 fn association(to: usize, knobs: &Knobs) -> String {
     let key = match file(to, knobs) {
         Some(file) => format!("KEYFILE {file}"),
-        None => format!("KEY \\<{}>", key(to, knobs.get("key"))),
+        None => format!("KEY \\<{}>", key(to, knobs.get("key"), 0)),
     };
     format!("{}, {key}, ESN {}", spi(to), knobs.get("esn") == 1)
 }
 
-/// The same as IPsec has it.
-fn words(to: usize, knobs: &Knobs) -> String {
-    let key = match file(to, knobs) {
+/// The same as IPsec has it, so many turns on.
+fn words(to: usize, knobs: &Knobs, turn: u32) -> String {
+    let key = match file(to, knobs).filter(|_| turn == 0) {
         Some(file) => format!("keyfile {file}"),
-        None => format!("key {}", key(to, knobs.get("key"))),
+        None => format!("key {}", key(to, knobs.get("key"), turn)),
     };
     let esn = if knobs.get("esn") == 1 { " esn" } else { "" };
-    format!("{} aes-gcm {key} reqid 7{esn}", spi(to))
+    format!("{} aes-gcm {key} reqid 7{esn}", spi(to) + turn as usize * NEXT)
+}
+
+/// How many turns on the youngest association of a gateway is: the one that protects. Those before are there, too.
+fn turn(knobs: &Knobs) -> u32 {
+    if knobs.get("element") == 1 { knobs.get("turn") } else { 0 }
 }
 
 /// IPsec's arguments. Associations are there for tunnels of both families: the other gateway may choose another one than this.
 fn arguments(side: usize, knobs: &Knobs) -> String {
     let window = WINDOWS[knobs.get("window") as usize];
-    let (out, into) = (words(1 - side, knobs), words(side, knobs));
     // What is cut outside of the tunnel is protected whole.
     let mut arguments = vec![format!("COPY_DF {}", knobs.get("outside") == 0)];
-    for six in [false, true] {
+    for (turn, six) in (0..=turn(knobs)).flat_map(|turn| [(turn, false), (turn, true)]) {
         let (own, peer) = sites::ends(six, side);
-        arguments.push(format!("SA {own} {peer} {out}"));
-        arguments.push(format!("SA {peer} {own} {into} window {window}"));
+        arguments.push(format!("SA {own} {peer} {}", words(1 - side, knobs, turn)));
+        arguments.push(format!("SA {peer} {own} {} window {window}", words(side, knobs, turn)));
     }
     let (own, peer) = sites::ends(knobs.get("six") == 1, side);
     for (six, length) in [(false, 24), (true, 64)] {
@@ -224,6 +261,12 @@ struct Associations {
     anew_ns: [Option<i64>; 2],
     /// Whether the gateway of a side forgets just now which numbers have come.
     forgets: [bool; 2],
+    /// Whether the gateway of a side forgets it just now of some associations only.
+    unlearns: [bool; 2],
+    /// Whether the gateway of a side has given up associations, whose numbers begin anew when it gets them again.
+    lowered: [bool; 2],
+    /// Packets that wait for associations.
+    early: Early,
     /// When the gateway of a side last forgot which numbers had come: it may take packets again that were sent before.
     forgot_ns: [i64; 2],
     /// When the attacker last gave up repeating packets; `None` if that is just now.
@@ -251,10 +294,14 @@ impl Associations {
         if from.get("key") != to.get("key") {
             return Passage::Lost;
         }
+        if turn(from) > turn(to) {
+            // Perhaps the association comes while the packet waits, see `early`.
+            return if to.get("element") == 1 { Passage::Open } else { Passage::Lost };
+        }
         // A part that was changed may win over the right one.
         let cut = from.get("outside") == 1 && sent.look.len > INSIDE[1];
         let late = self.mischief() == LATE && to.get("window") > 0;
-        let mangled = self.mischief() == CHANGED || cut && self.mischief() == 3;
+        let mangled = self.mischief() == CHANGED || cut && self.mischief() == AHEAD;
         if self.behind[1 - side] || self.losing || mangled || late {
             return Passage::Open;
         }
@@ -267,6 +314,29 @@ impl Associations {
     fn renew(&mut self, side: usize) {
         (self.behind[1 - side], self.anew_ns[1 - side]) = (true, None);
         self.forgets[side] = true;
+        self.early.give_up();
+    }
+
+    /// Whether what comes to a side now waits for its association.
+    fn waits_at(&self, to: usize) -> bool {
+        let [from, to] = [1 - to, to].map(|side| &self.knobs[side]);
+        from.get("key") == to.get("key") && turn(from) > turn(to) && to.get("element") == 1
+    }
+
+    /// A gateway that goes on gets associations, or gives some up.
+    fn turns(&mut self, side: usize, old: &Knobs, new: &Knobs) {
+        match turn(old).cmp(&turn(new)) {
+            Ordering::Less if self.lowered[side] => {
+                (self.behind[1 - side], self.anew_ns[1 - side]) = (true, None);
+                self.early.give_up();
+            }
+            Ordering::Less => self.early.open(side),
+            Ordering::Equal => {}
+            Ordering::Greater => {
+                (self.unlearns[side], self.lowered[side]) = (true, true);
+                self.early.give_up();
+            }
+        }
     }
 }
 
@@ -278,6 +348,19 @@ impl Model for Associations {
 
     fn keeps_order(&self, _: &Sent) -> bool {
         !self.changing && self.mischief() != LATE
+    }
+
+    /// Workers of the other gateway take numbers for packets that wait for a neighbour, each on its own: when these go on, they go worker by
+    /// worker, and 64 numbers are not many. The greater window has room for all that waits.
+    fn overtaken(&self, machine: usize) -> &'static [&'static str] {
+        let knobs = &self.knobs[machine];
+        match (knobs.get("window"), knobs.get("esn")) {
+            _ if machine == TRANSIT => &[],
+            (0, _) => &[],
+            // With extended numbers it is taken for one of the next 2^32.
+            (_, 1) if ![AHEAD, CHANGED].contains(&self.mischief()) => &["too old", "was changed"],
+            _ => &["too old"],
+        }
     }
 
     fn write(&mut self, _: usize, _: &str, _: &str) -> Verdict {
@@ -295,6 +378,11 @@ impl Model for Associations {
             self.behind[1 - machine] |= differs("six");
             // With another window, what is late counts as come.
             loses = differs("window");
+        }
+        if is_gateway {
+            self.turns(machine, old, new);
+        } else if old != new {
+            self.early.give_up();
         }
         if !is_gateway && [AT_ONCE, AGAIN].contains(&old.get("mischief")) {
             self.repeated_ns = None;
@@ -322,6 +410,10 @@ impl Model for Associations {
                 self.forgot_ns[side] = now_ns;
                 self.behind[side] &= !is_over;
             }
+            if std::mem::take(&mut self.unlearns[side]) {
+                self.forgot_ns[side] = now_ns;
+            }
+            self.settle_early(side, now_ns);
         }
         self.repeated_ns.get_or_insert(now_ns);
     }
@@ -334,11 +426,14 @@ impl Model for Associations {
     }
 
     /// What was repeated or changed is dropped by the gateway where it came, for a right reason.
-    fn at_end(&self, machines: &mut [Machine], _: &Ledger, calm: bool) -> Vec<String> {
-        if !calm || self.swapped || self.knobs[TRANSIT].get("outside") == 1 {
+    fn at_end(&self, machines: &mut [Machine], ledger: &Ledger, calm: bool) -> Vec<String> {
+        if !calm {
             return Vec::new();
         }
-        let mut wrong = Vec::new();
+        let mut wrong = self.missing(ledger);
+        if self.swapped || self.knobs[TRANSIT].get("outside") == 1 {
+            return wrong;
+        }
         for side in [WEST, EAST] {
             let mut copies = 0;
             for six in 0..2 {
@@ -354,7 +449,7 @@ impl Model for Associations {
             let expected: &[&str] = match self.mischief() {
                 AT_ONCE | AGAIN if extended => &["has come before", "too old", "was changed"],
                 AT_ONCE | AGAIN => &["has come before", "too old"],
-                3 => &["was changed", "has come before"],
+                AHEAD => &["was changed", "has come before"],
                 LATE => &["too old"],
                 CHANGED => &["was changed"],
                 _ => &[],
@@ -383,6 +478,7 @@ impl Model for Associations {
         let more: &[&str] = match new.get("element") {
             _ if machine == TRANSIT || differs("key") || differs("element") => &[],
             0 => &["seal.sequence", "open.sequence"],
+            _ if differs("turn") => &["ipsec.policies"],
             _ if differs("six") => &["ipsec.associations"],
             _ => &["ipsec.associations", "ipsec.policies"],
         };
