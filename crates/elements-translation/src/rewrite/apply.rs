@@ -32,6 +32,7 @@ pub(super) fn difference<const N: usize>(old: [u16; N], new: [u16; N]) -> u16 {
 }
 
 /// The differences between two flow identifiers: of the addresses, and of all their words.
+#[inline]
 pub(super) fn differences(old: FlowId, new: FlowId) -> (u16, u16) {
     // Words of 32 bits sum up to the same as their halves (RFC 1071, 2.C).
     let halves = |addresses: u64| (addresses >> 32) + (addresses & 0xffff_ffff);

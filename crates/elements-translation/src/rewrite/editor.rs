@@ -10,9 +10,9 @@ use super::expiry::{BEST_EFFORT, GUARANTEED};
 use super::flow_events::{Event, Log, What};
 use super::flow_set::{FlowMatch, FlowSet};
 use super::index::Entries as _;
-use super::lane::{BESIDE, Lane, Owner, directions};
+use super::lane::{BESIDE, Lane, Owner, listed};
 use super::policy::Policy;
-use super::record::{FORWARD, Flow, NewFlow, REPLY, flag};
+use super::record::{FORWARD, Flow, NewFlow, Node, REPLY, flag};
 use super::sync::{LANES, MutexGuard};
 use elements_shared::flow_id::Key;
 use rcu::Turn;
@@ -51,7 +51,7 @@ impl<'s> Editor<'s> {
         if let Some(old) = self.find(new.keys()[1]) {
             self.remove(old.record);
         }
-        let (record, flow) = self.allocate()?;
+        let (record, flow, _) = self.allocate()?;
         flow.fill(new, last_ms);
         if !self.publish(record, flow) {
             flow.bury();
@@ -279,7 +279,7 @@ impl<'s> Editor<'s> {
     }
 
     /// A record that no reader knows. If the lane has none, another lane's.
-    fn allocate(&mut self) -> Option<(u32, &'s Flow)> {
+    fn allocate(&mut self) -> Option<(u32, &'s Flow, &'s Node)> {
         let found = self.lanes[self.at].allocate(self.set);
         if found.is_some() {
             return found;
@@ -293,21 +293,15 @@ impl<'s> Editor<'s> {
     /// Lists a record in the index under both its keys.
     fn publish(&mut self, record: u32, flow: &Flow) -> bool {
         let (set, turn) = (self.set, self.turn);
-        let done = directions([FORWARD, REPLY].map(|direction| flow.key(direction))).all(|direction| {
-            let entry = record * 2 + direction as u32;
-            let (hash, updater) = (set.hash_of(entry), &self.lanes[0].updater);
-            set.index.hold([hash; 2]).insert(turn, updater, hash, entry, set)
-        });
-        if !done {
-            self.unlist(record);
-        }
-        done
+        let keys = [FORWARD, REPLY].map(|direction| flow.key(direction));
+        let (hashes, entries) = (keys.map(|key| set.hash(key)), listed(keys, record));
+        let updater = &self.lanes[0].updater;
+        set.index.change(turn, updater, hashes, set, |held| held.insert(entries)).is_some()
     }
 
     fn unlist(&mut self, record: u32) {
         for entry in [record * 2, record * 2 + 1] {
-            let hash = self.set.hash_of(entry);
-            self.set.index.hold([hash; 2]).remove(self.turn, hash, entry);
+            self.set.index.remove(self.turn, self.set.hash_of(entry), entry);
         }
     }
 
@@ -324,12 +318,14 @@ impl<'s> Editor<'s> {
 
     /// The first flow of a queue, of all lanes: its time and its record.
     fn first(&mut self, queue: usize) -> Option<(u64, u32)> {
-        self.lanes.iter_mut().filter_map(|lane| lane.expiry.first(queue)).min()
+        let slab = &self.set.slab;
+        self.lanes.iter_mut().filter_map(|lane| lane.expiry.first(slab, queue)).min()
     }
 
     /// The first of those that may be removed, if its time has come.
     fn due(&mut self, now_ms: u64) -> Option<(u64, u32)> {
-        self.lanes.iter_mut().filter_map(|lane| lane.expiry.due(BEST_EFFORT, now_ms)).min()
+        let slab = &self.set.slab;
+        self.lanes.iter_mut().filter_map(|lane| lane.expiry.due(slab, BEST_EFFORT, now_ms)).min()
     }
 
     /// The lane that a record belongs to.

@@ -2,7 +2,7 @@
 //!
 //! Looking up a flow takes no lock: the index gives record numbers, the record says whether it is the one (two cache
 //! lines). What it takes to add flows and to let them go is parted into lanes, each with a lock: a worker adds flows in its own
-//! lane ([`FlowSet::enter`]), and only where its flows' keys fall into the same shard of the index as another's do they wait for
+//! lane ([`FlowSet::enter`]), and only where its flows' keys fall into the same bucket of the index as another's do they wait for
 //! each other. Whatever concerns several flows, above all which has to go when the table is full, is done by an [`Editor`], who
 //! holds all lanes. Flows are removed by taking them out of the index; the numbers of their records rest for a grace period before
 //! they are used again.
@@ -103,13 +103,15 @@ pub(super) struct Adding<'t> {
 
 impl<'t> Adding<'t> {
     /// See [`FlowSet::enter_hashed`]. `None`, and nothing changed, if that concerns other flows than this one.
+    #[inline]
     pub(super) fn enter(
         &mut self,
-        new: (&NewFlow, [u64; 2]),
+        new: &NewFlow,
+        hashes: [u64; 2],
         varies: bool,
         now_ms: u64,
     ) -> Option<Entered<'t>> {
-        self.lane.enter(self.set, self.turn, new, varies, now_ms)
+        self.lane.enter(self.set, self.turn, new, hashes, varies, now_ms)
     }
 }
 
@@ -210,7 +212,7 @@ impl FlowSet {
         now_ms: u64,
     ) -> Entered<'t> {
         let hashes = new.keys().map(|key| self.hash(key));
-        self.enter_hashed(turn, worker, (new, hashes), varies, now_ms)
+        self.enter_hashed(turn, worker, new, hashes, varies, now_ms)
     }
 
     /// The same where the hashes of its keys are known.
@@ -218,12 +220,13 @@ impl FlowSet {
         &'t self,
         turn: Turn<'t>,
         worker: usize,
-        (new, hashes): (&NewFlow, [u64; 2]),
+        new: &NewFlow,
+        hashes: [u64; 2],
         varies: bool,
         now_ms: u64,
     ) -> Entered<'t> {
         debug_assert_eq!(hashes, new.keys().map(|key| self.hash(key)));
-        if let Some(entered) = self.lane(worker).enter(self, turn, (new, hashes), varies, now_ms) {
+        if let Some(entered) = self.lane(worker).enter(self, turn, new, hashes, varies, now_ms) {
             return entered;
         }
         // Something has to go first, in whatever lane it is.

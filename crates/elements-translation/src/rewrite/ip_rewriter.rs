@@ -22,8 +22,8 @@
 //!
 //! Workers share one table; a flow's two directions may arrive on different workers. Lookups take no lock. Each
 //! worker has a part of each range, from which its new flows get ports or addresses without waiting for other
-//! workers; when its own part is used up, it takes from the others. Workers take turns only to add flows to the
-//! table.
+//! workers; when its own part is used up, it takes from the others. Workers that add flows wait for each other only where
+//! these belong to the same cache line of the table's index, or that grows.
 //!
 //! Unlike in Click, a UDP checksum never becomes zero. When the configuration is replaced, flows move to a rewriter
 //! of the same name if the input that created them has the same specification there: its words, those of the pattern

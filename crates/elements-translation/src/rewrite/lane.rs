@@ -7,13 +7,14 @@ use super::counts::InputCounts;
 use super::expiry::{BEST_EFFORT, Expiry, GUARANTEED};
 use super::flow_events::Log;
 use super::flow_set::{Entered, FlowMatch, FlowSet};
+use super::index::{Held, Stuck};
 use super::policy::{Policy, Timeouts};
-use super::record::{FORWARD, Flow, NewFlow, REPLY, Slab};
+use super::record::{FORWARD, Flow, MAPPINGS, NewFlow, Node, REPLY, Slab};
 use super::sync::{BLOCK, domain, look_again};
 use elements_shared::flow_id::Key;
 use rcu::{Account, Token, Turn, Updater};
 use std::collections::VecDeque;
-use std::ops::{Range, RangeInclusive};
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -33,6 +34,9 @@ pub(super) struct Owner {
     pub(super) policy: Policy,
     pub(super) inputs: Arc<[InputCounts]>,
 }
+
+/// How long flows stay whose owner is gone.
+const OWNERLESS: Policy = Policy { guarantee_ms: 0, timeouts: Timeouts::Plain(0) };
 
 /// What only one thread at a time may touch of a part of the table.
 pub(super) struct Lane {
@@ -77,88 +81,96 @@ impl Lane {
     }
 
     /// See [`FlowSet::enter`]. `None`, and nothing changed, if that concerns other flows than this one.
+    #[inline]
     pub(super) fn enter<'t>(
         &mut self,
         set: &'t FlowSet,
         turn: Turn<'t>,
-        (new, hashes): (&NewFlow, [u64; 2]),
+        new: &NewFlow,
+        hashes: [u64; 2],
         varies: bool,
         now_ms: u64,
     ) -> Option<Entered<'t>> {
         if self.room == 0 {
             self.room = set.room.0.take(set.capacity());
         }
-        if self.room > 0 { self.add(set, turn, (new, hashes), varies, now_ms) } else { None }
+        if self.room > 0 { self.add(set, turn, new, hashes, varies, now_ms) } else { None }
     }
 
-    /// The same where there is room.
+    /// The same where there is room. Arguments are what fits into registers: what was just put together in memory would have to be waited for.
+    #[inline]
     fn add<'t>(
         &mut self,
         set: &'t FlowSet,
         turn: Turn<'t>,
-        (new, hashes): (&NewFlow, [u64; 2]),
+        new: &NewFlow,
+        hashes: [u64; 2],
         varies: bool,
         now_ms: u64,
     ) -> Option<Entered<'t>> {
-        let (record, flow) = self.allocate(set)?;
-        let keys = new.keys();
-        // A worker that wants to add a flow with one of these keys waits from here on.
-        let mut held = set.index.hold(hashes);
-        let known = look_again(|| set.find_hashed(turn, keys[0], hashes[0]));
-        let taken = || look_again(|| set.find_hashed(turn, keys[1], hashes[1])).is_some();
-        let fails = match known {
-            Some(found) => Some(Some(Entered::Known(found))),
-            None if taken() => Some(varies.then_some(Entered::Taken)),
-            None => None,
-        };
-        if let Some(instead) = fails {
-            self.free.push(record);
-            return instead;
-        }
-        flow.fill(new, now_ms);
-        let directions = directions(keys);
-        let done = directions.clone().all(|direction| {
-            let entry = record * 2 + direction as u32;
-            held.insert(turn, &self.updater, hashes[direction], entry, set)
-        });
-        if !done {
-            directions
-                .for_each(|direction| held.remove(turn, hashes[direction], record * 2 + direction as u32));
-        }
-        drop(held);
-        if !done {
-            flow.bury();
-            self.removed.push(record);
-            return Some(Entered::Refused);
+        let (record, flow, node) = self.allocate(set)?;
+        let listed = List { set, turn, record, flow, now_ms }.list(&self.updater, new, hashes);
+        match listed {
+            Some(Listed::Done) => {}
+            Some(Listed::Known(found)) => {
+                self.free.push(record);
+                return Some(Entered::Known(found));
+            }
+            Some(Listed::Taken) => {
+                self.free.push(record);
+                return varies.then_some(Entered::Taken);
+            }
+            None => {
+                flow.bury();
+                self.free.push(record); // no reader has seen it
+                return Some(Entered::Refused);
+            }
         }
         self.room -= 1;
-        self.count(set, flow, 1);
-        self.log.set_now(now_ms);
-        self.log.add(|| new.event(true));
-        if !flow.is_mapping() {
-            let (queue, at_ms) = self.belongs(flow);
-            self.expiry.add(record, flow, queue, at_ms);
-            self.changes.add(Change::Put(record));
-        }
+        self.welcome(set, (record, flow, node), new, now_ms);
         self.shift(&set.slab, now_ms, BESIDE);
         Some(Entered::Made(FlowMatch { flow, record, direction: FORWARD }))
     }
 
+    /// Counts a flow that has come into the table, tells of it, and puts it into its queue.
+    #[inline]
+    fn welcome(&mut self, set: &FlowSet, placed: (u32, &Flow, &Node), new: &NewFlow, now_ms: u64) {
+        set.sizes[self.number].0.add(1);
+        let owner = self.owners.get(new.map as usize).and_then(Option::as_ref);
+        if let Some(counts) = owner.and_then(|owner| owner.inputs.get(usize::from(new.input))) {
+            counts.count(self.number, 1);
+        }
+        self.log.set_now(now_ms);
+        self.log.add(|| new.event(true));
+        if new.map & MAPPINGS != 0 {
+            return; // it goes with the last of its flows
+        }
+        let policy = owner.map_or(&OWNERLESS, |owner| &owner.policy);
+        let (queue, at_ms) = match policy.guarantee_ms {
+            0 => (BEST_EFFORT, now_ms.saturating_add(policy.timeout_ms(0))),
+            guarantee_ms => (GUARANTEED, now_ms.saturating_add(guarantee_ms)),
+        };
+        self.expiry.add(&set.slab, placed, queue, at_ms, now_ms);
+        self.changes.add(Change::Put(placed.0));
+    }
+
     /// A record that no reader knows.
-    pub(super) fn allocate<'t>(&mut self, set: &'t FlowSet) -> Option<(u32, &'t Flow)> {
-        if self.free.is_empty() {
+    #[inline]
+    pub(super) fn allocate<'t>(&mut self, set: &'t FlowSet) -> Option<(u32, &'t Flow, &'t Node)> {
+        if self.free.is_empty() && !(self.removed.is_empty() && self.resting.is_empty()) {
             self.recycle();
         }
-        let record = match self.free.pop() {
+        let record = match self.free.pop().or_else(|| self.block.next()) {
             Some(record) => record,
             None => self.fresh(set)?,
         };
-        let flow = set.slab.make(record)?;
+        let (flow, node) = set.slab.both(record).or_else(|| set.slab.make(record))?;
         flow.lane.store(self.number as u8, Relaxed);
-        Some((record, flow))
+        Some((record, flow, node))
     }
 
-    /// A record that was never used.
+    /// A record that was never used, of a new block if need be.
+    #[cold]
     fn fresh(&mut self, set: &FlowSet) -> Option<u32> {
         if self.block.is_empty() {
             // Entries are twice as many, and the last number means that there is none.
@@ -211,8 +223,7 @@ impl Lane {
 
     /// Until when a flow is guaranteed to stay, and when its time is over.
     pub(super) fn times(&self, flow: &Flow) -> (u64, u64) {
-        let nobodys = Policy { guarantee_ms: 0, timeouts: Timeouts::Plain(0) };
-        let policy = self.owner(flow).map_or(nobodys, |owner| owner.policy);
+        let policy = self.owner(flow).map_or(&OWNERLESS, |owner| &owner.policy);
         let last_ms = flow.last_ms();
         let timeout_ms = policy.timeout_ms(flow.flags());
         (last_ms.saturating_add(policy.guarantee_ms), last_ms.saturating_add(timeout_ms))
@@ -234,10 +245,11 @@ impl Lane {
     }
 
     /// Moves flows whose guarantee has ended to the other queue: looks at `most` of them. How many it has looked at.
+    #[inline]
     pub(super) fn shift(&mut self, slab: &Slab, now_ms: u64, most: usize) -> usize {
         let mut looks = 0;
         while looks < most
-            && let Some((_, record)) = self.expiry.due(GUARANTEED, now_ms)
+            && let Some((_, record)) = self.expiry.due(slab, GUARANTEED, now_ms)
             && let Some(flow) = slab.get(record)
         {
             looks += 1;
@@ -266,7 +278,64 @@ impl Lane {
     }
 }
 
-/// The directions under whose keys a flow is listed. Where they are the same, the reply direction has it.
-pub(super) fn directions([forward, reply]: [Key; 2]) -> RangeInclusive<usize> {
-    if forward == reply { REPLY..=REPLY } else { FORWARD..=REPLY }
+/// What came of the wish to list a flow in the index.
+enum Listed<'t> {
+    Done,
+    /// A flow has its forward key.
+    Known(FlowMatch<'t>),
+    /// A flow has its reply key.
+    Taken,
+}
+
+/// A flow that is to be listed, in a record that no reader knows.
+struct List<'t> {
+    set: &'t FlowSet,
+    turn: Turn<'t>,
+    record: u32,
+    flow: &'t Flow,
+    now_ms: u64,
+}
+
+impl<'t> List<'t> {
+    /// Fills the record in and lists it, if no flow has one of its keys. `None` if there is no room in the index.
+    #[inline]
+    fn list(&self, updater: &Updater, new: &NewFlow, hashes: [u64; 2]) -> Option<Listed<'t>> {
+        let set = self.set;
+        // A worker that wants to add a flow with one of these keys waits meanwhile.
+        set.index.change(self.turn, updater, hashes, set, |held| {
+            let entries = [FORWARD, REPLY].map(|direction| self.record * 2 + direction as u32);
+            if held.insert_if_plain(entries, || self.flow.fill(new, self.now_ms)) {
+                return Ok(Listed::Done);
+            }
+            self.look_and_list(held, new)
+        })
+    }
+
+    /// The same where entries have the tag of a key, or went past its home.
+    #[inline(never)]
+    fn look_and_list(&self, held: &mut Held<'_>, new: &NewFlow) -> Result<Listed<'t>, Stuck> {
+        let keys = new.keys();
+        let find = |held: &Held<'_>, direction: usize| {
+            let mut found = None;
+            held.find(direction, |entry| {
+                found = self.set.check(entry, keys[direction]);
+                found.is_some()
+            });
+            found
+        };
+        if let Some(found) = look_again(|| find(held, FORWARD)) {
+            return Ok(Listed::Known(found));
+        }
+        if look_again(|| find(held, REPLY)).is_some() {
+            return Ok(Listed::Taken);
+        }
+        self.flow.fill(new, self.now_ms);
+        held.insert(listed(keys, self.record)).map(|()| Listed::Done)
+    }
+}
+
+/// The entries under which a record is listed, by direction. Where both keys are the same, the reply direction has it.
+pub(super) fn listed([forward, reply]: [Key; 2], record: u32) -> [Option<u32>; 2] {
+    let entry = |direction: usize| record * 2 + direction as u32;
+    [Some(entry(FORWARD)).filter(|_| forward != reply), Some(entry(REPLY))]
 }

@@ -8,6 +8,7 @@ mod address_translator;
 mod adoption;
 mod apply;
 mod arguments;
+mod bucket;
 mod changes;
 mod copy;
 mod counts;

@@ -429,8 +429,8 @@ impl Nat {
             };
             let new = self.describe(wanted, choice.id, choice.outputs).ok_or(NOT_MADE)?;
             let reply = choice.reply.unwrap_or_else(|| set.hash(new.keys()[REPLY]));
-            let entry = (&new, [wanted.hash, reply]);
-            match set.enter_hashed(turn, with.worker, entry, choice.varies, with.now_ms) {
+            let hashes = [wanted.hash, reply];
+            match set.enter_hashed(turn, with.worker, &new, hashes, choice.varies, with.now_ms) {
                 Entered::Made(found) => return Ok((found, true)),
                 Entered::Known(found) => return Ok((found, false)),
                 Entered::Taken => {}
@@ -508,6 +508,7 @@ impl Nat {
     }
 
     /// A rewritten identifier with what follows from the rest of it.
+    #[inline]
     pub(super) fn completed(&self, id: FlowId) -> FlowId {
         match self.kind {
             Kind::Ping => FlowId { dport: next_id(id.sport), ..id },
@@ -518,7 +519,7 @@ impl Nat {
     /// The flow to be made, which becomes `id`. `None` if the rewriter cannot follow such a mapping.
     #[inline]
     pub(super) fn describe(&self, wanted: Wanted, id: FlowId, outputs: Outputs) -> Option<NewFlow> {
-        let Wanted { at, key, protocol, .. } = wanted;
+        let key = wanted.key;
         let rewritten = self.completed(id);
         let possible = match self.kind {
             Kind::Addr => (rewritten.ports(), rewritten.daddr) == (0, 0),
@@ -526,11 +527,24 @@ impl Nat {
             Kind::Ping => key.id().dport == next_id(key.id().sport),
             Kind::Ip | Kind::Tcp | Kind::Udp | Kind::Six => true,
         };
-        if !possible || outputs.iter().any(|&output| usize::from(output) >= self.outputs) {
-            return None;
-        }
+        (possible && self.has_outputs(outputs)).then(|| self.new_flow(&wanted, rewritten, outputs))
+    }
+
+    fn has_outputs(&self, outputs: Outputs) -> bool {
+        outputs.iter().all(|&output| usize::from(output) < self.outputs)
+    }
+
+    /// Whether the rewriter can follow all mappings that leave by these outputs.
+    pub(super) fn can_make_any(&self, outputs: Outputs) -> bool {
+        matches!(self.kind, Kind::Ip | Kind::Tcp | Kind::Udp | Kind::Six) && self.has_outputs(outputs)
+    }
+
+    /// The flow to be made, which becomes `rewritten`, where the rewriter can follow that.
+    #[inline]
+    pub(super) fn new_flow(&self, wanted: &Wanted, rewritten: FlowId, outputs: Outputs) -> NewFlow {
+        let Wanted { at, key, protocol, .. } = *wanted;
         let (ip_change, transport_change) = self.changes(key.id(), rewritten);
-        Some(NewFlow {
+        NewFlow {
             map: key.map(),
             protocol: if matches!(self.kind, Kind::Addr | Kind::Pair) { 0 } else { protocol },
             id: key.id(),
@@ -541,10 +555,11 @@ impl Nat {
             transport_change,
             reply_anno: 0,
             mapped: false,
-        })
+        }
     }
 
     /// What changes in the IP checksum and in the transport checksum.
+    #[inline]
     pub(super) fn changes(&self, id: FlowId, rewritten: FlowId) -> (u16, u16) {
         match (differences(id, rewritten), self.kind) {
             ((ip, _), Kind::Ping) => (ip, difference([id.sport], [rewritten.sport])),

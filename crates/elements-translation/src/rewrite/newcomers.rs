@@ -22,6 +22,9 @@ const ROUNDS: usize = 3;
 /// Numbers in a row that may be others' before a flow is left to who looks at all of them.
 const TRIES: u32 = 64;
 
+/// What stands for "no entry": there never are so many.
+pub(super) const NONE: u32 = u32::MAX;
+
 /// What a flow's identifier may become, and the hash of what replies are found by then.
 #[derive(Clone, Copy)]
 pub(super) struct Draft {
@@ -50,6 +53,8 @@ pub(super) struct Newcomers<'t> {
     outputs: Outputs,
     /// The numbers that chance chooses from, if it does.
     part: Option<RangeInclusive<u32>>,
+    /// Whether the rewriter can follow whatever the pattern makes of a flow.
+    is_possible: bool,
 }
 
 impl<'t> Newcomers<'t> {
@@ -60,45 +65,56 @@ impl<'t> Newcomers<'t> {
         (pattern, outputs): (&'t Pattern, Outputs),
         worker: usize,
     ) -> Newcomers<'t> {
-        Newcomers { nat, set, turn, pattern, outputs, part: pattern.part(nat.share(worker)) }
+        let (part, is_possible) = (pattern.part(nat.share(worker)), nat.can_make_any(outputs));
+        Newcomers { nat, set, turn, pattern, outputs, part, is_possible }
     }
 
-    /// Foresees what the flows of some keys become, and asks for the index lines that show whether that is free: first for those of
+    /// Foresees what the flows of some keys become, and asks for the lines that show whether that is free: first for those of
     /// their own ports, then, for who does not get its own, of what chance says.
     pub(super) fn foresee(
         &self,
         keys: &[Key],
+        drafts: &mut [Option<Draft>; BATCH_MAX],
         chance: &mut Chance,
         cx: &mut Cx<'_>,
-    ) -> [Option<Draft>; BATCH_MAX] {
-        let mut drafts = [None; BATCH_MAX];
-        for (key, draft) in keys.iter().zip(&mut drafts) {
+    ) {
+        for (key, draft) in keys.iter().zip(&mut *drafts) {
             *draft = self.pattern.first(key.id()).map(|id| self.draft(*key, id, None));
         }
-        let Some(part) = &self.part else { return drafts };
+        let Some(part) = &self.part else { return };
+        let mut guesses = [NONE; BATCH_MAX];
+        (0..keys.len()).for_each(|at| guesses[at] = self.guess(drafts[at]));
         let (mut taken, mut drawn) = ([0; BATCH_MAX], 0);
-        for (at, (key, draft)) in keys.iter().zip(&mut drafts).enumerate() {
-            if draft.is_none_or(|draft| self.is_taken(*key, draft)) {
+        for (at, &key) in keys.iter().enumerate() {
+            if drafts[at].is_none_or(|draft| self.is_taken(key, draft, guesses[at])) {
                 let number = chance.foresee(drawn, part.end() - part.start(), cx);
-                *draft = self.numbered(*key, number, 0);
+                drafts[at] = self.numbered(key, number, 0);
                 taken[drawn] = at;
                 drawn += 1;
             }
         }
-        self.skip_taken(keys, &mut drafts, &mut taken[..drawn]);
-        drafts
+        self.skip_taken(keys, drafts, &mut guesses, &mut taken[..drawn]);
     }
 
     /// Where the numbers that were drawn are others', goes on with the next ones.
-    fn skip_taken(&self, keys: &[Key], drafts: &mut [Option<Draft>; BATCH_MAX], mut taken: &mut [usize]) {
+    fn skip_taken(
+        &self,
+        keys: &[Key],
+        drafts: &mut [Option<Draft>; BATCH_MAX],
+        guesses: &mut [u32; BATCH_MAX],
+        mut taken: &mut [usize],
+    ) {
         for _ in 0..ROUNDS {
             // Those that look free are done. Of the others the records are needed that their keys are compared with.
             taken = keep(taken, |at| {
-                let flow = drafts[at].and_then(|draft| self.set.flow(self.guess(draft)));
-                flow.inspect(|flow| packet::prefetch(*flow)).is_some()
+                guesses[at] = self.guess(drafts[at]);
+                guesses[at] != NONE
             });
+            if taken.is_empty() {
+                return;
+            }
             taken = keep(taken, |at| {
-                let draft = drafts[at].filter(|draft| self.is_taken(keys[at], *draft));
+                let draft = drafts[at].filter(|draft| self.is_taken(keys[at], *draft, guesses[at]));
                 let next = draft.and_then(|draft| self.next(keys[at], draft));
                 drafts[at] = next.or(drafts[at]);
                 next.is_some()
@@ -106,11 +122,18 @@ impl<'t> Newcomers<'t> {
         }
     }
 
-    /// The entry that probably has become this.
-    fn guess(&self, draft: Draft) -> u32 {
-        self.set.index().home(self.turn, draft.hash).guess(draft.hash)
+    /// The entry that probably has become this, whose record is asked for.
+    #[inline]
+    fn guess(&self, draft: Option<Draft>) -> u32 {
+        let home = |draft: Draft| self.set.index().home(self.turn, draft.hash).guess(draft.hash);
+        let guess = draft.map_or(NONE, home);
+        if let Some(flow) = self.set.flow(guess) {
+            packet::prefetch(flow);
+        }
+        guess
     }
 
+    #[inline(always)] // so that it is made where it stays
     fn draft(&self, key: Key, id: FlowId, drawn: Option<(u32, u32)>) -> Draft {
         let hash = self.set.hash(self.nat.reply_key(key.map(), id));
         self.set.index().home(self.turn, hash).prefetch();
@@ -118,6 +141,7 @@ impl<'t> Newcomers<'t> {
     }
 
     /// What a flow becomes by a number that chance says, if the first `skipped` ones from there on are others'. `None` behind the last one.
+    #[inline(always)] // as above
     fn numbered(&self, key: Key, number: u32, skipped: u32) -> Option<Draft> {
         let part = self.part.as_ref()?;
         let last = part.end() - part.start();
@@ -132,9 +156,14 @@ impl<'t> Newcomers<'t> {
         self.numbered(key, number, skipped + 1)
     }
 
-    /// Whether another flow has become this.
-    fn is_taken(&self, key: Key, draft: Draft) -> bool {
-        self.set.find_hashed(self.turn, self.nat.reply_key(key.map(), draft.id), draft.hash).is_some()
+    /// Whether another flow has become this: probably the one with this entry.
+    #[inline]
+    fn is_taken(&self, key: Key, draft: Draft, guess: u32) -> bool {
+        let reply = self.nat.reply_key(key.map(), draft.id);
+        let is_plain = guess == NONE && !self.set.index().home(self.turn, draft.hash).was_passed();
+        !is_plain
+            && (self.set.check(guess, reply).is_some()
+                || self.set.find_hashed(self.turn, reply, draft.hash).is_some())
     }
 
     /// The right to add them to a worker's lane.
@@ -143,18 +172,19 @@ impl<'t> Newcomers<'t> {
     }
 
     /// Adds a flow as it was foreseen, or finds that it is known. `None`, and nothing is used up, if more than that has to be done.
+    #[inline]
     pub(super) fn add(
         &self,
         adding: &mut Adding<'t>,
-        (wanted, draft): (Wanted, Option<Draft>),
+        (wanted, draft): (&Wanted, &Option<Draft>),
         reply_anno: u8,
         chance: &mut Chance,
         cx: &mut Cx<'_>,
         now_ms: u64,
     ) -> Option<FlowMatch<'t>> {
-        let mut draft = draft?;
+        let mut draft = (*draft)?;
         if draft.drawn.is_none() {
-            match self.enter(adding, wanted, draft, reply_anno, now_ms)? {
+            match self.enter(adding, wanted, &draft, reply_anno, now_ms)? {
                 Entered::Made(found) | Entered::Known(found) => return Some(found),
                 Entered::Refused => return None,
                 Entered::Taken => {}
@@ -166,7 +196,7 @@ impl<'t> Newcomers<'t> {
             draft = self.numbered(wanted.key, number, 0)?;
         }
         for _ in 0..TRIES {
-            match self.enter(adding, wanted, draft, reply_anno, now_ms)? {
+            match self.enter(adding, wanted, &draft, reply_anno, now_ms)? {
                 Entered::Made(found) => {
                     chance.use_first();
                     return Some(found);
@@ -179,16 +209,20 @@ impl<'t> Newcomers<'t> {
         None
     }
 
+    #[inline]
     fn enter(
         &self,
         adding: &mut Adding<'t>,
-        wanted: Wanted,
-        draft: Draft,
+        wanted: &Wanted,
+        draft: &Draft,
         reply_anno: u8,
         now_ms: u64,
     ) -> Option<Entered<'t>> {
-        let mut new = self.nat.describe(wanted, draft.id, self.outputs)?;
+        let mut new = match self.is_possible {
+            true => self.nat.new_flow(wanted, self.nat.completed(draft.id), self.outputs),
+            false => self.nat.describe(*wanted, draft.id, self.outputs)?,
+        };
         new.reply_anno = reply_anno;
-        adding.enter((&new, [wanted.hash, draft.hash]), self.pattern.varies(), now_ms)
+        adding.enter(&new, [wanted.hash, draft.hash], self.pattern.varies(), now_ms)
     }
 }

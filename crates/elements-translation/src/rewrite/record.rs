@@ -13,7 +13,7 @@ use packet::Roomy;
 use rcu::{OptionCell, Turn};
 use std::sync::OnceLock;
 use std::sync::atomic::{
-    AtomicU8, AtomicU16,
+    self, AtomicU8, AtomicU16,
     Ordering::{Acquire, Relaxed, Release},
 };
 use wire::ip_proto;
@@ -132,9 +132,9 @@ pub(super) struct Flow {
     flags: AtomicU8,
     protocol: AtomicU8,
     reply_anno: AtomicU8,
-    /// The part of the table that the record belongs to, and its place in a queue there; see `super::expiry`.
+    /// The part of the table that the record belongs to, and whether it is in a queue there; see `super::expiry`.
     pub(super) lane: AtomicU8,
-    pub(super) place: AtomicU32,
+    pub(super) place: AtomicU8,
 }
 
 const _: () = assert!(size_of::<Flow>() == 64 || !LINES);
@@ -155,7 +155,7 @@ impl Flow {
             protocol: AtomicU8::new(0),
             reply_anno: AtomicU8::new(0),
             lane: AtomicU8::new(0),
-            place: AtomicU32::new(u32::MAX),
+            place: AtomicU8::new(0),
         }
     }
 
@@ -336,6 +336,23 @@ impl Flow {
     }
 }
 
+/// Where a flow is in its queue, beside its record. For who holds its lane; see `super::expiry`.
+#[derive(Default)]
+pub(super) struct Node {
+    // The lane's lock orders all that is done to these.
+    pub(super) at_ms: atomic::AtomicU64,
+    pub(super) after: atomic::AtomicU32,
+    pub(super) before: atomic::AtomicU32,
+}
+
+const _: () = assert!(size_of::<Node>() == 16 || !LINES);
+
+/// Records that lie together, and as many nodes.
+struct Chunk {
+    flows: Roomy<Flow>,
+    nodes: Roomy<Node>,
+}
+
 /// A one's complement number, negated for the reply direction.
 #[inline]
 fn turned(change: u16, direction: usize) -> u16 {
@@ -348,7 +365,7 @@ const CHUNKS: usize = (32 - FIRST.ilog2() as usize) << STEPS;
 
 /// All records of a table, by number.
 pub(super) struct Slab {
-    chunks: [OnceLock<Roomy<Flow>>; CHUNKS],
+    chunks: [OnceLock<Chunk>; CHUNKS],
 }
 
 impl Default for Slab {
@@ -381,7 +398,22 @@ impl Slab {
     #[inline]
     pub(super) fn get(&self, number: u32) -> Option<&Flow> {
         let (chunk, at) = Slab::place(number);
-        self.chunks.get(chunk)?.get()?.get(at)
+        self.chunks.get(chunk)?.get()?.flows.get(at)
+    }
+
+    /// A record and its node, if its chunk exists.
+    #[inline]
+    pub(super) fn both(&self, number: u32) -> Option<(&Flow, &Node)> {
+        let (chunk, at) = Slab::place(number);
+        let chunk = self.chunks.get(chunk)?.get()?;
+        Some((chunk.flows.get(at)?, chunk.nodes.get(at)?))
+    }
+
+    /// A record's node, if its chunk exists.
+    #[inline]
+    pub(super) fn node(&self, number: u32) -> Option<&Node> {
+        let (chunk, at) = Slab::place(number);
+        self.chunks.get(chunk)?.get()?.nodes.get(at)
     }
 
     /// The first record of the next chunk, for the record in the middle of one: time to think of it.
@@ -391,11 +423,15 @@ impl Slab {
         u32::try_from(next).ok().filter(|_| at == records(chunk) / 2)
     }
 
-    /// A record whose chunk is made if need be. `None` beyond the largest number.
-    pub(super) fn make(&self, number: u32) -> Option<&Flow> {
-        let (chunk, at) = Slab::place(number);
-        let made = || Roomy::new(records(chunk), Flow::unused);
-        self.chunks.get(chunk)?.get_or_init(made).get(at)
+    /// A record and its node, whose chunk is made if need be. `None` beyond the largest number.
+    pub(super) fn make(&self, number: u32) -> Option<(&Flow, &Node)> {
+        let (chunk, _) = Slab::place(number);
+        let made = || {
+            let records = records(chunk);
+            Chunk { flows: Roomy::new(records, Flow::unused), nodes: Roomy::new(records, Node::default) }
+        };
+        self.chunks.get(chunk)?.get_or_init(made);
+        self.both(number)
     }
 }
 

@@ -5,7 +5,7 @@ use super::flow_set::{FlowMatch, FlowSet};
 use super::index::Home;
 use super::input::Outputs;
 use super::nat::{Circumstances, Kind, Miss, Nat, Wanted};
-use super::newcomers::Newcomers;
+use super::newcomers::{NONE, Newcomers};
 use super::pattern::Pattern;
 use super::record::{Flow, REPLY};
 use elements_shared::flow_filter::Filter;
@@ -142,9 +142,6 @@ pub(super) fn now_ms(cx: &Cx<'_>) -> u64 {
     (cx.now_ns() / 1_000_000) as u64
 }
 
-/// What stands for "no entry": there never are so many.
-const NONE: u32 = u32::MAX;
-
 /// What is known of a packet from a look at it.
 #[derive(Clone, Copy)]
 struct Sight<'t> {
@@ -234,27 +231,25 @@ impl<P: Protocol> Rewriter<P> {
         sights: &mut [Sight<'t>; BATCH_MAX],
         newcomers: &Newcomers<'t>,
     ) {
-        let begins = |sight: &Sight<'_>, packet: &Packet| sight.is_new() && P::may_begin(packet);
-        let (mut keys, mut count) = ([Sight::NOTHING.key; BATCH_MAX], 0);
-        for (sight, packet) in sights.iter().zip(batch.iter()) {
-            keys[count] = sight.key;
-            count += usize::from(begins(sight, packet));
+        let (mut keys, mut ats, mut count) = ([Sight::NOTHING.key; BATCH_MAX], [0; BATCH_MAX], 0);
+        for (at, (sight, packet)) in sights.iter().zip(batch.iter()).enumerate() {
+            (keys[count], ats[count]) = (sight.key, at);
+            count += usize::from(sight.is_new() && P::may_begin(packet));
         }
-        let chance = &mut *self.chance.borrow_mut();
-        let mut drafts = newcomers.foresee(&keys[..count], chance, cx).into_iter();
+        let (chance, mut drafts) = (&mut *self.chance.borrow_mut(), [None; BATCH_MAX]);
+        newcomers.foresee(&keys[..count], &mut drafts, chance, cx);
         let now_ms = now_ms(cx);
         let mut adding = newcomers.begin(cx.worker());
-        for (sight, packet) in sights.iter_mut().zip(batch.iter()) {
-            if !begins(sight, packet) {
-                continue;
-            }
-            let wanted = Wanted { at: port, key: sight.key, hash: sight.hash, protocol: sight.protocol };
-            let reply_anno = self.annotations.reply.map_or(0, |anno| packet.anno(anno) as u8);
-            let wanted = (wanted, drafts.next().flatten());
-            let Some(found) = newcomers.add(&mut adding, wanted, reply_anno, chance, cx, now_ms) else {
+        for (&at, draft) in ats[..count].iter().zip(&drafts) {
+            let Sight { key, hash, protocol, .. } = sights[at];
+            let wanted = Wanted { at: port, key, hash, protocol };
+            let anno = |anno| batch.iter().nth(at).map_or(0, |packet| packet.anno(anno) as u8);
+            let reply_anno = self.annotations.reply.map_or(0, anno);
+            let Some(found) = newcomers.add(&mut adding, (&wanted, draft), reply_anno, chance, cx, now_ms)
+            else {
                 break;
             };
-            sight.know(&found);
+            sights[at].know(&found);
         }
     }
 

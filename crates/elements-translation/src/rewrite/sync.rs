@@ -3,13 +3,9 @@
 
 pub(super) use rcu::Cell;
 use rcu::Domain;
+use std::sync::atomic::Ordering::{Acquire, Relaxed};
 pub(super) use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize};
 pub(super) use std::sync::{Mutex, MutexGuard};
-
-/// What protects a shard of the index: the number of its entries.
-pub(super) type ShardLock = Mutex<usize>;
-/// The right to change a shard.
-pub(super) type ShardGuard<'i> = MutexGuard<'i, usize>;
 
 /// Parts of the table in which flows can be added at once. Workers beyond share them.
 pub(super) const LANES: usize = 8;
@@ -23,6 +19,8 @@ pub(super) const PART: usize = 2 * LANES;
 pub(super) const SHARDS: usize = 64;
 /// Entries in a bucket of the index.
 pub(super) const SLOTS: usize = 12;
+/// Entries of a hundred slots, on average, with which a shard is large enough.
+pub(super) const FILL: usize = 75;
 /// Records in the first eight chunks together; the next eight have twice as many, and so on. A chunk is no smaller than a block, so that
 /// there are no gaps between chunks.
 pub(super) const FIRST_CHUNK: u32 = 8 * BLOCK;
@@ -53,8 +51,29 @@ pub(super) fn recalled(left: &mut usize) -> usize {
     std::mem::take(left)
 }
 
-/// The order in which two shards are locked: the lower one first, so that no two updaters wait for each other.
+/// Sets a word if it is still what it was: a bucket's lock.
 #[inline]
-pub(super) fn in_order([a, b]: [usize; 2]) -> [usize; 2] {
-    [a.min(b), a.max(b)]
+pub(super) fn try_set(word: &AtomicU64, was: u64, is: u64) -> bool {
+    word.compare_exchange(was, is, Acquire, Relaxed).is_ok()
+}
+
+/// Waits a little for another worker, longer after some tries.
+#[cold]
+pub(super) fn pause(tries: &mut u32) {
+    /// Tries that take less than giving the processor away. A holder needs some dozen nanoseconds, unless it was interrupted.
+    const SPINS: u32 = 100;
+    *tries += 1;
+    if *tries < SPINS { std::hint::spin_loop() } else { std::thread::yield_now() }
+}
+
+/// Locks a table that is replaced, or unlocks it.
+#[inline]
+pub(super) fn as_lock(lock: impl FnOnce()) {
+    lock();
+}
+
+/// Whether buckets of these ranks are locked in this order: the lower one first, so that no two updaters wait for each other.
+#[inline]
+pub(super) fn is_in_order([a, b]: [u64; 2]) -> bool {
+    a <= b
 }

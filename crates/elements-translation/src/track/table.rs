@@ -2,7 +2,7 @@
 //!
 //! A look-up takes no lock, nor does a packet of a known connection: it changes one record by atomic stores. What it takes to add
 //! connections is parted into lanes, each with a lock; a worker adds in its own lane, and waits for another worker only where both add to
-//! the same shard of the index. Connections whose time is over are no longer found; a sweep over all records removes them.
+//! the same bucket of the index. Connections whose time is over are no longer found; a sweep over all records removes them.
 //!
 //! **A full table.** Connections that were never assured (state.rs) are in a list of their lane, the oldest first. When the table is full, the
 //! oldest gives way to the new one; assured connections give way to none, so that a flood of beginnings cannot touch them. The list is
@@ -430,16 +430,20 @@ impl Table {
             lane.log.add(|| Some(event(What::Denied, key, progress)));
             return Some(Entered::Refused);
         };
-        let mut held = self.index.hold([hash; 2]);
-        let is_known = self.find(turn, key, hash).is_some();
         let hash_of =
             |number| self.slab.get(number).and_then(Record::key).map_or(0, |key| key.hash(&self.key));
-        if !is_known {
-            record.fill(key, progress, begun_ms, last_ms);
-            fill(record);
-        }
-        let is_added = !is_known && held.insert(turn, &lane.updater, hash, number, &hash_of);
-        drop(held);
+        let mut fill = Some(fill);
+        let added = self.index.change(turn, &lane.updater, [hash; 2], &hash_of, |held| {
+            if held.find(0, |number| self.slab.get(number).is_some_and(|record| record.is(key))).is_some() {
+                return Ok(false);
+            }
+            if let Some(fill) = fill.take() {
+                record.fill(key, progress, begun_ms, last_ms);
+                fill(record);
+            }
+            held.insert([None, Some(number)]).map(|()| true)
+        });
+        let (is_added, is_known) = (added == Some(true), added == Some(false));
         if is_added {
             if !progress.is_assured() {
                 lane.link(&self.slab, number, record);
@@ -488,7 +492,7 @@ impl Table {
     fn remove(&self, turn: Turn<'_>, lane: &mut Lane, number: u32, record: &Record, end: End) {
         let Some(key) = record.key() else { return };
         let hash = key.hash(&self.key);
-        self.index.hold([hash; 2]).remove(turn, hash, number);
+        self.index.remove(turn, hash, number);
         lane.unlink(&self.slab, number, record);
         record.bury();
         lane.removed.push(number);

@@ -176,7 +176,7 @@ impl Hosts {
         host.address.iter().zip(address).for_each(|(place, half)| place.store(half, Relaxed));
         host.seen_s.store(now_s, Relaxed);
         let hash_of = |entry: u32| self.hash_of(entry);
-        if !self.index.hold([hash; 2]).insert(turn, updater, hash, entry, &hash_of) {
+        if !self.index.insert(turn, updater, hash, entry, &hash_of) {
             free.push(entry);
             return None;
         }
@@ -236,7 +236,7 @@ impl Sweep {
             }
             let hash = hosts.hash_of(entry);
             let _changes = hosts.changes();
-            hosts.index.hold([hash; 2]).remove(turn, hash, entry);
+            hosts.index.remove(turn, hash, entry);
             gone.push((entry, seen_s));
         }
         self.resting = (!gone.is_empty()).then(|| (Domain::global().start(), gone));
@@ -265,8 +265,7 @@ impl Sweep {
             let (address, hash) = (host.address(), hosts.hash_of(entry));
             let hash_of = |entry: u32| hosts.hash_of(entry);
             let is_known = hosts.find_entry(turn, address, hash).is_some();
-            let is_back = !is_known
-                && hosts.index.hold([hash; 2]).insert(turn, &changes.updater, hash, entry, &hash_of);
+            let is_back = !is_known && hosts.index.insert(turn, &changes.updater, hash, entry, &hash_of);
             host.state.store(if is_back { LISTED } else { ORPHAN }, Relaxed);
         }
         true
