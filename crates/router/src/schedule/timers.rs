@@ -2,13 +2,36 @@
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
+use std::hash::{BuildHasherDefault, Hasher};
+
+/// Spreads elements and keys, which no sender of packets chooses: a timer is set for each burst of a source, and found again two or three
+/// times.
+#[derive(Default)]
+struct Mix(u64);
+
+impl Hasher for Mix {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|&byte| self.write_u32(byte.into()));
+    }
+
+    #[inline]
+    fn write_u32(&mut self, word: u32) {
+        // Fibonacci hashing; the table takes both ends.
+        let product = (self.0 ^ u64::from(word)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        self.0 = product ^ product >> 32;
+    }
+}
 
 /// Expiry times by element and key; setting a key again moves it.
 #[derive(Default)]
 pub(crate) struct Timers {
     /// (time, sequence number, element, key); outdated entries are skipped when they come up.
     heap: BinaryHeap<Reverse<(i64, u64, u32, u32)>>,
-    current: HashMap<(u32, u32), u64>,
+    current: HashMap<(u32, u32), u64, BuildHasherDefault<Mix>>,
     sequence: u64,
 }
 
