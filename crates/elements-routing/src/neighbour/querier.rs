@@ -254,6 +254,51 @@ impl<L: Link, const HOP: bool> Querier<L, HOP> {
         None
     }
 
+    /// Puts packets into frames where they are, up to the first with which something else is to be done; how many.
+    #[inline]
+    fn frame_known(&self, cx: &Cx<'_>, batch: &mut Batch) -> usize {
+        // Many in a row go to one neighbour.
+        let (mut known, mut header) = (None, [0; HEADER_LEN]);
+        for (at, packet) in batch.iter_mut().enumerate() {
+            let ip = L::destination(packet);
+            if known != Some(ip) {
+                let Some(mac) = self.quick(cx, ip) else { return at };
+                (known, header) = (Some(ip), self.link.header(mac));
+            }
+            let header = L::fit(packet, header);
+            if !elements_shared::ether_header::encapsulate(packet, &header) {
+                return at;
+            }
+        }
+        batch.len()
+    }
+
+    /// Takes care of packets of which the first are in frames already.
+    fn push_one_by_one(&mut self, cx: &mut Cx<'_>, mut batch: Batch, mut framed: usize) {
+        let (mut old, mut before) = (None, None);
+        batch.filter_map(|mut packet| {
+            if framed > 0 {
+                framed -= 1;
+                return Some(packet);
+            }
+            match Self::age_packet(&mut packet) {
+                Verdict::Pass => self.forward(cx, packet, &mut before),
+                Verdict::Drop(reason) => {
+                    cx.drop(packet, reason);
+                    None
+                }
+                Verdict::Output(_) => {
+                    old.get_or_insert_with(|| cx.batch()).push(packet);
+                    None
+                }
+            }
+        });
+        cx.emit(0, batch);
+        if let Some(old) = old {
+            cx.emit(EXPIRED_OUTPUT, old);
+        }
+    }
+
     #[cold]
     fn forward_slowly(&mut self, cx: &mut Cx<'_>, packet: Packet) -> Option<Packet> {
         let ip = L::destination(&packet);
@@ -560,22 +605,8 @@ impl<L: Link, const HOP: bool> Element for Querier<L, HOP> {
             batch.iter().for_each(|packet| self.learn(cx, packet));
             return cx.consume(batch);
         }
-        let (mut old, mut before) = (None, None);
-        batch.filter_map(|mut packet| match Self::age_packet(&mut packet) {
-            Verdict::Pass => self.forward(cx, packet, &mut before),
-            Verdict::Drop(reason) => {
-                cx.drop(packet, reason);
-                None
-            }
-            Verdict::Output(_) => {
-                old.get_or_insert_with(|| cx.batch()).push(packet);
-                None
-            }
-        });
-        cx.emit(0, batch);
-        if let Some(old) = old {
-            cx.emit(EXPIRED_OUTPUT, old);
-        }
+        let framed = if HOP { 0 } else { self.frame_known(cx, &mut batch) };
+        if framed == batch.len() { cx.emit(0, batch) } else { self.push_one_by_one(cx, batch, framed) }
     }
 
     /// Another instance has learned something.
