@@ -23,6 +23,9 @@ pub const MAX_HOPS: u8 = 15;
 /// Nodes with external ports of an n-fly with strict order: the label has a byte for the number of one, where it has two otherwise.
 pub const MOST_NUMBERED: usize = 256;
 
+/// Where the source address begins.
+pub const SOURCE: u32 = 6;
+
 const MARK: [u8; 2] = [0x02, 0xc1];
 /// The two low bits of an address's first byte: locally administered, unicast.
 const LOCAL: u8 = 0b10;
@@ -74,6 +77,45 @@ impl Stamp {
     }
 }
 
+/// The source address of a label: what it says beside egress node and port.
+#[inline]
+pub fn source(ingress: NodeId, hops: u8, stamp: Stamp) -> [u8; 6] {
+    let (kind, bucket, last) = match stamp {
+        Stamp::None => (0, 0, 0),
+        Stamp::Sequence { bucket, number } => (1, bucket, number),
+        Stamp::Via(node) => (2, 0, node),
+        Stamp::Numbered { bucket, number, .. } => (3, bucket, number),
+    };
+    let [i0, i1] = match stamp {
+        Stamp::Numbered { via, .. } => [ingress as u8, via as u8],
+        _ => ingress.to_be_bytes(),
+    };
+    let ([l0, l1], head) = (last.to_be_bytes(), hops.min(MAX_HOPS) << 4 | kind << 2 | LOCAL);
+    [head, bucket, i0, i1, l0, l1]
+}
+
+/// The egress node of a frame's label, which is what [`Label::decode`] finds; `None` if the frame bears none.
+#[inline]
+pub fn egress(frame: &[u8]) -> Option<NodeId> {
+    let &[_, _, e0, e1, ..] = marked(frame)?;
+    Some(u16::from_be_bytes([e0, e1]))
+}
+
+/// The same of the port.
+#[inline]
+pub fn port(frame: &[u8]) -> Option<PortId> {
+    let &[_, _, _, _, p0, p1, ..] = marked(frame)?;
+    Some(u16::from_be_bytes([p0, p1]))
+}
+
+/// The first bytes of a frame that bears a label.
+#[inline]
+fn marked(frame: &[u8]) -> Option<&[u8; LEN]> {
+    let bytes: &[u8; LEN] = frame.first_chunk()?;
+    let &[m0, m1, _, _, _, _, head, ..] = bytes;
+    ([m0, m1] == MARK && head & 0b11 == LOCAL).then_some(bytes)
+}
+
 /// Where a packet in the cluster is going.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Label {
@@ -93,20 +135,9 @@ impl Label {
     /// Destination and source address, as they stand in the frame.
     #[inline]
     pub fn encode(&self) -> [u8; LEN] {
-        let (kind, bucket, last) = match self.stamp {
-            Stamp::None => (0, 0, 0),
-            Stamp::Sequence { bucket, number } => (1, bucket, number),
-            Stamp::Via(node) => (2, 0, node),
-            Stamp::Numbered { bucket, number, .. } => (3, bucket, number),
-        };
         let ([e0, e1], [p0, p1]) = (self.egress.to_be_bytes(), self.port.to_be_bytes());
-        let [l0, l1] = last.to_be_bytes();
-        let [i0, i1] = match self.stamp {
-            Stamp::Numbered { via, .. } => [self.ingress as u8, via as u8],
-            _ => self.ingress.to_be_bytes(),
-        };
-        let head = self.hops.min(MAX_HOPS) << 4 | kind << 2 | LOCAL;
-        [MARK[0], MARK[1], e0, e1, p0, p1, head, bucket, i0, i1, l0, l1]
+        let [s0, s1, s2, s3, s4, s5] = source(self.ingress, self.hops, self.stamp);
+        [MARK[0], MARK[1], e0, e1, p0, p1, s0, s1, s2, s3, s4, s5]
     }
 
     /// Reads the label of a frame; `None` if the frame bears none.
@@ -184,6 +215,9 @@ mod tests {
 
         #[test]
         fn any_bytes_can_be_read_as_a_label(bytes in proptest::collection::vec(any::<u8>(), 0..20)) {
+            let label = Label::decode(&bytes);
+            let found = egress(&bytes).zip(port(&bytes));
+            prop_assert_eq!(found, label.map(|label| (label.egress, label.port)));
             if let Some(label) = Label::decode(&bytes) {
                 prop_assert_eq!(Label::decode(&label.encode()), Some(label));
             }

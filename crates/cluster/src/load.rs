@@ -48,6 +48,23 @@ impl Backlog {
         self.waiting_ns(now_ns) <= self.cost_ns(bound.saturating_sub(bytes))
     }
 
+    /// Whether packets may be sent one after the other, each as [`Backlog::fits`] has it: so many bytes together, of which the longest packet
+    /// has `most`. It may say no although the last of them would just fit.
+    #[inline]
+    pub fn fit(&self, now_ns: u64, bytes: u32, most: u32, bound: u32) -> bool {
+        // A nanosecond for what is rounded.
+        self.waiting_ns(now_ns) + self.cost_ns(bytes) < self.cost_ns(bound.saturating_sub(most))
+    }
+
+    /// How many bytes may be sent in packets of any length, so that not more than `bound` wait in front of one. It may be a few less than that.
+    #[inline]
+    pub fn room(&self, now_ns: u64, bound: u32) -> u32 {
+        // A nanosecond for what is rounded.
+        let rest_ns = self.cost_ns(bound).saturating_sub(self.waiting_ns(now_ns) + 1);
+        let bytes = (rest_ns * 1_000).checked_div(self.ps_per_byte).unwrap_or(u64::MAX);
+        u32::try_from(bytes).unwrap_or(u32::MAX)
+    }
+
     /// Bytes are sent; returns when they will be through.
     #[inline]
     pub fn add(&mut self, now_ns: u64, bytes: u32) -> u64 {
@@ -166,6 +183,18 @@ impl Queues {
     #[inline]
     pub fn fits(&mut self, at: usize, now_ns: u64, bytes: u32, bound: u32) -> bool {
         self.queue(at, now_ns).is_some_and(|queue| queue.backlog.fits(now_ns, bytes, bound))
+    }
+
+    /// How many bytes may be sent so that not more than `bound` wait in front of one: [`Backlog::room`].
+    #[inline]
+    pub fn room(&mut self, at: usize, now_ns: u64, bound: u32) -> u32 {
+        self.queue(at, now_ns).map_or(0, |queue| queue.backlog.room(now_ns, bound))
+    }
+
+    /// The same of several packets: [`Backlog::fit`].
+    #[inline]
+    pub fn fit(&mut self, at: usize, now_ns: u64, bytes: u32, most: u32, bound: u32) -> bool {
+        self.queue(at, now_ns).is_some_and(|queue| queue.backlog.fit(now_ns, bytes, most, bound))
     }
 
     /// Nanoseconds until what was sent is through.

@@ -23,11 +23,23 @@ pub(super) struct Route {
 
 /// The way of the flows of a bucket, and when one of them last sent a packet.
 #[derive(Clone, Copy, Debug)]
-struct Bucket {
-    last_ns: u64,
-    /// As it was before the last packet.
+pub(super) struct Bucket {
+    pub(super) last_ns: u64,
+    pub(super) route: Option<Route>,
+}
+
+/// Four to a cache line, and none in two of them.
+const _: () = assert!(size_of::<Bucket>() == 16);
+
+/// A flow of which a packet has just come.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Flow {
+    /// The place of its bucket.
+    at: usize,
+    /// When the packet before came.
     before_ns: u64,
-    route: Option<Route>,
+    /// How long it had rested since.
+    pub(super) gap_ns: u64,
 }
 
 /// The flows of one ingress node.
@@ -95,53 +107,58 @@ impl Numbers {
 impl Flows {
     pub(super) fn new(settings: &Settings, terminals: usize) -> Flows {
         use super::settings::OrderPolicy::{Flowlet, Quiet, Sequence};
-        let empty = Bucket { last_ns: 0, before_ns: 0, route: None };
+        let empty = Bucket { last_ns: 0, route: None };
         let count =
             if matches!(settings.order, Flowlet | Quiet) { 1 << settings.flow_bits.min(28) } else { 1 };
         let numbered = if settings.order == Sequence { terminals } else { 0 };
         Flows { buckets: vec![empty; count], numbers: vec![[0; BUCKETS]; numbered], lane: Lane::ALL }
     }
 
+    /// The place of a flow's bucket.
     #[inline]
-    fn bucket(&mut self, flow: u64, egress: NodeId) -> &mut Bucket {
-        let at = mix(flow, egress) as usize & (self.buckets.len() - 1);
-        &mut self.buckets[at]
+    pub(super) fn place(&self, flow: u64, egress: NodeId) -> usize {
+        mix(flow, egress) as usize & (self.buckets.len() - 1)
     }
 
-    /// A packet of a flow comes: the flow's way, if the last packet came within `gap_ns`.
+    /// The bucket at a place.
     #[inline]
-    pub(super) fn fresh(&mut self, now_ns: u64, flow: u64, egress: NodeId, gap_ns: u64) -> Option<Route> {
-        let bucket = self.bucket(flow, egress);
-        let rested = now_ns.saturating_sub(bucket.last_ns) > gap_ns;
-        bucket.before_ns = bucket.last_ns;
-        bucket.last_ns = now_ns;
-        if rested { None } else { bucket.route }
+    pub(super) fn at(&mut self, place: usize) -> Option<&mut Bucket> {
+        self.buckets.get_mut(place)
     }
 
-    /// How long the flow had rested before the packet that just came.
+    /// A packet of a flow comes: the flow, and its way if the last packet came within `gap_ns`.
     #[inline]
-    pub(super) fn gap_ns(&mut self, flow: u64, egress: NodeId) -> u64 {
-        let bucket = self.bucket(flow, egress);
-        bucket.last_ns.saturating_sub(bucket.before_ns)
+    pub(super) fn fresh(
+        &mut self,
+        now_ns: u64,
+        flow: u64,
+        egress: NodeId,
+        gap_ns: u64,
+    ) -> (Flow, Option<Route>) {
+        let at = self.place(flow, egress);
+        let bucket = &mut self.buckets[at];
+        let before_ns = std::mem::replace(&mut bucket.last_ns, now_ns);
+        let flow = Flow { at, before_ns, gap_ns: now_ns.saturating_sub(before_ns) };
+        (flow, bucket.route.filter(|_| flow.gap_ns <= gap_ns))
     }
 
     /// The packet that just came was not sent.
-    pub(super) fn undo(&mut self, flow: u64, egress: NodeId) {
-        let bucket = self.bucket(flow, egress);
-        bucket.last_ns = bucket.before_ns;
+    pub(super) fn undo(&mut self, flow: Flow) {
+        self.buckets[flow.at].last_ns = flow.before_ns;
     }
 
     /// The flow takes this way from now on.
     #[inline]
-    pub(super) fn assign(&mut self, flow: u64, egress: NodeId, route: Route) {
-        self.bucket(flow, egress).route = Some(route);
+    pub(super) fn assign(&mut self, flow: Flow, route: Route) {
+        self.buckets[flow.at].route = Some(route);
     }
 
     /// The flow's bucket of numbers, and the number of its next packet, if packets are numbered.
     #[inline]
     pub(super) fn number(&mut self, flow: u64, egress: NodeId) -> Option<(u8, u16)> {
+        let numbers = self.numbers.get_mut(usize::from(egress))?;
         let bucket = self.lane.bucket(mix(flow, egress));
-        let next = &mut self.numbers.get_mut(usize::from(egress))?[usize::from(bucket)];
+        let next = &mut numbers[usize::from(bucket)];
         let number = *next;
         *next = next.wrapping_add(1);
         Some((bucket, number))

@@ -10,6 +10,7 @@
 //!
 //! Packets of one flow that take different paths overtake each other. [`OrderPolicy`] says what is done about that.
 
+mod burst;
 mod flows;
 mod path;
 mod settings;
@@ -19,10 +20,12 @@ use crate::load::{Queues, Sent};
 use crate::topology::Topology;
 use crate::view::View;
 use crate::{NodeId, PortId};
+use burst::Pending;
 use fastrand::Rng;
-use flows::{Flows, Route};
+use flows::{Flow, Flows, Route};
 use std::sync::Arc;
 
+pub use burst::{Burst, Known};
 pub use flows::{BUCKETS, Lane, Numbers};
 pub use path::Path;
 pub use settings::{OrderPolicy, Scheme, Settings};
@@ -91,6 +94,9 @@ pub struct Chooser {
     cursors: Vec<NodeId>,
     flows: Flows,
     counts: Counts,
+    /// What a burst sends, by link, and the links into which one has sent; of none between bursts.
+    pending: Vec<Pending>,
+    open: Vec<usize>,
 }
 
 /// Two flows leave a link that far apart, in times that it takes for what may wait in comfort.
@@ -117,6 +123,8 @@ impl Chooser {
             cursors: (0..terminals).map(|_| rng.u16(..terminals.max(1) as u16)).collect(),
             flows: Flows::new(&settings, terminals),
             counts: Counts::default(),
+            pending: vec![Pending::default(); links],
+            open: Vec::with_capacity(links),
             topology,
             view,
             rng,
@@ -258,6 +266,19 @@ impl Chooser {
         Ok(())
     }
 
+    /// Whether a link has room for packets of other ingress nodes, one after the other: so many bytes together, the longest of them as long. Where
+    /// it is too close to tell, it has not; [`Chooser::pass`] knows of each.
+    #[inline]
+    pub fn has_room(&mut self, now_ns: u64, link: usize, bytes: u32, most: u32) -> bool {
+        link < self.links && self.queues.fit(link, now_ns, bytes, most, self.settings.bound_bytes)
+    }
+
+    /// Packets of other ingress nodes go through here, into a link that has room for them.
+    #[inline]
+    pub fn pass_all(&mut self, now_ns: u64, link: usize, bytes: u32) {
+        self.queues.add(link, now_ns, bytes);
+    }
+
     /// Accounts for a packet that is sent.
     #[inline]
     fn take(&mut self, now_ns: u64, flow: u64, egress: NodeId, bytes: u32, route: Route) -> Decision {
@@ -304,21 +325,13 @@ impl Chooser {
     /// Whether a way exists.
     #[inline]
     fn exists(&self, egress: NodeId, path: Path) -> bool {
-        match path {
-            Path::Direct => self.view.direct(egress),
-            Path::Via(node) if node == egress => self.view.direct(egress),
-            Path::Via(node) => self.view.via(node, egress),
-        }
+        exists(&self.view, egress, path)
     }
 
     /// Whether a flow that took a way may go on doing so.
     #[inline]
     fn persists(&self, egress: NodeId, route: Route) -> bool {
-        let exists = match route.path {
-            Path::Via(node) if node != egress => self.view.via_still(node, egress),
-            path => self.exists(egress, path),
-        };
-        exists && self.view.link_still(usize::from(route.link), route.path.first(egress))
+        persists(&self.view, egress, route)
     }
 
     /// Whether the first link of a way has room.
@@ -437,14 +450,14 @@ impl Chooser {
     /// nothing of it is in that queue, so that it does not overtake itself; when much waits, one that does move now and then, too,
     /// and out of order this once; and when the link is full, and no other is better, single packets go other ways.
     fn flowlet(&mut self, now_ns: u64, flow: u64, egress: NodeId, bytes: u32) -> Result<Route, Refusal> {
-        let fresh = self.flows.fresh(now_ns, flow, egress, self.settings.flowlet_gap_ns);
+        let (flow, fresh) = self.flows.fresh(now_ns, flow, egress, self.settings.flowlet_gap_ns);
         if let Some(route) = fresh.filter(|&route| self.persists(egress, route)) {
             let comfortable = self.settings.comfortable_bytes;
             if self.fits(now_ns, bytes, route, (comfortable / 2).min(self.room_bytes())) {
                 return Ok(route);
             }
             if let Some(other) = self.escape(now_ns, flow, egress, route) {
-                self.flows.assign(flow, egress, other);
+                self.flows.assign(flow, other);
                 self.counts.moved += 1;
                 return Ok(other);
             }
@@ -459,11 +472,11 @@ impl Chooser {
     }
 
     /// Another way for a flow: one whose first link has less than half waiting of what waits for its own.
-    fn escape(&mut self, now_ns: u64, flow: u64, egress: NodeId, from: Route) -> Option<Route> {
+    fn escape(&mut self, now_ns: u64, flow: Flow, egress: NodeId, from: Route) -> Option<Route> {
         let Topology::Mesh { nodes } = self.topology else { return None };
         let link = usize::from(from.link);
         let waiting_ns = self.queues.waiting_ns(link, now_ns);
-        let is_through = self.flows.gap_ns(flow, egress) > waiting_ns + self.frame_ns;
+        let is_through = flow.gap_ns > waiting_ns + self.frame_ns;
         if !is_through {
             // Each packet that comes may be the one that takes its flow away, so that is most likely a large one. A while must pass
             // until it shows what became of that; but where the link is full, this packet would go another way in any case.
@@ -498,19 +511,20 @@ impl Chooser {
     }
 
     /// A new way for a flow.
-    fn assign(&mut self, now_ns: u64, flow: u64, egress: NodeId, bytes: u32) -> Result<Route, Refusal> {
+    fn assign(&mut self, now_ns: u64, flow: Flow, egress: NodeId, bytes: u32) -> Result<Route, Refusal> {
         let path = self.pick(now_ns, egress, bytes)?;
         let route = self.route(egress, path);
-        self.flows.assign(flow, egress, route);
+        self.flows.assign(flow, route);
         Ok(route)
     }
 
     /// The way of the flow until nothing of it can be under way any more, whatever happens.
     fn quiet(&mut self, now_ns: u64, flow: u64, egress: NodeId, bytes: u32) -> Result<Route, Refusal> {
-        if let Some(route) = self.flows.fresh(now_ns, flow, egress, self.settings.transit_max_ns) {
+        let (flow, fresh) = self.flows.fresh(now_ns, flow, egress, self.settings.transit_max_ns);
+        if let Some(route) = fresh {
             if !self.persists(egress, route) {
                 // What went that way before may still arrive; only what is sent counts as the flow's last packet.
-                self.flows.undo(flow, egress);
+                self.flows.undo(flow);
                 return Err(Refusal::Unreachable);
             }
             let fits = self.fits(now_ns, bytes, route, self.settings.bound_bytes);
@@ -518,6 +532,26 @@ impl Chooser {
         }
         self.assign(now_ns, flow, egress, bytes)
     }
+}
+
+/// Whether a way exists.
+#[inline]
+fn exists(view: &View, egress: NodeId, path: Path) -> bool {
+    match path {
+        Path::Direct => view.direct(egress),
+        Path::Via(node) if node == egress => view.direct(egress),
+        Path::Via(node) => view.via(node, egress),
+    }
+}
+
+/// Whether a flow that took a way may go on doing so.
+#[inline]
+fn persists(view: &View, egress: NodeId, route: Route) -> bool {
+    let is_there = match route.path {
+        Path::Via(node) if node != egress => view.via_still(node, egress),
+        path => exists(view, egress, path),
+    };
+    is_there && view.link_still(usize::from(route.link), route.path.first(egress))
 }
 
 /// An external port of the cluster.

@@ -185,3 +185,69 @@ proptest! {
         prop_assert_eq!(run(), run());
     }
 }
+
+proptest! {
+    /// Packets of a burst take the ways that they take one by one, and as much is accounted for then: with rests, full links, nodes that
+    /// come and go, long packets, in mesh and fly.
+    #[test]
+    fn a_burst_is_as_its_packets(
+        order in 0usize..POLICIES.len(),
+        fly: bool,
+        bursts in proptest::collection::vec(
+            (0u64..3_000, 0u8..24, proptest::collection::vec((0u64..12, 1u16..4, 60u32..3_000), 1..40)),
+            1..40,
+        ),
+    ) {
+        let topology = if fly { Topology::fly(4, 2) } else { Topology::Mesh { nodes: 4 } };
+        let mut settings = Settings::new(R, R / 2);
+        settings.order = POLICIES[order];
+        let [mut one, mut other] = [(); 2].map(|()| Chooser::new(topology.clone(), View::whole(0, 4), settings.clone()));
+        let mut now = 1_000_000_000;
+        for (pause, event, packets) in bursts {
+            now += if event == 0 { 150_000_000 } else { pause };
+            if (1..5).contains(&event) {
+                let mut view = one.view().clone();
+                let peer = Peer { up: event < 4, transit: event == 1, reach: Nodes::All };
+                view.set(NodeId::from(event), peer);
+                one.set_view(view.clone());
+                other.set_view(view);
+            }
+            let mut burst = one.burst(now);
+            for (flow, egress, bytes) in packets {
+                // Most packets are short, as most bursts' are.
+                let bytes = if event % 2 == 0 { bytes / 20 + 60 } else { bytes };
+                let known = burst.find(flow, egress, &mut 0);
+                prop_assert_eq!(burst.choose(known, egress, bytes), other.choose(now, flow, egress, bytes));
+            }
+            drop(burst);
+            prop_assert_eq!(one.counts(), other.counts());
+            for queue in 0..one.links + 4 {
+                prop_assert_eq!(one.queues.waiting_ns(queue, now), other.queues.waiting_ns(queue, now), "queue {}", queue);
+            }
+        }
+    }
+
+    /// Several packets are taken only where each of them would be, and leave as much waiting; and where there is a good deal of room, they are.
+    #[test]
+    fn many_pass_as_one_by_one(bursts in proptest::collection::vec((0u64..200_000, proptest::collection::vec(60u32..9_000, 1..60)), 1..40)) {
+        let [mut one, mut other] = [(); 2].map(|()| chooser(4, |s| s.link_rate = R / 3));
+        let mut now = 5_000;
+        for (pause, sizes) in bursts {
+            now += pause;
+            let (sum, most) = (sizes.iter().sum(), sizes.iter().copied().max().unwrap_or(0));
+            let waiting = one.queues.waiting_ns(2, now);
+            if one.has_room(now, 2, sum, most) {
+                one.pass_all(now, 2, sum);
+                for &size in &sizes {
+                    prop_assert_eq!(other.pass(now, 2, size), Ok(()));
+                }
+            } else {
+                prop_assert!(u64::from(sum + most) * 24 / 10 + waiting + 10 >= 262_144 * 24 / 10, "{} wait", waiting);
+                for &size in &sizes {
+                    prop_assert_eq!(one.pass(now, 2, size), other.pass(now, 2, size));
+                }
+            }
+            prop_assert_eq!(one.queues.waiting_ns(2, now), other.queues.waiting_ns(2, now));
+        }
+    }
+}
