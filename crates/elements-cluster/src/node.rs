@@ -3,18 +3,21 @@
 //! Each worker that packets come to has an instance, with a path choice, flows and numbers of its own. What the instances share is
 //! in [`super::shared`].
 
+mod links;
+
 use super::settings::{HELLO_ROOM, Settings};
 use super::shared::{Keeper, Kept, Published, Shared};
 use super::succession::is_state;
 use super::witness::Sign;
 use cluster::NodeId;
-use cluster::choice::{self, Chooser, Lane, Numbers};
+use cluster::choice::{self, Burst, Chooser, Known, Lane, Numbers};
 use cluster::label::{self, Label, Stamp};
 use cluster::membership::{Member, Phase, Roster};
 use cluster::resequence::Resequencer;
 use cluster::transit::{Next, next};
 use elements_shared::flow_hash::{Fields, Flows};
-use packet::{Batch, DEFAULT_HEADROOM, Packet};
+use links::Signposts;
+use packet::{BATCH_MAX, Batch, DEFAULT_HEADROOM, Packet};
 use router::{Config, ConfigError, Cx, Element, Handlers, Merge, Verdict};
 use std::any::Any;
 use std::sync::Arc;
@@ -39,6 +42,7 @@ pub(super) struct Node {
     cables: Vec<NodeId>,
     /// The port of each link out of this node; none of links that lead nowhere.
     ports: Vec<Option<usize>>,
+    signposts: Signposts,
     shared: Arc<Shared>,
     /// Which of the workers that have an instance this one is for, and whether it is the one that sends hellos.
     place: usize,
@@ -128,8 +132,10 @@ impl Node {
             return Err("ORDER: STRICT: labels have room for the numbers of 256 workers".into());
         }
         let shared = config.shared(|| Ok(Shared::new(&settings, roster, &workers, seed)))?;
+        let ports: Vec<_> = (0..topology.links(usize::from(settings.node))).map(port).collect();
         Ok(Node {
-            ports: (0..topology.links(usize::from(settings.node))).map(port).collect(),
+            signposts: Signposts::new(topology, settings.node, &ports, 1 + cables.len()),
+            ports,
             cables,
             shared,
             place: workers.iter().position(|&worker| worker == config.worker()).unwrap_or(0),
@@ -158,36 +164,54 @@ impl Node {
         self.ports.get(link).copied().flatten().map_or(Verdict::Drop("no such node"), Verdict::Output)
     }
 
-    /// A packet that has come in here: where it goes first.
+    /// Packets that have come in here: where they go first.
     #[inline]
-    fn ingress(&mut self, cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
-        let (Some(mut label), Some(running)) = (Label::decode(packet.data()), &mut self.running) else {
-            return Verdict::Drop("no label");
-        };
-        let Some(chooser) = &mut running.chooser else { return Verdict::Drop("no terminal") };
-        label.ingress = self.settings.node;
-        if !running.stand_ins.is_empty() {
-            label.egress = stand_in(&running.stand_ins, label.egress, packet);
-        }
-        if label.egress == self.settings.node {
-            self.delivered += 1;
-            return Verdict::Output(OWN);
-        }
-        if !running.is_active {
-            return Verdict::Drop("node not active");
-        }
-        if !self.settings.topology.is_terminal(label.egress) {
-            return Verdict::Drop("no such node");
-        }
-        let flow = running.flows.of(packet.data().get(HEADER_LEN..).unwrap_or_default());
-        match chooser.choose(now(cx), flow, label.egress, packet.len() as u32) {
-            Ok(decision) => {
-                (label.hops, label.stamp) = (self.settings.topology.max_hops() as u8 - 1, decision.stamp);
-                write_label(packet, label);
-                self.output(decision.link)
+    fn ingress(&mut self, cx: &mut Cx<'_>, batch: Batch) {
+        let Some(running) = &mut self.running else { return cx.drop_batch(batch, "no node") };
+        let Some(chooser) = &mut running.chooser else { return cx.drop_batch(batch, "no terminal") };
+        let (me, is_active) = (self.settings.node, running.is_active);
+        let terminals = self.settings.topology.terminals();
+        let hops = self.settings.topology.max_hops() as u8 - 1;
+        let plain = label::source(me, hops, Stamp::None);
+        let mut burst = chooser.burst(now(cx));
+        // What is for this node itself needs no way, unless another acts for it.
+        let own = running.stand_ins.is_empty().then_some(me);
+        let (known, mut at) = (find_flows(&mut burst, &running.flows, own, &batch), 0);
+        cx.scatter(batch, |_, packet| {
+            let of = known[at % BATCH_MAX];
+            at += 1;
+            let Some(named) = label::egress(packet.data()) else { return Verdict::Drop("no label") };
+            let mut egress = named;
+            if !running.stand_ins.is_empty() {
+                egress = stand_in(&running.stand_ins, named, packet);
             }
-            Err(refusal) => Verdict::Drop(refusal.reason()),
-        }
+            if egress == me {
+                self.delivered += 1;
+                return Verdict::Output(OWN);
+            }
+            if !is_active {
+                return Verdict::Drop("node not active");
+            }
+            if usize::from(egress) >= terminals {
+                return Verdict::Drop("no such node");
+            }
+            let of = if egress == named { of } else { burst.elsewhere(of, egress) };
+            let decision = match burst.choose(of, egress, packet.len() as u32) {
+                Ok(decision) => decision,
+                Err(refusal) => return Verdict::Drop(refusal.reason()),
+            };
+            let source = match decision.stamp {
+                Stamp::None => plain,
+                stamp => label::source(me, hops, stamp),
+            };
+            if let Some(place) = packet.data_array_mut(label::SOURCE) {
+                *place = source;
+            }
+            if egress != named {
+                set_egress(packet, egress);
+            }
+            self.signposts.output(decision.link).map_or(Verdict::Drop("no such node"), Verdict::Output)
+        });
     }
 
     /// A packet that came over a link: on, out, or away. Nothing but its label is looked at.
@@ -232,7 +256,7 @@ impl Node {
 
     /// Packets that came over a cable, one by one: there are hellos among them, or numbers to be heeded.
     fn with_care(&mut self, cx: &mut Cx<'_>, port: usize, mut batch: Batch) {
-        let (mut has_heard, mut has_given) = (false, false);
+        let (mut has_heard, mut own) = (false, cx.batch());
         batch.drain(|mut packet| {
             if is_hello(packet.data()) {
                 self.hear(cx, port, packet.data().get(HEADER_LEN..).unwrap_or_default());
@@ -240,27 +264,27 @@ impl Node {
                 return cx.pool().free(packet);
             }
             match self.transit(cx, port, &mut packet) {
-                Verdict::Output(OWN) => has_given |= self.put_in_order(cx, packet),
+                Verdict::Output(OWN) => own.push(packet),
                 Verdict::Output(output) => cx.emit_packet(output, packet),
                 Verdict::Pass => cx.emit_packet(0, packet),
                 Verdict::Drop(reason) => cx.drop(packet, reason),
             }
         });
         cx.consume(batch);
-        if has_given {
-            self.shared.handover.wake(cx, &self.shared.workers);
-        }
+        self.put_all_in_order(cx, own);
         if has_heard {
             self.notice(cx);
         }
     }
 
     /// A packet leaves here, in its turn if it has a number; whether another worker has it now, which puts those of its lane in order.
-    fn put_in_order(&mut self, cx: &mut Cx<'_>, packet: Packet) -> bool {
+    /// What is to leave is added to `leaving`.
+    #[inline]
+    fn put_in_order(&mut self, cx: &mut Cx<'_>, packet: Packet, leaving: &mut Batch) -> bool {
         let Some(Label { stamp: Stamp::Sequence { bucket, number }, ingress, .. }) =
             Label::decode(packet.data())
         else {
-            cx.emit_packet(OWN, packet);
+            leave(cx, leaving, packet);
             return false;
         };
         let owner = self.shared.handover.owner(ingress, bucket);
@@ -274,26 +298,39 @@ impl Node {
             cx.drop(packet, "no node");
             return false;
         };
-        let out = |packet| cx.emit_packet(OWN, packet);
+        let out = |packet| leave(cx, leaving, packet);
         if let Some(late) = running.resequencer.push(at, (ingress, bucket), number, packet, out) {
             cx.drop(late, "late");
         }
-        self.set_expiry(cx);
         false
+    }
+
+    /// Packets leave here, in their turn.
+    fn put_all_in_order(&mut self, cx: &mut Cx<'_>, mut batch: Batch) {
+        let (mut leaving, mut has_given) = (cx.batch(), false);
+        batch.drain(|packet| has_given |= self.put_in_order(cx, packet, &mut leaving));
+        cx.consume(batch);
+        cx.emit(OWN, leaving);
+        self.set_expiry(cx);
+        if has_given {
+            self.shared.handover.wake(cx, &self.shared.workers);
+        }
     }
 
     /// Takes what other workers have given to this one.
     fn take_given(&mut self, cx: &mut Cx<'_>) {
-        for _ in 0..cx.vector() {
-            let Some(packet) = self.shared.handover.take(self.place) else {
-                if self.shared.handover.sleep(self.place) {
-                    cx.tasks().schedule();
-                }
-                return;
-            };
-            self.put_in_order(cx, packet);
+        let mut given = cx.batch();
+        for _ in 0..cx.vector().min(BATCH_MAX) {
+            match self.shared.handover.take(self.place) {
+                Some(packet) => given.push(packet),
+                None => break,
+            }
         }
-        cx.tasks().schedule();
+        let goes_on = given.len() >= cx.vector().min(BATCH_MAX) || self.shared.handover.sleep(self.place);
+        self.put_all_in_order(cx, given);
+        if goes_on {
+            cx.tasks().schedule();
+        }
     }
 
     fn set_expiry(&self, cx: &mut Cx<'_>) {
@@ -407,6 +444,49 @@ impl Node {
     }
 }
 
+/// Looks for the flows of packets, all before the first is needed, so that their cache misses overlap; not of those that are for `own`.
+#[inline]
+fn find_flows(
+    burst: &mut Burst<'_>,
+    flows: &Flows,
+    own: Option<NodeId>,
+    batch: &Batch,
+) -> [Known; BATCH_MAX] {
+    let (mut known, mut touched) = ([Known::default(); BATCH_MAX], 0);
+    for (packet, known) in batch.iter().zip(&mut known) {
+        let egress = label::egress(packet.data()).unwrap_or_default();
+        if own == Some(egress) {
+            continue;
+        }
+        let quick = packet.data_from(HEADER_LEN as u32).and_then(|(bytes, _)| flows.of_plain(bytes));
+        let flow = match quick {
+            Some(flow) => flow,
+            None => flows.of(packet.data().get(HEADER_LEN..).unwrap_or_default()),
+        };
+        *known = burst.find(flow, egress, &mut touched);
+    }
+    std::hint::black_box(touched);
+    known
+}
+
+/// Has a packet leave together with others.
+#[inline]
+fn leave(cx: &mut Cx<'_>, leaving: &mut Batch, packet: Packet) {
+    if leaving.is_full() {
+        let full = std::mem::replace(leaving, cx.batch());
+        cx.emit(OWN, full);
+    }
+    leaving.push(packet);
+}
+
+/// Has a packet leave by another node.
+#[cold]
+fn set_egress(packet: &mut Packet, egress: NodeId) {
+    if let Some(label) = Label::decode(packet.data()) {
+        write_label(packet, Label { egress, ..label });
+    }
+}
+
 /// Puts a label in place of the one that a frame has.
 #[inline]
 fn write_label(packet: &mut Packet, label: Label) {
@@ -489,8 +569,9 @@ impl Element for Node {
     fn push(&mut self, cx: &mut Cx<'_>, port: usize, batch: Batch) {
         self.refresh(cx);
         if port == OWN {
-            return cx.scatter(batch, |cx, packet| self.ingress(cx, packet));
+            return self.ingress(cx, batch);
         }
+        let Err(batch) = self.send_all(cx, port, batch) else { return };
         if self.settings.is_strict() || batch.iter().any(|packet| may_be_hello(packet.data())) {
             return self.with_care(cx, port, batch);
         }
@@ -553,9 +634,12 @@ impl Element for Node {
         }
         (self.passed, self.delivered) = (self.passed + passed, self.delivered + delivered);
         self.take_running(cx, running);
+        let mut leaving = cx.batch();
         for packet in given {
-            self.put_in_order(cx, packet);
+            self.put_in_order(cx, packet, &mut leaving);
         }
+        cx.emit(OWN, leaving);
+        self.set_expiry(cx);
     }
 
     fn taken_over(&mut self, cx: &mut Cx<'_>) {

@@ -35,7 +35,7 @@ use cluster::label::{Label, Stamp};
 use cluster::{NodeId, PortId};
 use packet::Packet;
 use router::{Class, Config, ConfigError, Cx, Element, Handlers, PerPacket, Simple, Verdict};
-use wire::ethernet::ether_type;
+use wire::ethernet::{HEADER_LEN, ether_type};
 
 /// The class.
 pub(crate) const CLASS: Class = Class::new("VLBEncap", create).doc(router::manual!("vlb_encap.rs"));
@@ -43,28 +43,42 @@ pub(crate) const CLASS: Class = Class::new("VLBEncap", create).doc(router::manua
 struct VlbEncap {
     node: NodeId,
     port: PortId,
+    /// What is put in front of IPv4 packets, and of IPv6 packets.
+    headers: [[u8; HEADER_LEN]; 2],
+}
+
+impl VlbEncap {
+    fn new(node: NodeId, port: PortId) -> VlbEncap {
+        // The rest of the label is the node's business.
+        let label = Label { egress: node, port, ingress: 0, hops: 0, stamp: Stamp::None }.encode();
+        let header = |kind: u16| {
+            let mut header = [0; HEADER_LEN];
+            header[..label.len()].copy_from_slice(&label);
+            header[label.len()..].copy_from_slice(&kind.to_be_bytes());
+            header
+        };
+        VlbEncap { node, port, headers: [ether_type::IPV4, ether_type::IPV6].map(header) }
+    }
 }
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
-    let mut e = VlbEncap { node: 0, port: 0 };
-    config.args().required("NODE", &mut e.node).positional("PORT", &mut e.port).finish()?;
-    Ok(Box::new(PerPacket(e)))
+    let (mut node, mut port) = (0, 0);
+    config.args().required("NODE", &mut node).positional("PORT", &mut port).finish()?;
+    Ok(Box::new(PerPacket(VlbEncap::new(node, port))))
 }
 
 impl Simple for VlbEncap {
     #[inline]
     fn process(&mut self, _cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
-        let kind = match packet.data().first().map(|byte| byte >> 4) {
-            Some(4) => ether_type::IPV4,
-            Some(6) => ether_type::IPV6,
+        let header = match packet.data().first().map(|byte| byte >> 4) {
+            Some(4) => &self.headers[0],
+            Some(6) => &self.headers[1],
             _ => return Verdict::Drop("no IP packet"),
         };
-        let Some((addresses, ether_type)) = packet.push_arrays() else {
+        let Some(place) = packet.push_array() else {
             return Verdict::Drop("no room for an Ethernet header");
         };
-        // The rest of the label is the node's business.
-        let label = Label { egress: self.node, port: self.port, ingress: 0, hops: 0, stamp: Stamp::None };
-        (*addresses, *ether_type) = (label.encode(), kind.to_be_bytes());
+        *place = *header;
         packet.set_mac_offset(0);
         Verdict::Pass
     }
@@ -72,12 +86,12 @@ impl Simple for VlbEncap {
     fn handlers(&self, h: &mut Handlers) {
         h.read("node", |e: &mut VlbEncap, _| e.node);
         h.write("node", |e: &mut VlbEncap, cx, text| {
-            e.node = router::value(cx, text)?;
+            *e = VlbEncap::new(router::value(cx, text)?, e.port);
             Ok(())
         });
         h.read("port", |e: &mut VlbEncap, _| e.port);
         h.write("port", |e: &mut VlbEncap, cx, text| {
-            e.port = router::value(cx, text)?;
+            *e = VlbEncap::new(e.node, router::value(cx, text)?);
             Ok(())
         });
     }
