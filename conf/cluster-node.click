@@ -68,9 +68,9 @@ routes6[4] -> own6 :: ICMP6PingResponder -> routes6;
 own6[1] -> Discard;
 
 // What leaves here, from wherever it came, was looked at where it came in: its label says what it is.
-vlb -> leaving :: Classifier(12/0800, 12/86dd);
-leaving[0] -> VLBDecap -> GetIPAddress(16) -> arp;
-leaving[1] -> VLBDecap -> GetIP6Address(24) -> nd;
+vlb -> leaving :: VLBDecap(FAMILIES true);
+leaving[0] -> arp;
+leaving[1] -> nd;
 
 // The links.
 elementclass Link { $device |

@@ -113,9 +113,8 @@ impl Role {
             // As in `conf/cluster-node.click`, but for the neighbour's address.
             let end = if node == 1 { "out" } else { "Discard" };
             text += &format!(
-                "n{node} -> l{node} :: Classifier(12/0800, 12/86dd); l{node}[1] -> VLBDecap -> Discard;\n"
+                "n{node} -> l{node} :: VLBDecap(FAMILIES true); l{node}[0] -> {end}; l{node}[1] -> Discard;\n"
             );
-            text += &format!("l{node} -> VLBDecap -> GetIPAddress(16) -> {end};\n");
         }
         let port = |me: usize, node: usize| node + usize::from(node < me);
         for (a, b) in (0..4).flat_map(|a| (0..4).map(move |b| (a, b))).filter(|(a, b)| a != b) {

@@ -63,9 +63,9 @@ fn add_external(text: &mut String, node: u16, nodes: u16) {
     line(format_args!("routes[{nodes}] -> own :: IPClassifier(icmp type echo, -);"));
     line(format_args!("own[0] -> ICMPPingResponder -> routes; own[1] -> Discard;"));
     line(format_args!("routes6[{nodes}] -> own6 :: ICMP6PingResponder -> routes6; own6[1] -> Discard;"));
-    line(format_args!("vlb -> leaving :: Classifier(12/0800, 12/86dd);"));
-    line(format_args!("leaving[0] -> VLBDecap -> GetIPAddress(16) -> arp;"));
-    line(format_args!("leaving[1] -> VLBDecap -> GetIP6Address(24) -> nd;"));
+    line(format_args!("vlb -> leaving :: VLBDecap(FAMILIES true);"));
+    line(format_args!("leaving[0] -> arp;"));
+    line(format_args!("leaving[1] -> nd;"));
 }
 
 /// The same where the node translates what its host sends, and another node takes its place when it drains or dies: `conf/cluster-nat.click`
