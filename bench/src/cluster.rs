@@ -1,11 +1,13 @@
 //! Many servers as one router: what a packet costs where it comes in, passes through and leaves; how a simulated cluster of
 //! many ports does against theory; what ways of keeping order are worth.
 
+mod arguments;
 pub(crate) mod host;
 mod nodes;
 mod rb4;
 
 use crate::machine::Machine;
+use arguments::Part;
 use cluster::choice::{Chooser, OrderPolicy, Scheme, Settings};
 use cluster::label::{Label, Stamp};
 use cluster::resequence::{self, Resequencer};
@@ -20,39 +22,7 @@ use serde_json::{Value, json};
 use std::hint::black_box;
 use std::time::Instant;
 
-/// What to measure.
-#[derive(clap::Args)]
-pub(crate) struct Arguments {
-    /// Runs of each of the costs.
-    #[arg(long, default_value_t = 9)]
-    runs: usize,
-    /// Seeds of each simulation of flowlets.
-    #[arg(long, default_value_t = 9)]
-    seeds: u64,
-    /// The most ports that are simulated.
-    #[arg(long, default_value_t = 2_048)]
-    ports: usize,
-    /// Only this part.
-    #[arg(long, value_enum)]
-    only: Option<Part>,
-    /// One short run of each, to see that it works.
-    #[arg(long)]
-    tiny: bool,
-    /// Machine-readable output.
-    #[arg(long)]
-    json: bool,
-}
-
-/// What is measured apart.
-#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum Part {
-    Roles,
-    Nodes,
-    Orders,
-    Flowlets,
-    Scale,
-    Rb4,
-}
+pub(crate) use arguments::Arguments;
 
 const LINE_RATE: u64 = 10_000_000_000;
 
@@ -77,6 +47,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), String> {
     }
     if wanted(Part::Rb4) {
         figures.extend(rb4::figures(arguments)?);
+    }
+    if wanted(Part::Busy) {
+        figures.extend(rb4::busy::figures(arguments)?);
     }
     if arguments.json {
         let report = json!({ "machine": Machine::here(), "figures": figures });

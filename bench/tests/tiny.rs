@@ -226,8 +226,8 @@ fn lpm_reports_lookups_changes_and_steps() {
 fn cluster_reports_all_rows() {
     let figures = figures("cluster");
     // Seven costs; four roles of nodes with two sizes; a simulated cluster with two matrices; six orders, two sizes with two
-    // matrices each; flowlets and single packets at two loads with two matrices; RB4.
-    assert_eq!(figures.len(), 7 + 8 + 2 + 6 + 4 + 8 + RB4_ROWS);
+    // matrices each; flowlets and single packets at two loads with two matrices; RB4; busy nodes.
+    assert_eq!(figures.len(), 7 + 8 + 2 + 6 + 4 + 8 + RB4_ROWS + 7);
     assert!(figures[..7].iter().all(|figure| figure["ns"].as_f64() > Some(0.0)));
 }
 

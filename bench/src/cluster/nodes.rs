@@ -4,7 +4,7 @@
 //! Each figure is a difference: a configuration runs for some packets and for twice as many, and of that what the source alone
 //! takes is subtracted.
 
-use super::Arguments;
+use super::arguments::Arguments;
 use crate::assembly;
 use crate::rcu::processor_time_of_all;
 use cluster::choice::{OrderPolicy, Scheme};

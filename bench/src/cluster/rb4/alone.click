@@ -17,7 +17,7 @@ elementclass Port { $node, $device |
     -> CheckIPHeader(BADSRC port:ip 10.0.$node.255 0.0.0.0 255.255.255.255)
     -> IPFilter(deny src net 0.0.0.0/8, deny src net 127.0.0.0/8, deny src net 224.0.0.0/4, allow all)
     -> output;
-  input -> GetIPAddress(16) -> arp;
+  input -> arp;
 }
 a :: Port(0, ext);
 b :: Port(1, other);

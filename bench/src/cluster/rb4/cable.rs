@@ -85,8 +85,12 @@ impl Element for FromCable {
 
     fn timer(&mut self, cx: &mut Cx<'_>, _key: u32) {
         cx.timers().after(0, Duration::from_nanos(1));
+        let mut train = self.0.inward();
+        if train.ends.is_empty() {
+            return;
+        }
         let (mut batch, now_ns) = (cx.batch(), cx.now_ns());
-        self.0.inward().drain(|frame| {
+        train.drain(|frame| {
             if let Some(mut packet) = cx.pool().packet(frame) {
                 packet.set_timestamp_ns(now_ns);
                 packet.set_mac_offset(0);

@@ -14,6 +14,8 @@ pub(super) const NODES: usize = 4;
 const RING: usize = 512;
 /// How often a node takes a turn without frames, for its timers.
 const IDLE_NS: u64 = 20_000;
+/// How far apart the bursts of a busy node are.
+const BURST_NS: u64 = 3_200;
 /// Until all nodes take part.
 const JOIN_NS: u64 = 400_000_000;
 /// How long packets may be under way when no more come.
@@ -140,6 +142,16 @@ impl Mesh {
         Ok(Mesh::new(nodes, vec![vec![None, None]; count], line_rate, tiny))
     }
 
+    /// A router that only takes frames from its interfaces and puts them out at others.
+    pub(super) fn cables(line_rate: u64, tiny: bool) -> Result<Mesh, String> {
+        Ok(Mesh::new(vec![Node::cables()?], vec![vec![None; NODES]], line_rate, tiny))
+    }
+
+    /// Whether its routers are nodes of a cluster.
+    pub(super) fn is_cluster(&self) -> bool {
+        self.nodes.len() > 1
+    }
+
     fn new(nodes: Vec<Node>, cables: Vec<Vec<Option<(usize, usize)>>>, line_rate: u64, tiny: bool) -> Mesh {
         let port = |to: Option<(usize, usize)>| {
             let rate = if to.is_some() { line_rate / 2 } else { line_rate };
@@ -224,6 +236,41 @@ impl Mesh {
             ));
         }
         Ok(self.found.busy_ns as f64 / self.found.handled as f64)
+    }
+
+    /// The same of a node that is busy: `row` bursts come one behind the other, then the other nodes go on for a while. A turn takes as much
+    /// virtual time as any other, so that the program does the same each time.
+    pub(super) fn busy_cost(
+        &mut self,
+        node: usize,
+        port: usize,
+        bursts: usize,
+        row: usize,
+        mut make: impl FnMut(&mut Vec<u8>),
+    ) -> Result<f64, String> {
+        let (mut took_ns, mut arrived, mut bytes) = (0, 0, Vec::new());
+        for burst in 0..bursts {
+            if burst % row == 0 {
+                self.run(self.now_ns.max(self.free_ns[node]) + IDLE_NS);
+            }
+            for _ in 0..BURST {
+                make(&mut bytes);
+                self.nodes[node].receive(port, &bytes);
+            }
+            let at_ns = self.now_ns.max(self.free_ns[node]);
+            let took = self.nodes[node].turn(at_ns, BURST);
+            took_ns += took;
+            (self.turned_ns[node], self.free_ns[node]) = (at_ns, at_ns + BURST_NS);
+            for port in 0..self.nodes[node].ports() {
+                self.nodes[node].sent(port, |frame| arrived += usize::from(packets::number(frame).is_some()));
+            }
+        }
+        // What was held until it was its turn.
+        self.run(self.now_ns.max(self.free_ns[node]) + PATIENCE_NS);
+        if arrived != bursts * BURST {
+            return Err(format!("{arrived} of {} packets arrived: {}", bursts * BURST, self.drops()));
+        }
+        Ok(took_ns as f64 / arrived as f64)
     }
 
     /// Lets all happen that happens until a time.

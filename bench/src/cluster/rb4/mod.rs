@@ -4,6 +4,7 @@
 //! Time is virtual: each node has a processor of its own, whose turns take as long as they really take on the one that all of them share here
 //! (see [`mesh`]). So four nodes can be measured on a machine that could not run them at once, without its kernel.
 
+pub(super) mod busy;
 mod cable;
 mod mesh;
 mod node;
@@ -12,7 +13,8 @@ mod rounds;
 mod rows;
 mod search;
 
-use super::Arguments;
+use super::arguments::Arguments;
+use cluster::label::Stamp;
 use cluster::sim::trace;
 use mesh::{Found, Mesh, NODES, ROLES, Role};
 use node::Choice;
@@ -150,7 +152,9 @@ fn costs(effort: &Effort, traffics: &[Traffic], rounds: &mut Rounds) -> Result<(
                 flow = (flow + 1) % 256;
                 let packet = packets::Coming { at_ns: 0, flow, to, size: sizes.next().unwrap_or(64) };
                 packets::make(frame, 0, input, &packet);
-                label.into_iter().for_each(|(ingress, egress)| packets::label(frame, ingress, egress));
+                label
+                    .into_iter()
+                    .for_each(|(ingress, egress)| packets::label(frame, ingress, egress, Stamp::None));
             }
         };
         let name = traffic.name();

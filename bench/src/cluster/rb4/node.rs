@@ -10,6 +10,8 @@ use std::time::Instant;
 const SHIPPED: &str = include_str!("../../../../conf/cluster-node.click");
 /// A router that is no part of a cluster.
 const ALONE: &str = include_str!("alone.click");
+/// Interfaces and nothing else, as many as a node has.
+const CABLES: &str = "FromCable(ext) -> ToCable(l1); FromCable(l1) -> ToCable(ext); FromCable(l2) -> ToCable(l3); FromCable(l3) -> ToCable(l2);";
 /// Frames that a node takes from an interface in a turn, at most.
 pub(super) const BURST: usize = 32;
 /// A turn that takes longer was not the node's: another program had the processor.
@@ -87,6 +89,11 @@ impl Node {
         node.write("a/arp.insert", "10.0.0.2 2:0:0:3:0:0")?;
         node.write("b/arp.insert", "10.0.1.2 2:0:0:3:1:0")?;
         Ok(node)
+    }
+
+    /// A router without elements between its interfaces.
+    pub(super) fn cables() -> Result<Node, String> {
+        Node::new(CABLES, &[], &["ext", "l1", "l2", "l3"], 0)
     }
 
     fn new(

@@ -140,8 +140,8 @@ pub(in crate::cluster) fn make(frame: &mut Vec<u8>, number: u64, input: usize, p
 }
 
 /// Puts the label in place that a frame has on the first link of its way.
-pub(super) fn label(frame: &mut [u8], ingress: u16, egress: u16) {
-    let label = Label { egress, port: 0, ingress, hops: 1, stamp: Stamp::None }.encode();
+pub(super) fn label(frame: &mut [u8], ingress: u16, egress: u16, stamp: Stamp) {
+    let label = Label { egress, port: 0, ingress, hops: 1, stamp }.encode();
     frame[..label.len()].copy_from_slice(&label);
 }
 
@@ -163,7 +163,7 @@ mod tests {
         make(&mut frame, 77, 3, &Coming { at_ns: 0, flow: 0x1_0002, to: 2, size: 64 });
         assert_eq!((frame.len(), number(&frame)), (60, Some(77)));
         assert!(wire::checksum::verify(&frame[14..34]));
-        label(&mut frame, 3, 2);
+        label(&mut frame, 3, 2, Stamp::None);
         assert_eq!(number(&frame), Some(77));
         assert_eq!(Label::decode(&frame).map(|label| label.egress), Some(2));
         assert_eq!(number(&[0; 40]), None);
