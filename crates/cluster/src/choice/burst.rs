@@ -85,6 +85,9 @@ impl Burst<'_> {
     /// Why it cannot be sent.
     #[inline]
     pub fn choose(&mut self, of: Known, egress: NodeId, bytes: u32) -> Result<Decision, Refusal> {
+        if self.gap_ns.is_none() {
+            return self.chooser.choose(self.now_ns, of.flow, egress, bytes);
+        }
         if egress != self.egress {
             self.turn_to(egress);
         }
@@ -135,14 +138,12 @@ impl Burst<'_> {
     fn look_closely(&mut self, flow: u64, bytes: u32) -> Result<Decision, Refusal> {
         self.account();
         let decision = self.chooser.choose(self.now_ns, flow, self.egress, bytes)?;
-        if self.chooser.settings.order == OrderPolicy::Flowlet {
-            let left = self.chooser.room(self.now_ns, decision.link, MOST);
-            if let Some(pending) = self.chooser.pending.get_mut(decision.link) {
-                if !pending.is_open {
-                    self.chooser.open.push(decision.link);
-                }
-                (pending.left, pending.is_open) = (left, true);
+        let left = self.chooser.room(self.now_ns, decision.link, MOST);
+        if let Some(pending) = self.chooser.pending.get_mut(decision.link) {
+            if !pending.is_open {
+                self.chooser.open.push(decision.link);
             }
+            (pending.left, pending.is_open) = (left, true);
         }
         Ok(decision)
     }
