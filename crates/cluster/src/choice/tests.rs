@@ -194,7 +194,7 @@ proptest! {
         order in 0usize..POLICIES.len(),
         fly: bool,
         bursts in proptest::collection::vec(
-            (0u64..3_000, 0u8..24, proptest::collection::vec((0u64..12, 1u16..4, 60u32..3_000), 1..40)),
+            (0u64..60_000, 0u8..24, proptest::collection::vec((0u64..24, 1u16..4, 60u32..3_000), 1..64)),
             1..40,
         ),
     ) {
@@ -205,10 +205,11 @@ proptest! {
         let mut now = 1_000_000_000;
         for (pause, event, packets) in bursts {
             now += if event == 0 { 150_000_000 } else { pause };
-            if (1..5).contains(&event) {
+            if (1..10).contains(&event) {
                 let mut view = one.view().clone();
-                let peer = Peer { up: event < 4, transit: event == 1, reach: Nodes::All };
-                view.set(NodeId::from(event), peer);
+                let only = Nodes::of([(pause / 8 % 4) as NodeId]);
+                let reach = if pause % 8 < 4 { Nodes::All } else { only };
+                view.set(1 + NodeId::from(event) % 3, Peer { up: pause % 5 > 0, transit: pause % 3 > 0, reach });
                 one.set_view(view.clone());
                 other.set_view(view);
             }
