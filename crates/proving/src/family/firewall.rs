@@ -188,11 +188,20 @@ fn may_begin(look: &Look, outward: bool) -> bool {
     }
 }
 
+/// A connection that has begun.
+#[derive(Clone, Copy)]
+struct Known {
+    /// When its first packet that is known of was behind the firewall. What was sent before may have met it there, or not.
+    since_ns: i64,
+    /// Of TCP, when who asked had the answer.
+    answered_ns: Option<i64>,
+}
+
 /// What the firewall must remember.
 #[derive(Clone, Default)]
 struct Memory {
-    /// Connections that have begun; of TCP with the time at which who asked had the answer.
-    flows: BTreeMap<Flow, Option<i64>>,
+    /// Connections that have begun.
+    flows: BTreeMap<Flow, Known>,
     /// Those that it may have forgotten.
     doubtful: BTreeSet<Flow>,
     /// When it forgot the last time, or that it does now.
@@ -204,25 +213,26 @@ impl Memory {
     /// Whether a packet passes the firewall; `None` if that is not said.
     fn passes(&self, sent: &Sent, outward: bool) -> Option<bool> {
         let (look, flow, answer) = (&sent.look, flow(sent), sent.message.answer);
-        let known = self.flows.get(&flow);
         if self.forgets {
             return None;
         }
+        let known = self.flows.get(&flow);
+        let is_known = known.is_some_and(|known| sent.at_ns >= known.since_ns);
         if look.protocol == protocol::TCP {
             return match known {
                 _ if is_first(look) => Some(may_begin(look, outward)),
                 None if self.doubtful.contains(&flow) => None,
                 None => Some(false),
-                Some(_) if answer => Some(true),
-                Some(answered_ns) => answered_ns.filter(|&at_ns| sent.at_ns > at_ns).map(|_| true),
+                Some(_) if answer => is_known.then_some(true),
+                Some(known) => known.answered_ns.filter(|&at_ns| sent.at_ns > at_ns).map(|_| true),
             };
         }
         let begins = !(is_ping(look) && answer) && may_begin(look, outward);
         // A question may have passed, and be lost behind the firewall.
         let may_be_known = if is_ping(look) { answer } else { ASKING.contains(&look.ports[1]) };
-        match known.is_some() || begins {
+        match is_known || begins {
             true => Some(true),
-            false if may_be_known || self.doubtful.contains(&flow) => None,
+            false if known.is_some() || may_be_known || self.doubtful.contains(&flow) => None,
             false => Some(false),
         }
     }
@@ -290,9 +300,9 @@ impl Model for Memory {
         }
         if look.protocol == protocol::TCP && sent.message.answer {
             if look.flags & tcp_flags::SYN != 0
-                && let Some(answered_ns) = self.flows.get_mut(&flow)
+                && let Some(known) = self.flows.get_mut(&flow)
             {
-                *answered_ns = Some(arrived.at_ns);
+                known.answered_ns = Some(arrived.at_ns);
             }
             return Ok(());
         }
@@ -303,7 +313,10 @@ impl Model for Memory {
         };
         match self.forgot_ns.is_none_or(|at_ns| sent.at_ns > at_ns) {
             _ if !begins => {}
-            true => drop(self.flows.entry(flow).or_insert(None)),
+            true => {
+                let begun = Known { since_ns: arrived.at_ns, answered_ns: None };
+                self.flows.entry(flow).or_insert(begun);
+            }
             false => drop(self.doubtful.insert(flow)),
         }
         Ok(())
