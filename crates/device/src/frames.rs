@@ -35,6 +35,9 @@ pub struct FrameSet {
     entries: Box<[Entry]>,
 }
 
+/// So many bytes ahead of a frame those of later ones are asked for: some sixteen small ones.
+const AHEAD: usize = 1_024;
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Entry {
     offset: u32,
@@ -80,11 +83,17 @@ impl FrameSet {
         self.entries.iter().map(|entry| Frame { bytes: self.slice(entry), kind: entry.kind })
     }
 
-    /// The bytes of frames `from..from + count`, as far as there are so many.
+    /// The bytes of frames `from..from + count`, as far as there are so many. Asks for those of frames that come soon after each, since a set
+    /// may be larger than the caches.
     pub(crate) fn slices(&self, from: usize, count: usize) -> impl ExactSizeIterator<Item = &[u8]> {
         let from = from.min(self.entries.len());
         let end = from.saturating_add(count).min(self.entries.len());
-        self.entries[from..end].iter().map(|entry| self.slice(entry))
+        self.entries[from..end].iter().map(|entry| {
+            if let Some(soon) = self.bytes.get(entry.offset as usize + AHEAD) {
+                packet::prefetch(soon);
+            }
+            self.slice(entry)
+        })
     }
 
     fn slice(&self, entry: &Entry) -> &[u8] {

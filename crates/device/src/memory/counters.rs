@@ -44,8 +44,8 @@ impl Counters {
         bump(&self.bytes, bytes);
     }
 
-    pub(super) fn add_dropped(&self) {
-        bump(&self.dropped, 1);
+    pub(super) fn add_dropped(&self, frames: u64) {
+        bump(&self.dropped, frames);
     }
 
     pub(super) fn add_tap_overflow(&self) {

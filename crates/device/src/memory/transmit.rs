@@ -22,21 +22,29 @@ impl Interface {
 }
 
 impl TxQueue {
-    /// Sends one frame: counts it, hands it to the peer if there is one, and samples it for the tap.
-    ///
-    /// Returns `false` if the peer's ring is full or the interface is gone; the frame is then counted as dropped and not as sent.
+    /// Sends one frame; as [`TxQueue::send_all`].
     pub fn send(&mut self, frame: &[u8]) -> bool {
+        self.send_all([frame].into_iter()) == 1
+    }
+
+    /// Sends frames: counts them, hands them to the peer if there is one, and samples them for the tap.
+    ///
+    /// Returns how many were sent. One is not if the peer's ring is full or the interface is gone; it is counted as dropped then.
+    pub fn send_all<'f>(&mut self, frames: impl ExactSizeIterator<Item = &'f [u8]>) -> usize {
         let slot = self.interface.tx_slot(self.queue);
         if self.interface.is_gone() {
-            slot.counters.add_dropped();
-            return false;
+            slot.counters.add_dropped(frames.len() as u64);
+            return 0;
         }
-        if slot.peer.as_ref().is_some_and(|peer| !peer.push(frame)) {
-            slot.counters.add_dropped();
-            return false;
-        }
-        slot.counters.add(1, frame.len() as u64);
-        if let Some(tap) = &self.interface.tap {
+        let all = frames.len() as u64;
+        let (mut packets, mut bytes) = (0, 0);
+        for frame in frames {
+            if slot.peer.as_ref().is_some_and(|peer| !peer.push(frame)) {
+                continue;
+            }
+            packets += 1;
+            bytes += frame.len() as u64;
+            let Some(tap) = &self.interface.tap else { continue };
             self.until_sample -= 1;
             if self.until_sample == 0 {
                 self.until_sample = tap.every;
@@ -45,7 +53,11 @@ impl TxQueue {
                 }
             }
         }
-        true
+        slot.counters.add(packets, bytes);
+        if packets < all {
+            slot.counters.add_dropped(all - packets);
+        }
+        packets as usize
     }
 
     /// The interface it belongs to.

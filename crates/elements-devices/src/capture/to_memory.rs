@@ -31,7 +31,7 @@
 use super::from_memory::{interface, successor};
 use device::memory::{Interface, Interfaces, TxQueue};
 use elements_shared::pulling;
-use packet::{BATCH_MAX, Batch};
+use packet::{BATCH_MAX, Batch, Packet};
 use router::{Activity, Class, Config, ConfigError, Cx, Element, Handlers, Pull, Queues, metric};
 use std::any::Any;
 use std::sync::Arc;
@@ -106,12 +106,9 @@ impl ToMemory {
         let Some(queue) = &mut self.queue else {
             return cx.drop_batch(batch, "transmit queue in use by another");
         };
-        let mut sent = 0;
-        for packet in batch.iter() {
-            sent += u64::from(queue.send(packet.data()));
-        }
-        self.count += sent;
-        cx.count_drops("receive queue at the other end is full", batch.len() as u64 - sent);
+        let sent = queue.send_all(batch.iter().map(Packet::data));
+        self.count += sent as u64;
+        cx.count_drops("receive queue at the other end is full", (batch.len() - sent) as u64);
         cx.consume(batch);
     }
 }
