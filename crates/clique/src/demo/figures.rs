@@ -1,6 +1,8 @@
 //! What the demonstration counts, line by line and at the end.
 
 use super::check::Checker;
+use super::look::{BOLD, GREEN, Look, RED};
+use super::shares::Shares;
 use super::table::Table;
 use device::memory::{Interface, Stats};
 use router::Handle;
@@ -90,25 +92,6 @@ fn line<'c>(cells: impl Iterator<Item = (&'c Column, String)>) -> String {
     cells.collect::<Vec<_>>().join("  ")
 }
 
-/// How what is printed looks.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Look {
-    /// Characters of a line.
-    pub(super) width: usize,
-    pub(super) color: bool,
-}
-
-impl Look {
-    fn paint(self, code: &str, text: &str) -> String {
-        if self.color { format!("\u{1b}[{code}m{text}\u{1b}[0m") } else { text.to_owned() }
-    }
-}
-
-/// Codes of terminals.
-const BOLD: &str = "1";
-const GREEN: &str = "1;32";
-const RED: &str = "1;31";
-
 /// What packets are dropped for that were made to be dropped: words in the elements' reasons. The filter of the configuration is for
 /// forbidden sources.
 const ON_PURPOSE: [&str; 7] = ["ttl", "hop limit", "expired", "checksum", "source", "no route", "filtered"];
@@ -122,6 +105,8 @@ pub(super) struct Figures {
     samples: Vec<Sample>,
     /// Drops by element and reason.
     pub(super) drops: Vec<(String, String, u64)>,
+    /// What the element classes take of the time.
+    pub(super) shares: Shares,
     checked: u64,
     disagreeing: u64,
     /// What did not agree, or went wrong.
@@ -136,6 +121,7 @@ impl Figures {
             is_made,
             samples: vec![Sample::default()],
             drops: Vec::new(),
+            shares: Shares::default(),
             checked: 0,
             disagreeing: 0,
             disagreements: Vec::new(),
@@ -188,6 +174,7 @@ impl Figures {
         row("grace periods", last.grace_periods.to_string());
         row("packets checked against a naive table", self.checked.to_string());
         row("of these disagree", self.disagreeing.to_string());
+        text += &self.shares.text(self.look, rates.ns_per_packet);
         self.write_drops(&mut text);
         for line in &self.disagreements {
             let _ = writeln!(text, "  {line}");
@@ -264,6 +251,7 @@ impl Figures {
             "checked": self.checked,
             "disagreeing": self.disagreeing,
             "disagreements": self.disagreements,
+            "time": self.shares.json(rates.ns_per_packet),
             "drops": drops,
             "seconds": seconds,
         });

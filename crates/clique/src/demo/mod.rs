@@ -7,6 +7,8 @@
 mod changes;
 mod check;
 mod figures;
+mod look;
+mod shares;
 mod table;
 mod traffic;
 
@@ -15,8 +17,10 @@ use crate::job::WORKERS_MAX;
 use changes::Changes;
 use check::Checker;
 use device::memory::{Config, Interface, Interfaces, TapConfig};
-use figures::{Figures, Look, Sample};
-use router::{Call, Classes, Log, Options, Resources, Router};
+use figures::{Figures, Sample};
+use look::Look;
+use router::{Call, Classes, Log, Observer, Options, Resources, Router};
+use shares::Shares;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use std::io::IsTerminal;
 use std::path::PathBuf;
@@ -224,6 +228,7 @@ fn forward(
             }
         }
         over.store(true, Ordering::Relaxed);
+        figures.shares = Shares::take(&Observer::new(handle.clone()));
         let errors = changing.join().map_err(|_| "the thread that changes routes failed")?;
         handle.stop();
         let checker = checking.join().map_err(|_| "the thread that checks samples failed")?;
