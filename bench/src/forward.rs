@@ -70,6 +70,11 @@ fn cases(packets: u64) -> Vec<Case> {
     vec![
         case("fake-iprouter, burst 32", FAKE_IPROUTER, 32, (242.0, 127.0)),
         on_two("fake-iprouter, burst 32, 2 workers", 32),
+        Case {
+            vector: router::DEFAULT_VECTOR,
+            ..case("fake-iprouter, burst 128", FAKE_IPROUTER, 128, no_peers)
+        },
+        Case { vector: router::DEFAULT_VECTOR, ..on_two("fake-iprouter, burst 128, 2 workers", 128) },
         case("fake-iprouter, burst 1", FAKE_IPROUTER, 1, (252.0, 178.0)),
         on_two("fake-iprouter, burst 1, 2 workers", 1),
         Case { vector: 1, ..case("fake-iprouter, burst 1, one by one", FAKE_IPROUTER, 1, (252.0, 178.0)) },

@@ -16,7 +16,7 @@ fn figures(benchmark: &str) -> Vec<serde_json::Value> {
 #[test]
 fn forward_has_a_positive_time_in_each_row() {
     let figures = figures("forward");
-    assert_eq!(figures.len(), 14);
+    assert_eq!(figures.len(), 16);
     assert!(figures.iter().all(|figure| figure["ns_median"].as_f64() > Some(0.0)));
 }
 

@@ -4,7 +4,7 @@ use crate::packet::Packet;
 use std::mem::MaybeUninit;
 
 /// Packets that a batch holds at most. Larger vectors overflow the first-level cache with the packets' own lines.
-pub const BATCH_MAX: usize = 64;
+pub const BATCH_MAX: usize = 128;
 
 /// An ordered vector of at most [`BATCH_MAX`] packets.
 ///

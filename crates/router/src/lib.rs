@@ -214,7 +214,7 @@ pub use text::values::{
 };
 
 /// Packets in a batch, at most, unless told otherwise.
-pub const DEFAULT_VECTOR: usize = 32;
+pub const DEFAULT_VECTOR: usize = 128;
 
 /// The example of the README, as a test.
 #[cfg(doctest)]

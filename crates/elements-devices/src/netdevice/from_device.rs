@@ -74,7 +74,7 @@
 //! - `OUTBOUND` (boolean, default false): whether to receive what this machine sends too.
 //! - `HEADROOM` (integer, at most 8190, default 130): free bytes before each packet.
 //! - `ENCAP` (word, default ETHER): the link type.
-//! - `BURST` (integer, default: packets in a batch): frames received at a time.
+//! - `BURST` (integer, default 32, or packets in a batch if those are fewer): frames received at a time.
 //! - `TIMESTAMP` (boolean, default true): whether to set timestamps.
 //! - `QUEUE` (integer): the receive queue, numbered as in `ethtool -l`.
 //! - `HOST` (words, separated by spaces): the packets left to the kernel.

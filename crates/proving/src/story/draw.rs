@@ -27,7 +27,7 @@ pub fn draw(family: &dyn Family, seed: u64) -> Story {
         family: family.name().to_owned(),
         seed,
         workers: rng.usize(1..=QUEUES),
-        vector: if rng.bool() { 1 } else { 32 },
+        vector: [1, 1, 32, 128][rng.usize(..4)],
         knobs,
         steps: Vec::new(),
     };

@@ -45,6 +45,10 @@ impl Wishes {
     }
 }
 
+/// Frames received at a time unless the configuration says otherwise. Packets of one tunnel that several workers protect are out of order by as
+/// many as are on their way, and a peer whose window is small takes the late ones for replays.
+const BURST: usize = 32;
+
 /// The arguments as they were given.
 struct Arguments {
     interface: String,
@@ -108,7 +112,7 @@ impl Arguments {
             sniffer: true,
             snaplen: None,
             headroom: DEFAULT_HEADROOM + 2,
-            burst: config.vector(),
+            burst: config.vector().min(BURST),
             method: None,
             capture: None,
             link: "ETHER".to_owned(),
