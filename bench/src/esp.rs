@@ -9,6 +9,8 @@ use std::hint::black_box;
 use std::net::Ipv4Addr;
 use std::time::Instant;
 
+mod sealed;
+
 /// Octets of the IP packets.
 const SIZES: [usize; 3] = [64, 340, 1450];
 const KEY: [u8; 16] = [0x5a; 16];
@@ -22,6 +24,9 @@ pub(crate) struct Arguments {
     /// Packets a run.
     #[arg(long, default_value_t = 1_000_000)]
     packets: u64,
+    /// Only the subjects whose names contain this.
+    #[arg(long, value_name = "NAME")]
+    only: Option<String>,
     /// One short run of each, to see that it works.
     #[arg(long)]
     tiny: bool,
@@ -56,7 +61,7 @@ struct Report {
 }
 
 /// What is measured, by names.
-const SUBJECTS: [&str; 11] = [
+const SUBJECTS: [&str; 15] = [
     "source alone",
     "bare aes-gcm",
     "bare graviola",
@@ -68,6 +73,10 @@ const SUBJECTS: [&str; 11] = [
     "IPsec, 1 SA",
     "IPsec, 100 SAs",
     "IPsec, 10,000 SAs",
+    sealed::SOURCE,
+    "opened, 1 SA",
+    "opened, 100 SAs",
+    "opened, 10,000 SAs",
 ];
 
 /// The source of packets to random addresses.
@@ -77,11 +86,15 @@ const SPREAD: &str = "source, many";
 const TWO_CORES: &str = "IPsec, 2 cores";
 
 /// Subjects whose rate is said as a multiple of another's.
-const BESIDE: [(&str, &str); 2] = [(TWO_CORES, "IPsec"), (SUBJECTS[10], SUBJECTS[8])];
+const BESIDE: [(&str, &str); 3] =
+    [(TWO_CORES, "IPsec"), (SUBJECTS[10], SUBJECTS[8]), (SUBJECTS[14], SUBJECTS[12])];
 
 /// Gateways with many associations, each packet for any of them: how many, and the length of the prefix whose addresses share them.
 const MANY: [(&str, u32, u8); 4] =
     [(SPREAD, 0, 18), (SUBJECTS[8], 1, 32), (SUBJECTS[9], 100, 25), (SUBJECTS[10], 10_000, 18)];
+
+/// The same for packets from outside, and how many associations there are in the gateway that opens them.
+const OPENED: [(&str, u32); 3] = [(SUBJECTS[12], 1), (SUBJECTS[13], 100), (SUBJECTS[14], 10_000)];
 
 /// Nanoseconds a packet of a subject; none where it does not run.
 fn time(subject: &str, octets: usize, packets: u64) -> Result<Option<f64>, String> {
@@ -99,8 +112,12 @@ fn time(subject: &str, octets: usize, packets: u64) -> Result<Option<f64>, Strin
                 black_box(key.seal(&nonce, &[0; 8], text));
             })
         })),
+        sealed::SOURCE => sealed::nanoseconds(0, octets, packets).map(Some),
         TWO_CORES => forward::nanoseconds_of(&two_cores(octets), packets, 2).map(Some),
-        _ => forward::nanoseconds(&config(subject, octets), packets).map(Some),
+        _ => match OPENED.iter().find(|(name, _)| *name == subject) {
+            Some((_, count)) => sealed::nanoseconds(*count, octets, packets).map(Some),
+            None => forward::nanoseconds(&config(subject, octets), packets).map(Some),
+        },
     }
 }
 
@@ -178,24 +195,40 @@ fn two_cores(octets: usize) -> String {
     )
 }
 
-/// A source of packets to random addresses of a prefix, and so many associations with keys of their own. Each address has a policy.
-fn many(count: u32, len: u8, octets: usize) -> String {
-    let data = format!("4500{octets:04x} 00000000 40110000 0a000109 0a020000 {}", "00".repeat(octets - 20));
+/// So many associations with keys of their own, and a policy of a direction for each address of a prefix.
+fn arguments(count: u32, len: u8, direction: &str) -> String {
     let mut arguments = Vec::new();
     for number in 1..=count {
         let key = format!("{number:08x}").repeat(5);
         arguments
             .push(format!("SA 192.0.2.1 192.0.2.2 {} aes-gcm key {key} reqid {number}", 0x1000 + number));
     }
-    let addresses = if count == 0 { 0 } else { 1 << (32 - len) };
-    for address in 0..addresses {
-        let to = Ipv4Addr::from(0x0a02_0000 + address);
+    for address in 0..1 << (32 - len) {
+        let far = Ipv4Addr::from(0x0a02_0000 + address);
+        let ends = match direction {
+            "out" => format!("10.0.1.0/24 {far}/32"),
+            _ => format!("{far}/32 10.0.1.0/24"),
+        };
         let reqid = 1 + address % count;
-        arguments.push(format!("POLICY out 10.0.1.0/24 {to}/32 protect 192.0.2.1 192.0.2.2 reqid {reqid}"));
+        arguments.push(format!("POLICY {direction} {ends} protect 192.0.2.1 192.0.2.2 reqid {reqid}"));
     }
+    arguments.join(", ")
+}
+
+/// The length of the prefix whose addresses so many associations are for.
+fn prefix_len(count: u32) -> u8 {
+    MANY.iter().find(|(_, many, _)| *many == count).map_or(32, |(_, _, len)| *len)
+}
+
+/// A source of packets to random addresses of a prefix, and so many associations.
+fn many(count: u32, len: u8, octets: usize) -> String {
+    let data = format!("4500{octets:04x} 00000000 40110000 0a000109 0a020000 {}", "00".repeat(octets - 20));
     let protect = match count {
         0 => "-> d".to_owned(),
-        _ => format!("-> e :: IPsec({}); Idle -> [1]e; e[1] -> Discard; e[0] -> d", arguments.join(", ")),
+        _ => {
+            let arguments = arguments(count, len, "out");
+            format!("-> e :: IPsec({arguments}); Idle -> [1]e; e[1] -> Discard; e[0] -> d")
+        }
     };
     format!(
         "define($BURST 32, $LIMIT 1);
@@ -209,8 +242,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), String> {
     let (runs, packets) =
         if arguments.tiny { (1, 2_000) } else { (arguments.runs.max(1), arguments.packets) };
     let machine = Machine::here();
+    let is_wanted = |subject: &&str| arguments.only.as_ref().is_none_or(|only| subject.contains(only));
+    let wanted = || SUBJECTS.iter().copied().filter(is_wanted);
     let subjects: Vec<(&'static str, usize)> =
-        SIZES.iter().flat_map(|octets| SUBJECTS.iter().map(|subject| (*subject, *octets))).collect();
+        SIZES.iter().flat_map(|octets| wanted().map(|subject| (subject, *octets))).collect();
     let mut times = vec![Vec::new(); subjects.len()];
     for _ in 0..runs {
         for (times, (subject, octets)) in times.iter_mut().zip(&subjects) {
