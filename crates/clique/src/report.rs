@@ -2,7 +2,7 @@
 
 use crate::console;
 use crate::status::Status;
-use lang::secrets::Secrets;
+use lang::secrets::{KeyNames, Secrets};
 use lang::{Diagnostic, Graph, Source};
 use router::{Classes, Level};
 use serde_json::Value;
@@ -18,12 +18,18 @@ pub(crate) enum Style {
     Json,
 }
 
+/// The variables of a configuration that have keys.
+pub(crate) fn key_names(graph: &Graph) -> KeyNames {
+    KeyNames::of(graph.elements.iter().map(|element| element.config.as_str()))
+}
+
 /// What the classes of a configuration's elements hide of their arguments.
 pub(crate) fn secrets(graph: &Graph, known: &Classes) -> Secrets {
     let mut secrets = Secrets::default();
+    let names = key_names(graph);
     for element in &graph.elements {
         if let Some(class) = known.get(&element.class) {
-            secrets.add(&element.config, &class.shown(&element.config));
+            secrets.add(&element.config, &class.shown(&element.config, &names));
         }
     }
     secrets

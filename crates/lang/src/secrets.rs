@@ -4,7 +4,7 @@
 //! also where a variable or the argument of a compound has them. Texts of which no element was made, because they do not parse or because the
 //! classes are not known, have no such words: [`without_keys`] masks in them what looks like a key. An argument of a class that takes none may
 //! have one nevertheless, as that of a script that writes an association to a handler: [`behind_key`] masks what the word `key` announces, and what the
-//! variables are set to that stand behind it.
+//! variables are set to that stand behind it. One script may set what another one uses: [`KeyNames`] are the names of all such variables of a configuration.
 
 use crate::conf::{split_args, split_spaces, unquote};
 use crate::diag::{Diagnostic, Source};
@@ -116,18 +116,44 @@ const SHORTEST: usize = 8;
 /// For texts of which no element was made: the text with asterisks in the place of the digits of what may be a key: hexadecimal data of 8 octets or more, in `\<...>` or behind the word `key`. It is
 /// as long as before.
 pub fn without_keys(text: &str) -> Cow<'_, str> {
-    masked(text, true)
+    masked(text, BTreeSet::new(), true)
 }
 
 /// For arguments of any class: the text with asterisks in the place of the digits of hexadecimal data of 8 octets or more behind the word `key`, or behind the
 /// name of a variable that stands behind that word, also if they are in `\<...>`. It is as long as before.
 pub fn behind_key(text: &str) -> Cow<'_, str> {
-    masked(text, false)
+    masked(text, BTreeSet::new(), false)
 }
 
-/// Masks what the word `key` announces, and other data in `\<...>` if that may be a key, too. A variable behind that word announces one as well, where it is set.
-fn masked(text: &str, other_data: bool) -> Cow<'_, str> {
-    let mut names = BTreeSet::new();
+/// Variables that have keys: those whose names stand behind the word `key`, or behind such a name, anywhere in a configuration.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct KeyNames(BTreeSet<String>);
+
+impl KeyNames {
+    /// Those of texts that belong together: the arguments of a configuration's elements.
+    pub fn of<'t>(texts: impl Iterator<Item = &'t str> + Clone) -> KeyNames {
+        let mut names = BTreeSet::new();
+        loop {
+            let before = names.len();
+            for text in texts.clone() {
+                let (_, found) = masked_behind(text, &names, false);
+                names.extend(found);
+            }
+            if names.len() == before {
+                return KeyNames(names.into_iter().map(str::to_owned).collect());
+            }
+        }
+    }
+
+    /// As [`behind_key`], for one of these texts: what these variables are set to is masked, too.
+    pub fn behind_key<'t>(&'t self, text: &'t str) -> Cow<'t, str> {
+        masked(text, self.0.iter().map(String::as_str).collect(), false)
+    }
+}
+
+/// Masks what the word `key` and these names announce, and other data in `\<...>` if that may be a key, too. A variable behind such a word announces one as
+/// well, where it is set.
+fn masked<'t>(text: &'t str, mut names: BTreeSet<&'t str>, other_data: bool) -> Cow<'t, str> {
     loop {
         let (masked, found) = masked_behind(text, &names, other_data);
         if found.is_subset(&names) {
@@ -194,12 +220,22 @@ fn announcing_len(text: &str, at: usize, names: &BTreeSet<&str>) -> Option<usize
     (word.eq_ignore_ascii_case("key") || is_name(word)).then_some(len)
 }
 
-/// The name of the variable that stands there. Those of a script's arguments are set elsewhere.
+/// The name of the variable that stands there, or that a handler reads there. Those of a script's arguments are set elsewhere.
 fn variable(text: &str, at: usize) -> Option<&str> {
     let name = text.get(at..)?.strip_prefix('$')?;
-    let name = name.strip_prefix('{').unwrap_or(name);
+    let name = match name.strip_prefix('(') {
+        Some(call) => read_by(call),
+        None => name.strip_prefix('{').unwrap_or(name),
+    };
     let name = &name[..name.bytes().take_while(|byte| in_name(*byte)).count()];
     name.starts_with(|first: char| !first.is_ascii_digit()).then_some(name)
+}
+
+/// What begins with the name of the variable that a call of a script's handler reads: `ELEMENT.VAR`, or `ELEMENT.get VAR`.
+fn read_by(call: &str) -> &str {
+    let len = call.bytes().take_while(|byte| in_name(*byte) || b"./@".contains(byte)).count();
+    let name = call[..len].rfind('.').map_or(0, |dot| dot + 1);
+    if &call[name..len] == "get" { call[len..].trim_start() } else { &call[name..] }
 }
 
 fn in_name(byte: u8) -> bool {
@@ -208,7 +244,7 @@ fn in_name(byte: u8) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Secrets, behind_key, is_part, without_keys};
+    use super::{KeyNames, Secrets, behind_key, is_part, without_keys};
     use proptest::prelude::*;
 
     /// Whatever a key is made of, and wherever it stands.
@@ -334,6 +370,37 @@ mod tests {
             ("key ", "key "),
         ] {
             assert_eq!(behind_key(text), shown);
+        }
+    }
+
+    /// One script sets what another one uses, by way of a third.
+    #[test]
+    fn variables_of_other_scripts_are_masked() {
+        let texts = [
+            "export k 00112233445566778899, set other 00112233445566778899",
+            "set between $(keys.k)",
+            "write e.add_association a b 1 aes-gcm key $(second.get between)",
+            "write keys.k 00112233445566778899, set K 00112233445566778899",
+        ];
+        let names = KeyNames::of(texts.into_iter());
+        let shown = texts.map(|text| names.behind_key(text).into_owned());
+        assert_eq!(
+            shown,
+            [
+                "export k ********************, set other 00112233445566778899",
+                texts[1],
+                texts[2],
+                "write keys.k ********************, set K 00112233445566778899",
+            ]
+        );
+        for (call, name) in [("$(get k)", "k"), ("$(a/s.k)", "k"), ("$(k)", "k"), ("$(s.get  k)", "k")] {
+            assert_eq!(
+                KeyNames::of([format!("key {call}").as_str()].into_iter()).0,
+                [name.to_owned()].into()
+            );
+        }
+        for odd in ["key $(", "key $()", "key $(s.", "key $(s.get", "key $(é", "key $("] {
+            assert_eq!(KeyNames::of([odd].into_iter()), KeyNames::default());
         }
     }
 }

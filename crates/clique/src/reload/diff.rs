@@ -1,6 +1,8 @@
 //! What is different between two configurations, and what of the old one's state no element of the new one takes over.
 
 use super::request::{Amount, Arguments, Difference, Lost, Named};
+use crate::report;
+use lang::secrets::KeyNames;
 use lang::{Graph, conf};
 use router::metric::Kind;
 use router::{Call, Classes, Handle, Survey};
@@ -27,38 +29,51 @@ fn elements(graph: &Graph) -> BTreeMap<&str, &lang::Element> {
     graph.elements.iter().filter(own).map(|element| (element.name.as_str(), element)).collect()
 }
 
-/// An element's configuration string as its class shows it, without keys.
-fn shown(element: &lang::Element, known: &Classes) -> String {
-    let class = known.get(&element.class);
-    class.map_or_else(|| element.config.clone(), |class| class.shown(&element.config))
+/// What is known of a configuration when its elements are shown: the classes, and the variables that have keys.
+struct Showing<'k>(&'k Classes, KeyNames);
+
+impl Showing<'_> {
+    /// An element's configuration string as its class shows it, without keys.
+    fn shown(&self, element: &lang::Element) -> String {
+        let class = self.0.get(&element.class);
+        class.map_or_else(|| element.config.clone(), |class| class.shown(&element.config, &self.1))
+    }
+
+    /// The arguments of an element. Classes hide parts of them, and leave none out.
+    fn pairs(&self, element: &lang::Element) -> Vec<Pair> {
+        conf::split_args(&element.config).into_iter().zip(conf::split_args(&self.shown(element))).collect()
+    }
 }
 
 /// What `new` has that `old` has not, and the other way round. Keys that `known` classes hide are compared, and not shown.
 pub(super) fn difference(old: &Graph, new: &Graph, known: &Classes) -> Difference {
     let (was, is) = (elements(old), elements(new));
-    let named = |element: &lang::Element| Named {
+    let [before_it, behind_it] = [old, new].map(|graph| Showing(known, report::key_names(graph)));
+    let named = |element: &lang::Element, showing: &Showing<'_>| Named {
         name: element.name.clone(),
         class: element.class.clone(),
-        arguments: shown(element, known),
+        arguments: showing.shown(element),
     };
-    let missing = |from: &BTreeMap<&str, &lang::Element>, to: &BTreeMap<&str, &lang::Element>| {
+    let missing = |from: &BTreeMap<&str, &lang::Element>,
+                   to: &BTreeMap<&str, &lang::Element>,
+                   showing: &Showing<'_>| {
         let gone = |(name, element): (&&str, &&lang::Element)| {
             let same = to.get(name).is_some_and(|other| other.class == element.class);
-            (!same).then(|| named(element))
+            (!same).then(|| named(element, showing))
         };
         from.iter().filter_map(gone).collect()
     };
     let arguments = |(name, before): (&&str, &&lang::Element)| {
         let after =
             is.get(name).filter(|after| after.class == before.class && after.config != before.config)?;
-        let (removed, added) = changed(pairs(before, known), pairs(after, known));
+        let (removed, added) = changed(before_it.pairs(before), behind_it.pairs(after));
         let some = !removed.is_empty() || !added.is_empty();
         some.then(|| Arguments { name: (*name).to_owned(), class: before.class.clone(), removed, added })
     };
     let (from, to) = (connections(old), connections(new));
     Difference {
-        elements_added: missing(&is, &was),
-        elements_removed: missing(&was, &is),
+        elements_added: missing(&is, &was, &behind_it),
+        elements_removed: missing(&was, &is, &before_it),
         arguments: was.iter().filter_map(arguments).collect(),
         connections_added: to.difference(&from).cloned().collect(),
         connections_removed: from.difference(&to).cloned().collect(),
@@ -68,11 +83,6 @@ pub(super) fn difference(old: &Graph, new: &Graph, known: &Classes) -> Differenc
 
 /// An argument, and what is shown of it.
 type Pair = (String, String);
-
-/// The arguments of an element. Classes hide parts of them, and leave none out.
-fn pairs(element: &lang::Element, known: &Classes) -> Vec<Pair> {
-    conf::split_args(&element.config).into_iter().zip(conf::split_args(&shown(element, known))).collect()
-}
 
 /// What is shown of the arguments that are gone, and of those that are new.
 fn changed(old: Vec<Pair>, new: Vec<Pair>) -> (Vec<String>, Vec<String>) {

@@ -52,6 +52,21 @@ fn keys_are_not_quoted() {
     assert!(found.contains("VLBNode(0, 2, KEY *******, WRONG 1)"), "{found}");
 }
 
+/// A key that one script has in a variable, and another one uses.
+#[test]
+fn keys_of_other_scripts_are_not_quoted() {
+    let key = "00112233445566778899aabbccddeeff00112233";
+    let config = format!(
+        "keys :: Script(export k {key}, wrong); Script(write e.add_association 192.0.2.1 192.0.2.2 300 aes-gcm key $(keys.k));
+         e :: IPsec; Idle -> e -> Discard; Idle -> [1]e[1] -> nowhere"
+    );
+    for arguments in [&["check", "-e", config.as_str()][..], &["check", "--json", "-e", config.as_str()]] {
+        let found = clique(arguments);
+        assert!(!found.contains("00112233"), "{found}");
+        assert!(found.contains("nowhere") && found.contains("wrong"), "{found}");
+    }
+}
+
 /// What a check finds, an error's first line each.
 fn found(config: &str) -> Vec<String> {
     let output = program(&["check", "--json", "-e", config]).output().unwrap();

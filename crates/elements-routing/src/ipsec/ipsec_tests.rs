@@ -573,7 +573,7 @@ fn no_handler_shows_a_key() {
     let mut router = build(config, 1, 1).expect("a good configuration");
     assert_eq!(router.call(Call::read("config", "")).expect("a handler"), config);
     let config = "SA 192.0.2.1 198.51.100.1 0x1001 aes-gcm keyfile x, POLICY out ::/0 ::/0 bypass";
-    assert_eq!(super::CLASS.shown(config), config);
+    assert_eq!(super::CLASS.shown(config, &Default::default()), config);
 }
 
 #[test]

@@ -84,7 +84,7 @@ pub(super) async fn element(State(shared): State<Arc<Shared>>, Path(name): Path<
         Ok(Element {
             name: node.name.clone(),
             class: node.class.name,
-            config: node.class.shown(&node.config),
+            config: node.class.shown(&node.config, &info.key_names),
             landmark: node.landmark.to_string(),
             workers: node.workers.clone(),
             handlers,

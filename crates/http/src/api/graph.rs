@@ -49,7 +49,7 @@ pub(super) async fn graph(State(shared): State<Arc<Shared>>) -> Response {
         let element = |node: &router::Node| Element {
             name: node.name.clone(),
             class: node.class.name,
-            config: node.class.shown(&node.config),
+            config: node.class.shown(&node.config, &info.key_names),
             landmark: node.landmark.to_string(),
             workers: node.workers.clone(),
             inputs: node.inputs.len(),

@@ -25,14 +25,14 @@ pub(crate) fn of_worker(account: &Account, name: &str) -> String {
 /// Whether the configuration has keys in it, in arguments or elsewhere in its text.
 fn has_keys(info: &Info) -> bool {
     matches!(lang::secrets::behind_key(&info.source), Cow::Owned(_))
-        || info.nodes.iter().any(|node| node.class.shown(&node.config) != node.config)
+        || info.nodes.iter().any(|node| node.class.shown(&node.config, &info.key_names) != node.config)
 }
 
 /// The configuration as it is now, without keys.
 fn shown(info: &Info) -> lang::Graph {
     let mut graph = info.made.current.graph(&info.graph);
     for (element, node) in graph.elements.iter_mut().zip(&info.nodes) {
-        element.config = node.class.shown(&element.config);
+        element.config = node.class.shown(&element.config, &info.key_names);
     }
     graph
 }

@@ -3,6 +3,7 @@
 use crate::configuration::filter::CompileFilter;
 use crate::error::ConfigError;
 use crate::text::names::InterfaceAddresses;
+use lang::secrets::KeyNames;
 use std::any::Any;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -309,13 +310,14 @@ impl<C: ?Sized> Class<C> {
     }
 
     /// A configuration string of one of its elements as others may see it: without the keys that the class hides, and without what the word `key`
-    /// announces, as an association that a script writes.
-    pub fn shown(&self, config: &str) -> String {
+    /// announces, as an association that a script writes, or one of the configuration's variables that have keys.
+    pub fn shown(&self, config: &str, names: &KeyNames) -> String {
         let shown = self.hide.and_then(|hide| hide(config)).unwrap_or_else(|| config.to_owned());
-        match lang::secrets::behind_key(&shown) {
-            Cow::Owned(masked) => masked,
-            Cow::Borrowed(_) => shown,
-        }
+        let masked = match names.behind_key(&shown) {
+            Cow::Owned(masked) => Some(masked),
+            Cow::Borrowed(_) => None,
+        };
+        masked.unwrap_or(shown)
     }
 }
 

@@ -6,6 +6,7 @@ use crate::configuration::filter::CompileFilter;
 use crate::configuration::layout::Layout;
 use crate::configuration::node::Node;
 use crate::text::names::{ElementNames, InterfaceAddresses};
+use lang::secrets::KeyNames;
 use std::any::Any;
 
 /// A configuration that is laid out. Nothing in it changes while the router runs.
@@ -16,6 +17,8 @@ pub struct Plan {
     pub graph: lang::Graph,
     /// The configuration's text as it was given.
     pub source: String,
+    /// The variables of the configuration that have keys.
+    pub key_names: KeyNames,
     /// The names of all classes that the program knows.
     pub class_names: Vec<&'static str>,
     /// Packets that sources put into a batch, at most.
@@ -74,6 +77,7 @@ impl Plan {
             })
             .collect();
         Plan {
+            key_names: KeyNames::of(nodes.iter().map(|node| node.config.as_str())),
             elements: nodes.iter().map(|node| node.name.as_str()).collect(),
             nodes,
             graph: layout.graph,

@@ -26,7 +26,7 @@ pub(crate) fn call(
     match (access, name) {
         (Access::Read, "class") => Ok(node.class.name.to_owned()),
         (Access::Read, "name") => Ok(node.name.clone()),
-        (Access::Read, "config") => Ok(node.class.shown(&info.config(element))),
+        (Access::Read, "config") => Ok(node.class.shown(&info.config(element), &info.key_names)),
         (Access::Read, "ports") => Ok(ports(&info, element)),
         (Access::Read, "handlers") => Ok(list(&info, element)),
         (Access::Read, "workers") => {
