@@ -6,7 +6,7 @@ use ciphers::{Cipher, Head};
 use elements_shared::ipsec_port::{Association, Limits, Mode, Usage};
 use packet::{BATCH_MAX, prefetch, prefetch_span};
 use rcu::{Chains, Turn, Weigh};
-use std::hash::{BuildHasher, Hasher};
+use std::hash::{BuildHasher, Hash, Hasher};
 use std::mem::offset_of;
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -17,34 +17,37 @@ const WINDOW_MOST: u32 = 1 << 16;
 
 /// An association with its cipher. It does not change; what it counts is in [`Live`].
 ///
-/// What each packet reads comes first: two cache lines, and one more with the beginning of the cipher.
+/// What each packet reads comes first: two cache lines, with the beginning of the cipher.
 #[repr(C, align(64))]
 pub(crate) struct Sa {
     live: Arc<Live>,
     pub(crate) replay: Arc<Replay>,
-    /// What is added to a sequence number so that nothing made of it comes twice under a key, after a restart of the program either.
-    start: u64,
-    /// Later ones are preferred.
-    pub(crate) age: u64,
-    hard: Limits,
     pub(crate) spi: u32,
     pub(crate) mode: Mode,
     pub(crate) extended: bool,
-    soft: Limits,
+    pub(crate) ports: Option<(u16, u16)>,
     pub(crate) source: IpAddr,
     pub(crate) destination: IpAddr,
-    pub(crate) ports: Option<(u16, u16)>,
+    /// What is reached before any other limit.
+    first: Limits,
     pub(crate) cipher: Cipher,
     pub(crate) reqid: u32,
+    soft: Limits,
+    hard: Limits,
     /// What it was made of. A key is compared with another, and shown by nothing.
     pub(crate) of: Association,
 }
 
-const _: () = assert!(offset_of!(Sa, soft) == 64 && offset_of!(Sa, cipher) == 128);
+// What says where the key lies is in the second line.
+const _: () = assert!(offset_of!(Sa, cipher) <= 96 && size_of::<Live>() == 64);
 
-/// What changes in an association with each packet: words that all workers write to, once for a run of packets.
+/// What changes in an association with each packet: words that all workers write to, once for a run of packets. It stays when an association is made anew.
 #[repr(align(64))]
-pub(crate) struct Live {
+struct Live {
+    /// What is added to a sequence number so that nothing made of it comes twice under a key, after a restart of the program either.
+    start: u64,
+    /// Later ones are preferred.
+    age: u64,
     sent: AtomicU64,
     packets: AtomicU64,
     bytes: AtomicU64,
@@ -70,8 +73,10 @@ const HARD: u8 = 2;
 
 impl Live {
     /// One of which so many numbers were used.
-    fn new(sent: u64) -> Live {
+    fn new(sent: u64, start: u64, age: u64) -> Live {
         Live {
+            start,
+            age,
             sent: AtomicU64::new(sent),
             packets: AtomicU64::new(0),
             bytes: AtomicU64::new(0),
@@ -82,6 +87,12 @@ impl Live {
             mtu_until_ns: AtomicU64::new(0),
         }
     }
+}
+
+/// Whether any of what was used reaches a limit.
+#[inline]
+fn reaches(used: &Limits, of: &Limits) -> bool {
+    used.packets >= of.packets || used.bytes >= of.bytes || used.at_ns >= of.at_ns
 }
 
 /// What a run of packets has used up.
@@ -108,15 +119,21 @@ impl Sa {
         }
         let cipher = Cipher::new(of.algorithm, of.key.octets())?;
         let before = before.filter(|before| before.has_key_of(&of));
-        let live = before.map_or_else(|| Arc::new(Live::new(of.used.0)), |before| before.live.clone());
+        let live =
+            before.map_or_else(|| Arc::new(Live::new(of.used.0, start, age)), |before| before.live.clone());
         let replay = match before {
             Some(before) if before.of.window == of.window => before.replay.clone(),
             // What is late at this moment counts as come.
             Some(before) => Arc::new(Replay::new(of.window, before.replay.greatest())),
             None => Arc::new(Replay::new(of.window, of.used.1)),
         };
-        let (start, age) = before.map_or((start, age), |before| (before.start, before.age));
+        let first = Limits {
+            bytes: of.soft.bytes.min(of.hard.bytes),
+            packets: of.soft.packets.min(of.hard.packets),
+            at_ns: of.soft.at_ns.min(of.hard.at_ns),
+        };
         Ok(Sa {
+            first,
             source: of.source,
             destination: of.destination,
             spi: of.spi,
@@ -125,14 +142,18 @@ impl Sa {
             ports: of.ports,
             extended: of.extended,
             cipher,
-            start,
             soft: of.soft,
             hard: of.hard,
             live,
             replay,
-            age,
             of,
         })
+    }
+
+    /// Of several associations later ones are preferred.
+    #[inline]
+    pub(crate) fn age(&self) -> u64 {
+        self.live.age
     }
 
     /// Whether it is what is to be made.
@@ -150,7 +171,6 @@ impl Sa {
     #[inline]
     pub(crate) fn prefetch(&self) {
         prefetch(self);
-        prefetch(&self.soft);
         prefetch(&self.cipher);
     }
 
@@ -189,13 +209,14 @@ impl Sa {
     #[inline]
     #[must_use]
     pub(crate) fn seal(&self, number: u64, packet: &mut [u8]) -> bool {
-        self.cipher.seal(self.head(number), self.start.wrapping_add(number), packet)
+        self.cipher.seal(self.head(number), self.live.start.wrapping_add(number), packet)
     }
 
     /// Whether it protects packets at this time.
     #[inline]
     pub(crate) fn is_good(&self, now_ns: i64) -> bool {
-        !self.live.over.load(Relaxed) && (now_ns as u64) < self.hard.at_ns
+        let now_ns = now_ns as u64;
+        !self.live.over.load(Relaxed) && (now_ns < self.first.at_ns || now_ns < self.hard.at_ns)
     }
 
     /// Notes that a run of packets has used it; the limit that this reached, told once for each.
@@ -207,12 +228,18 @@ impl Sa {
         if live.used_ns.load(Relaxed) != now_ns as u64 {
             live.used_ns.store(now_ns as u64, Relaxed);
         }
-        let beyond = |of: &Limits| packets >= of.packets || bytes >= of.bytes || now_ns as u64 >= of.at_ns;
-        if beyond(&self.hard) {
-            live.over.store(true, Relaxed);
+        let used = Limits { bytes, packets, at_ns: now_ns as u64 };
+        if reaches(&used, &self.first) { self.reached(&used) } else { None }
+    }
+
+    /// A limit is reached, perhaps one that was told before.
+    #[cold]
+    fn reached(&self, used: &Limits) -> Option<Limit> {
+        if reaches(used, &self.hard) {
+            self.live.over.store(true, Relaxed);
             return self.say(HARD).then_some(Limit::Hard);
         }
-        (beyond(&self.soft) && self.say(SOFT)).then_some(Limit::Soft)
+        (reaches(used, &self.soft) && self.say(SOFT)).then_some(Limit::Soft)
     }
 
     /// Notes that it has come to its end; whether that is new.
@@ -296,8 +323,22 @@ impl Sa {
     }
 }
 
-/// An association in a table.
-pub(crate) struct Entry(pub(crate) Arc<Sa>);
+/// An association in a table. What packets change is named here, too: it is asked for without waiting for the association.
+pub(crate) struct Entry(pub(crate) Arc<Sa>, Arc<Live>);
+
+impl Entry {
+    pub(crate) fn new(sa: Arc<Sa>) -> Entry {
+        let live = sa.live.clone();
+        Entry(sa, live)
+    }
+
+    /// Asks for what each packet reads of the association and changes in it, but for its key.
+    #[inline]
+    pub(crate) fn prefetch(&self) {
+        self.0.prefetch();
+        prefetch(&*self.1);
+    }
+}
 
 impl Weigh for Entry {
     /// That of a table is the last owner.
@@ -309,8 +350,25 @@ impl Weigh for Entry {
 /// Associations by number and destination.
 pub(crate) struct Sad(Chains<Key, Entry, Spread>);
 
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 struct Key(u32, IpAddr);
+
+impl Hash for Key {
+    #[inline]
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        state.write_u32(self.0);
+        hash_address(self.1, state);
+    }
+}
+
+/// An address in few steps.
+#[inline]
+fn hash_address<H: Hasher>(address: IpAddr, state: &mut H) {
+    match address {
+        IpAddr::V4(address) => state.write_u32(address.into()),
+        IpAddr::V6(address) => state.write_u128(address.into()),
+    }
+}
 
 impl Weigh for Key {
     fn heap_bytes(&self) -> usize {
@@ -341,12 +399,23 @@ impl Hasher for Spread {
 
     #[inline]
     fn write_u32(&mut self, word: u32) {
-        self.0 = (self.0.rotate_left(5) ^ u64::from(word)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        self.write_u64(word.into());
+    }
+
+    #[inline]
+    fn write_u64(&mut self, word: u64) {
+        self.0 = (self.0.rotate_left(5) ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    }
+
+    #[inline]
+    fn write_u128(&mut self, number: u128) {
+        self.write_u64((number >> 64) as u64);
+        self.write_u64(number as u64);
     }
 }
 
-/// Chains: as many as there may well be associations.
-const CHAINS: usize = 1 << 13;
+/// Chains: more than there may well be associations, so that few have a second one.
+const CHAINS: usize = 1 << 14;
 /// As many as there may well be of transport mode.
 const ENDS: usize = 1 << 11;
 
@@ -371,12 +440,12 @@ impl Sad {
     ) -> [Option<&'t Sa>; BATCH_MAX] {
         let key = |at: usize| name(at).map(|(spi, destination)| Key(spi, destination));
         let entries = side_by_side::get_all(&self.0, count, key, turn);
-        entries.map(|entry| entry.map(|entry| &*entry.0))
+        entries.map(|entry| entry.map(|(_, entry)| &*entry.0))
     }
 
     /// Puts one in. False if there is no room at present.
     pub(crate) fn insert(&self, sa: &Arc<Sa>, updater: &rcu::Updater) -> bool {
-        self.0.insert(Key(sa.spi, sa.destination), Entry(sa.clone()), updater).is_ok()
+        self.0.insert(Key(sa.spi, sa.destination), Entry::new(sa.clone()), updater).is_ok()
     }
 
     /// Takes one out. False if there is no room at present.
@@ -389,8 +458,17 @@ impl Sad {
 pub(crate) struct Ends(Chains<End, Entry, Spread>);
 
 /// Source, destination, and number.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct End(pub(crate) IpAddr, pub(crate) IpAddr, pub(crate) u32);
+
+impl Hash for End {
+    #[inline]
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        hash_address(self.0, state);
+        hash_address(self.1, state);
+        state.write_u32(self.2);
+    }
+}
 
 impl Weigh for End {
     fn heap_bytes(&self) -> usize {
@@ -411,7 +489,7 @@ impl Ends {
     /// Puts one in, or takes out what is there. False if there is no room at present.
     pub(crate) fn set(&self, end: End, sa: Option<&Arc<Sa>>, updater: &rcu::Updater) -> bool {
         match sa {
-            Some(sa) => self.0.insert(end, Entry(sa.clone()), updater).is_ok(),
+            Some(sa) => self.0.insert(end, Entry::new(sa.clone()), updater).is_ok(),
             None => self.0.remove(&end, updater).is_ok(),
         }
     }

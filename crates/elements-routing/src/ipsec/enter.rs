@@ -2,10 +2,10 @@
 
 use super::associations::Sa;
 use super::early::{self, Early};
-use super::flow::Flow;
+use super::flow::{Brief, Flow};
 use super::inbound::{self, Arrival, Kind};
 use super::ipsec::{Ipsec, LOOK, NO_POLICY, UNKNOWN, WAITING};
-use super::policies::{Rule, Spd, admits};
+use super::policies::{Hit, Spd, admits};
 use super::side_by_side::{self, AHEAD};
 use super::table::Tables;
 use super::too_big::{self, TooBig};
@@ -13,6 +13,7 @@ use super::usage::account;
 use packet::{BATCH_MAX, Batch, Packet};
 use rcu::Turn;
 use router::Cx;
+use std::net::IpAddr;
 
 /// What becomes of a packet from outside that is not let in.
 enum Other {
@@ -39,8 +40,7 @@ impl<'t> View<'t> {
 
     /// The association that a packet names.
     #[inline]
-    fn association(&self, arrival: &Arrival) -> Option<&'t Sa> {
-        let (spi, destination) = arrival.name()?;
+    fn association(&self, (spi, destination): (u32, IpAddr)) -> Option<&'t Sa> {
         self.tables.sad.find(spi, destination, self.turn)
     }
 
@@ -59,6 +59,32 @@ impl<'t> View<'t> {
 struct Inner<'t> {
     flow: Flow,
     sa: Option<&'t Sa>,
+    /// Whether the one before has the same flow.
+    is_alike: bool,
+}
+
+/// What was in the packet that was opened last: packets of a flow often follow each other, and have one policy. With many associations they seldom do, and
+/// that is not looked at.
+#[derive(Clone, Copy)]
+struct Last {
+    are_many: bool,
+    before: Option<(Brief, Flow)>,
+}
+
+impl Last {
+    /// What is in a packet, if it is an IP packet.
+    #[inline]
+    fn inner<'t>(&mut self, packet: &Packet, sa: &'t Sa) -> Option<Inner<'t>> {
+        let brief = if self.are_many { None } else { Brief::of(packet.data()) };
+        if let (Some((before, flow)), Some(brief)) = (&self.before, &brief)
+            && before == brief
+        {
+            return Some(Inner { flow: *flow, sa: Some(sa), is_alike: true });
+        }
+        let flow = Flow::of(packet.data())?;
+        self.before = brief.map(|brief| (brief, flow));
+        Some(Inner { flow, sa: Some(sa), is_alike: false })
+    }
 }
 
 /// Packets of one association that came one after the other, and their octets: they are counted together.
@@ -111,16 +137,24 @@ impl Ipsec {
         };
         (0..AHEAD).for_each(ask_for_key);
         let mut inside: [Option<Inner<'_>>; BATCH_MAX] = [None; BATCH_MAX];
-        let (mut at, mut kept) = (0, 0);
+        let (mut at, mut kept, mut last) = (0, 0, Last { are_many: found.is_some(), before: None });
+        // Packets of an association often follow each other.
+        let mut named: (Option<(u32, IpAddr)>, Option<&Sa>) = (None, None);
         batch.filter_map(|mut packet| {
             let arrival = &arrivals[at];
             let sa = match &found {
                 Some(found) => found[at],
-                None => arrival.as_ref().and_then(|arrival| view.association(arrival)),
+                None => {
+                    let name = arrival.as_ref().and_then(Arrival::name);
+                    if name != named.0 {
+                        named = (name, name.and_then(|name| view.association(name)));
+                    }
+                    named.1
+                }
             };
             ask_for_key(at + AHEAD);
             at += 1;
-            match self.open(cx, view, &early, &mut came, arrival, sa, &mut packet) {
+            match self.open(cx, view, &early, &mut came, &mut last, arrival, sa, &mut packet) {
                 Ok(inner) => {
                     inside[kept] = Some(inner);
                     kept += 1;
@@ -142,8 +176,10 @@ impl Ipsec {
         let mut came = Came::default();
         early.again(cx.now_ns(), |early, mut packet, is_over| {
             let arrival = Arrival::of(packet.data(), self.nat_port);
-            let sa = arrival.as_ref().and_then(|arrival| view.association(arrival));
-            let opened = self.open(cx, view, early, &mut came, &arrival, sa, &mut packet);
+            let name = arrival.as_ref().and_then(Arrival::name);
+            let (sa, mut last) =
+                (name.and_then(|name| view.association(name)), Last { are_many: true, before: None });
+            let opened = self.open(cx, view, early, &mut came, &mut last, &arrival, sa, &mut packet);
             let admitted = opened
                 .and_then(|inner| self.check(inner, view.policies.find(&inner.flow, view.turn), &mut packet));
             match admitted {
@@ -169,6 +205,7 @@ impl Ipsec {
         view: View<'t>,
         early: &Early<Packet>,
         came: &mut Came<'t>,
+        last: &mut Last,
         arrival: &Option<Arrival>,
         sa: Option<&'t Sa>,
         packet: &mut Packet,
@@ -185,12 +222,15 @@ impl Ipsec {
                 return Err(Other::Done);
             }
             Kind::Fragment => return Err(Other::Refused("a fragment of ESP")),
-            Kind::Ike | Kind::Clear => return Ok(Inner { flow: *flow, sa: None }),
+            Kind::Ike | Kind::Clear => {
+                last.before = None;
+                return Ok(Inner { flow: *flow, sa: None, is_alike: false });
+            }
         };
         if spi.is_none() {
             return Err(Other::Refused("too short"));
         }
-        let sa = sa.filter(|sa| !early.may_wait_for(sa.age)).ok_or(Other::Early)?;
+        let sa = sa.filter(|sa| !early.may_wait_for(sa.age())).ok_or(Other::Early)?;
         // A sender that both ends have agreed to find at a port comes from there, and others from none.
         if sa.ports.is_some() != (flow.protocol == wire::ip_proto::UDP) {
             return Err(Other::Refused("in UDP, or not, against what was agreed"));
@@ -200,8 +240,7 @@ impl Ipsec {
         }
         inbound::open(sa, flow, at, packet).map_err(Other::Refused)?;
         came.add(sa, packet.len(), view.tables, cx);
-        let flow = Flow::of(packet.data()).ok_or(Other::Refused("no IP packet inside"))?;
-        Ok(Inner { flow, sa: Some(sa) })
+        last.inner(packet, sa).ok_or(Other::Refused("no IP packet inside"))
     }
 
     /// Leaves those of a batch that policies let in.
@@ -210,28 +249,31 @@ impl Ipsec {
         let found = view.tables.are_many().then(|| {
             let mut flows = [None; BATCH_MAX];
             flows.iter_mut().zip(inside).for_each(|(flow, inner)| *flow = inner.map(|inner| inner.flow));
-            view.policies.find_all(&flows[..inside.len()], view.turn)
+            let found = view.policies.find_all(&flows[..inside.len()], view.turn);
+            found.iter().flatten().for_each(|hit| hit.prefetch_action());
+            found
         });
-        let mut at = 0;
+        let (mut at, mut before) = (0, None);
         batch.filter_map(|mut packet| {
             let inner = inside[at]?;
-            let rule = match &found {
+            let hit = match &found {
                 Some(found) => found[at],
+                None if inner.is_alike => before,
                 None => view.policies.find(&inner.flow, view.turn),
             };
-            at += 1;
-            match self.check(inner, rule, &mut packet) {
+            (at, before) = (at + 1, hit);
+            match self.check(inner, hit, &mut packet) {
                 Ok(()) => Some(packet),
                 Err(other) => turn_away(cx, other, packet),
             }
         });
     }
 
-    /// Whether a rule, or that there is none, lets a packet in that was protected by an association, or by none.
+    /// Whether a policy, or that there is none, lets a packet in that was protected by an association, or by none.
     #[inline]
-    fn check(&self, inner: Inner<'_>, rule: Option<&Rule>, packet: &mut Packet) -> Result<(), Other> {
-        match rule {
-            Some(rule) => admits(rule, inner.sa).map_err(Other::Refused)?,
+    fn check(&self, inner: Inner<'_>, hit: Option<Hit<'_>>, packet: &mut Packet) -> Result<(), Other> {
+        match hit {
+            Some(hit) => admits(hit, inner.sa).map_err(Other::Refused)?,
             // What is protected although no policy says so was not agreed on.
             None if self.default_passes && inner.sa.is_none() => {}
             None => return Err(Other::Refused(NO_POLICY)),

@@ -27,13 +27,13 @@ pub(super) struct Kinds(BTreeMap<(Kind, u64), Arc<Sa>>);
 impl Kinds {
     /// Adds an association. It is the only one of its age.
     pub(super) fn insert(&mut self, sa: &Arc<Sa>) {
-        self.0.extend(kinds(sa).map(|kind| ((kind, sa.age), sa.clone())));
+        self.0.extend(kinds(sa).map(|kind| ((kind, sa.age()), sa.clone())));
     }
 
     /// Takes an association away.
     pub(super) fn remove(&mut self, sa: &Sa) {
         for kind in kinds(sa) {
-            self.0.remove(&(kind, sa.age));
+            self.0.remove(&(kind, sa.age()));
         }
     }
 

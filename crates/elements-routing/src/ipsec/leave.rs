@@ -3,12 +3,12 @@
 use super::associations::Sa;
 use super::flow::{Brief, Flow, Upper};
 use super::ipsec::{Ipsec, NO_POLICY};
-use super::policies::{Rule, Slot};
+use super::policies::{Hit, Slot};
 use super::side_by_side::{self, AHEAD};
 use super::table::Tables;
 use super::usage::{account, expired};
 use super::{cut, outbound, too_big};
-use elements_shared::ipsec_port::{Action, Notice};
+use elements_shared::ipsec_port::Notice;
 use packet::{BATCH_MAX, Batch, Packet};
 use router::{Cx, Verdict};
 
@@ -55,14 +55,10 @@ struct Run {
 impl Ipsec {
     /// What a policy, or that there is none, says of a packet of the protected side.
     #[inline]
-    fn choose<'t>(&self, tables: &'t Tables, rule: Option<&'t Rule>, cx: &Cx<'t>, flow: &Flow) -> Fate<'t> {
+    fn choose<'t>(&self, tables: &'t Tables, hit: Option<Hit<'t>>, cx: &Cx<'t>, flow: &Flow) -> Fate<'t> {
         let settled = |passes: bool, reason| if passes { Fate::Pass } else { Fate::Drop(reason) };
-        let Some(rule) = rule else { return settled(self.default_passes, NO_POLICY) };
-        let slot = match (&rule.policy.action, &rule.slot) {
-            (Action::Protect(_), Some(slot)) => slot,
-            (Action::Bypass, _) => return Fate::Pass,
-            _ => return Fate::Drop("the policy says discard"),
-        };
+        let Some(hit) = hit else { return settled(self.default_passes, NO_POLICY) };
+        let Some(slot) = hit.slot() else { return settled(hit.bypasses(), "the policy says discard") };
         let found = match slot.is_by_packet() {
             true => tables.between(&slot.template, flow, cx.turn()),
             false => slot.current.read(cx.turn()).map(|entry| &*entry.0),
@@ -70,7 +66,7 @@ impl Ipsec {
         match found {
             Some(sa) if sa.is_good(cx.now_ns()) => Fate::Protect(sa),
             _ => {
-                ask(tables, slot, rule, cx, flow);
+                ask(tables, slot, hit, cx, flow);
                 Fate::Drop("no association yet")
             }
         }
@@ -78,8 +74,8 @@ impl Ipsec {
 
     /// As [`Ipsec::choose`], with what that needs.
     #[inline]
-    fn way<'t>(&self, tables: &'t Tables, rule: Option<&'t Rule>, cx: &Cx<'t>, flow: &Flow) -> Way<'t> {
-        let fate = self.choose(tables, rule, cx, flow);
+    fn way<'t>(&self, tables: &'t Tables, hit: Option<Hit<'t>>, cx: &Cx<'t>, flow: &Flow) -> Way<'t> {
+        let fate = self.choose(tables, hit, cx, flow);
         let fits = match fate {
             Fate::Protect(sa) if self.copy_df => {
                 outbound::fitting(sa, sa.mtu(self.mtu, cx.now_ns()), flow.offset) as u32
@@ -113,9 +109,9 @@ impl Ipsec {
         let flows = &flows[..batch.len()];
         let found = spd.find_all(flows, cx.turn());
         side_by_side::ask_for_current(&found, cx.turn());
-        for ((way, flow), rule) in ways.iter_mut().zip(flows).zip(found) {
+        for ((way, flow), hit) in ways.iter_mut().zip(flows).zip(found) {
             if let Some(flow) = flow {
-                *way = self.way(tables, rule, cx, flow);
+                *way = self.way(tables, hit, cx, flow);
             }
         }
     }
@@ -208,11 +204,12 @@ impl Ipsec {
 
 /// Asks for an association, now and then.
 #[cold]
-fn ask(tables: &Tables, slot: &Slot, rule: &Rule, cx: &Cx<'_>, flow: &Flow) {
+fn ask(tables: &Tables, slot: &Slot, hit: Hit<'_>, cx: &Cx<'_>, flow: &Flow) {
     if !slot.is_to_be_asked_for(cx.now_ns()) {
         return;
     }
-    let (policy, priority) = (rule.policy.selector, rule.policy.priority);
+    let of = hit.rule().policy;
+    let (policy, priority) = (of.selector, of.priority);
     let template = slot.wanted(flow);
     tables.notice(Notice::Wanted { template, packet: flow.selector(), policy, priority });
     let (name, from, to) = (cx.name(), template.source, template.destination);

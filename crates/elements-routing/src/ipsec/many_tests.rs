@@ -1,6 +1,6 @@
-//! So many associations that a batch's packets are looked up side by side.
+//! So many associations that a batch's packets are looked up side by side; and few, where packets that follow each other have one way.
 
-use super::policies::{Rule, Slot};
+use super::policies::{Hit, Slot};
 use super::side_by_side::{self, MANY};
 use super::table::Tables;
 use super::{flow::Flow, text};
@@ -103,6 +103,48 @@ fn as_one_by_one() {
     assert_eq!(drops, [("no association yet", without), ("no policy", strange)]);
 }
 
+/// With few associations a packet has the way of the one before where both are of a flow, and only there: packets of four flows, some of them in a row, by two
+/// associations, one of which is not the one that the policy at the other end names; and some that are not protected.
+#[test]
+fn few_in_a_row() {
+    const ENDS: &str = "192.0.2.1 192.0.2.2";
+    const PORTS: [u8; 5] = [7, 9, 11, 13, 7];
+    let key = "00".repeat(20);
+    let associations = [1, 2]
+        .map(|number| format!("SA {ENDS} {} aes-gcm key {key} reqid {number}", 0x1000 + number))
+        .join(", ");
+    let policies = |side: &str, of_13: u32| {
+        let protected = [(7, 1), (9, 2), (13, of_13)].map(|(port, reqid)| {
+            format!("POLICY {side} 0.0.0.0/0 10.0.0.0/8 protect {ENDS} reqid {reqid} proto 17 dport {port}")
+        });
+        format!("{}, POLICY {side} 0.0.0.0/0 10.0.0.0/8 bypass proto 17 dport 11", protected.join(", "))
+    };
+    let config = format!(
+        "Inject -> out :: IPsec({associations}, {}); Idle -> [1]out; out[1] -> Collect(1);
+         out[0] -> [1]into :: IPsec({associations}, {}); Idle -> into; into[0] -> Collect(2); into[1] -> Collect(0)",
+        policies("out", 1),
+        policies("in", 2),
+    );
+    let packet = |number: u32| {
+        let mut packet = samples::with_addresses(
+            samples::udp(number as usize % 50),
+            [192, 168, 0, 1].into(),
+            [10, 0, 0, 1].into(),
+        );
+        let port = PORTS[((number / (1 + number % 4)).wrapping_mul(0x9e37_79b9) >> 9) as usize % PORTS.len()];
+        packet[22..24].copy_from_slice(&[0, port]);
+        (port, packet)
+    };
+    let packets: Vec<(u8, Vec<u8>)> = (0..2000).map(packet).collect();
+    let admitted = |port: u8| port != 13;
+    let came: Vec<Vec<u8>> =
+        packets.iter().filter(|(port, _)| admitted(*port)).map(|(_, packet)| packet.clone()).collect();
+    let refused = (packets.len() - came.len()) as u64;
+    let flow = send(&config, packets.into_iter().map(|(_, packet)| packet));
+    assert!(flow.data(0) == came, "{} instead of {}", flow.data(0).len(), came.len());
+    assert_eq!(flow.drops(), [("protected by another association than the policy says", refused)]);
+}
+
 fn words(text: &str) -> Vec<String> {
     text.split_whitespace().map(str::to_owned).collect()
 }
@@ -156,17 +198,15 @@ fn changes_between_the_steps_do_no_harm() {
 
 /// The rules that were found for flows are theirs, and each has an association that is its own.
 fn check(tables: &Tables, flows: &[Option<Flow>], turn: Turn<'_>) {
-    let rules = tables.out.read(turn).find_all(flows, turn);
-    side_by_side::ask_for_current(&rules, turn);
-    let slot = |rule: &'_ Rule| -> *const Slot {
-        rule.slot.as_ref().map_or(std::ptr::null(), std::sync::Arc::as_ptr)
-    };
-    for (flow, rule) in flows.iter().zip(rules) {
-        let (flow, rule) = (flow.as_ref().expect("a packet"), rule.expect("a rule"));
-        assert_eq!(rule.policy.selector.destination.address, flow.ends()[1]);
-        let found = tables.out.read(turn).find(flow, turn).expect("a rule");
-        assert_eq!(slot(rule), slot(found));
-        let current = rule.slot.as_ref().and_then(|slot| slot.current.read(turn)).expect("an association");
+    let hits = tables.out.read(turn).find_all(flows, turn);
+    side_by_side::ask_for_current(&hits, turn);
+    let slot = |hit: Hit<'_>| hit.slot().map(std::ptr::from_ref::<Slot>);
+    for (flow, hit) in flows.iter().zip(hits) {
+        let (flow, hit) = (flow.as_ref().expect("a packet"), hit.expect("a policy"));
+        assert_eq!(hit.rule().policy.selector.destination.address, flow.ends()[1]);
+        let found = tables.out.read(turn).find(flow, turn).expect("a policy");
+        assert_eq!(slot(hit), slot(found));
+        let current = hit.slot().and_then(|slot| slot.current.read(turn)).expect("an association");
         let tunnel = current.0.spi % 1000;
         assert_eq!(current.0.reqid, 1 + tunnel);
         assert_eq!(flow.ends()[1], Ipv4Addr::from(0x0a00_0000 + tunnel));

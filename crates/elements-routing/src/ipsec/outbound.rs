@@ -77,7 +77,9 @@ pub(crate) fn make_room(sa: &Sa, upper: Upper, packet: &mut Packet) -> Result<()
     let data = packet.data_mut();
     let end = data.len() - CHECK_LEN;
     esp::fill_trailer(&mut data[front + len..end], next);
-    data.copy_within(front..front + stays, 0);
+    if stays > 0 {
+        data.copy_within(front..front + stays, 0);
+    }
     Ok(())
 }
 
@@ -113,7 +115,9 @@ fn tunnel(sa: &Sa, number: u64, six: bool, packet: &mut Packet, copy_df: bool) -
     let payload = Ports { sa, len: rest.len() };
     let ip_len = outer - ports_len(sa);
     let (ip, ports) = head.split_at_mut(ip_len);
-    payload.fill(ports, rest);
+    if sa.ports.is_some() {
+        payload.fill(ports, rest);
+    }
     match (sa.source, sa.destination, ip.len()) {
         (IpAddr::V4(source), IpAddr::V4(destination), ipv4::HEADER_LEN) => {
             let total = (outer + rest.len()) as u16;

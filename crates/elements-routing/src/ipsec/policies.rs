@@ -8,9 +8,10 @@ use super::associations::{Entry, Sa};
 use super::flow::{Flow, bits, matches_upper};
 use super::side_by_side;
 use elements_shared::ipsec_port::{Action, Mode, Policy, Selector, Template};
-use packet::BATCH_MAX;
+use packet::{BATCH_MAX, prefetch};
 use rcu::{Chains, OptionCell, Turn, Weigh};
-use std::hash::{BuildHasherDefault, Hasher};
+use std::borrow::Borrow;
+use std::hash::{BuildHasherDefault, Hash, Hasher};
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
@@ -114,48 +115,138 @@ impl Prefixes {
     }
 }
 
-impl Weigh for Prefixes {
-    fn heap_bytes(&self) -> usize {
-        0
-    }
-}
-
-/// Policies with the same prefixes. The best lies in the table itself: few prefixes have another one, and a search follows one pointer less.
+/// What packets read of the policies of some prefixes: one cache line. It is of the best, which few prefixes have others beside.
 #[derive(Clone)]
-pub(crate) struct Rules {
-    best: Rule,
-    /// The best first.
-    others: Box<[Rule]>,
+#[repr(C, align(64))]
+pub(crate) struct Place {
+    prefixes: Prefixes,
+    slot: Option<Arc<Slot>>,
+    rules: Box<Rules>,
+    age: u64,
+    priority: u32,
+    bypasses: bool,
+    /// Whether it is for all protocols and ports.
+    is_for_all: bool,
 }
 
-impl Rules {
+const _: () = assert!(size_of::<Place>() == 64);
+
+/// Policies with the same prefixes, and first what packets from outside read of them.
+#[derive(Clone)]
+#[repr(C, align(64))]
+struct Rules {
+    /// What the best does.
+    action: Action,
+    /// The best first.
+    all: Box<[Rule]>,
+}
+
+impl Place {
     /// Of a list that begins with the best. None if it is empty.
-    pub(crate) fn new(list: Vec<Rule>) -> Option<Rules> {
-        let mut list = list.into_iter();
-        Some(Rules { best: list.next()?, others: list.collect() })
+    pub(crate) fn new(prefixes: Prefixes, list: Vec<Rule>) -> Option<Place> {
+        let best = list.first()?;
+        let (action, slot) = (best.policy.action, best.slot.clone());
+        let Policy { priority, selector: of, .. } = best.policy;
+        Some(Place {
+            prefixes,
+            slot,
+            age: best.age,
+            priority,
+            bypasses: matches!(action, Action::Bypass),
+            is_for_all: of.protocol == 0 && (of.source_port.1, of.destination_port.1) == (0, 0),
+            rules: Box::new(Rules { action, all: list.into() }),
+        })
     }
 
-    /// All of them, the best first.
+    /// All policies, the best first.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Rule> {
-        std::iter::once(&self.best).chain(&self.others)
+        self.rules.all.iter()
     }
 
     /// The best that matches protocol and ports.
     #[inline]
-    fn find(&self, flow: &Flow) -> Option<&Rule> {
-        let matches = |rule: &&Rule| matches_upper(&rule.policy.selector, flow);
-        Some(&self.best).filter(matches).or_else(|| self.others.iter().find(matches))
+    fn find(&self, flow: &Flow) -> Option<Hit<'_>> {
+        if self.is_for_all {
+            return Some(Hit { place: self, at: 0 });
+        }
+        let at = self.iter().position(|rule| matches_upper(&rule.policy.selector, flow))?;
+        Some(Hit { place: self, at })
     }
 }
 
-impl Weigh for Rules {
+/// Places are found by their prefixes.
+impl Borrow<Prefixes> for Place {
+    fn borrow(&self) -> &Prefixes {
+        &self.prefixes
+    }
+}
+
+impl PartialEq for Place {
+    fn eq(&self, other: &Place) -> bool {
+        self.prefixes == other.prefixes
+    }
+}
+
+impl Eq for Place {}
+
+impl Hash for Place {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.prefixes.hash(state);
+    }
+}
+
+impl Weigh for Place {
     fn heap_bytes(&self) -> usize {
-        self.others.len() * size_of::<Rule>()
+        size_of::<Rules>() + self.rules.all.len() * size_of::<Rule>()
+    }
+}
+
+/// A policy that counts for a packet.
+#[derive(Clone, Copy)]
+pub(crate) struct Hit<'t> {
+    place: &'t Place,
+    /// Which one of the place.
+    at: usize,
+}
+
+impl<'t> Hit<'t> {
+    /// The policy. What packets need of the best they are told by the functions below.
+    pub(crate) fn rule(self) -> &'t Rule {
+        &self.place.rules.all[self.at]
+    }
+
+    #[inline]
+    fn rank(self) -> Rank {
+        if self.at == 0 { (self.place.priority, self.place.age) } else { self.rule().rank() }
+    }
+
+    /// Where the association is that packets leave by, if they are to be protected.
+    #[inline]
+    pub(crate) fn slot(self) -> Option<&'t Slot> {
+        if self.at == 0 { self.place.slot.as_deref() } else { self.rule().slot.as_deref() }
+    }
+
+    /// Whether packets pass as they are.
+    #[inline]
+    pub(crate) fn bypasses(self) -> bool {
+        if self.at == 0 { self.place.bypasses } else { matches!(self.rule().policy.action, Action::Bypass) }
+    }
+
+    /// What is done with packets.
+    #[inline]
+    pub(crate) fn action(self) -> &'t Action {
+        if self.at == 0 { &self.place.rules.action } else { &self.rule().policy.action }
+    }
+
+    /// Asks for that.
+    #[inline]
+    pub(crate) fn prefetch_action(self) {
+        prefetch(&*self.place.rules);
     }
 }
 
 /// Policies whose prefixes have the same lengths, by the prefixes.
-pub(crate) type Places = Chains<Prefixes, Rules, BuildHasherDefault<Mixed>>;
+pub(crate) type Places = Chains<Place, (), BuildHasherDefault<Mixed>>;
 
 /// Policies of a pair of lengths.
 pub(crate) struct Pair {
@@ -173,11 +264,18 @@ impl Pair {
         let prefixes = Prefixes(flow.source & self.masks.0, flow.destination & self.masks.1);
         (self.six == flow.six).then_some(prefixes)
     }
+
+    /// The policies of prefixes.
+    #[inline]
+    fn place<'t>(&'t self, prefixes: &Prefixes, turn: Turn<'t>) -> Option<&'t Place> {
+        let mut chain = self.places.chain(prefixes).iter(turn).map(|(place, ())| place);
+        chain.find(|place| place.prefixes == *prefixes)
+    }
 }
 
-/// Of two rules that match the one that counts.
+/// Of two policies that match the one that counts.
 #[inline]
-fn better<'t>(found: Option<&'t Rule>, other: Option<&'t Rule>) -> Option<&'t Rule> {
+fn better<'t>(found: Option<Hit<'t>>, other: Option<Hit<'t>>) -> Option<Hit<'t>> {
     match (found, other) {
         (Some(found), Some(other)) if other.rank() >= found.rank() => Some(found),
         (found, None) => found,
@@ -190,28 +288,28 @@ fn better<'t>(found: Option<&'t Rule>, other: Option<&'t Rule>) -> Option<&'t Ru
 pub(crate) struct Spd(pub(crate) Vec<Pair>);
 
 impl Spd {
-    /// The rule that counts for a packet.
+    /// The policy that counts for a packet.
     #[inline]
-    pub(crate) fn find<'t>(&'t self, flow: &Flow, turn: Turn<'t>) -> Option<&'t Rule> {
-        let mut found: Option<&Rule> = None;
+    pub(crate) fn find<'t>(&'t self, flow: &Flow, turn: Turn<'t>) -> Option<Hit<'t>> {
+        let mut found: Option<Hit<'_>> = None;
         for pair in &self.0 {
             if found.is_some_and(|found| found.rank() < pair.best) {
                 break;
             }
             let Some(prefixes) = pair.prefixes(flow) else { continue };
-            let Some(rules) = pair.places.get(&prefixes, turn) else { continue };
-            found = better(found, rules.find(flow));
+            let Some(place) = pair.place(&prefixes, turn) else { continue };
+            found = better(found, place.find(flow));
         }
         found
     }
 
-    /// The rules that count for a batch's packets, found side by side.
+    /// The policies that count for a batch's packets, found side by side.
     pub(crate) fn find_all<'t>(
         &'t self,
         flows: &[Option<Flow>],
         turn: Turn<'t>,
-    ) -> [Option<&'t Rule>; BATCH_MAX] {
-        let mut found: [Option<&Rule>; BATCH_MAX] = [None; BATCH_MAX];
+    ) -> [Option<Hit<'t>>; BATCH_MAX] {
+        let mut found: [Option<Hit<'_>>; BATCH_MAX] = [None; BATCH_MAX];
         for pair in &self.0 {
             let prefixes = |at: usize| {
                 let flow = flows[at].as_ref()?;
@@ -219,9 +317,9 @@ impl Spd {
                 if is_settled { None } else { pair.prefixes(flow) }
             };
             let all = side_by_side::get_all(&pair.places, flows.len(), prefixes, turn);
-            for ((found, rules), flow) in found.iter_mut().zip(all).zip(flows) {
-                if let (Some(rules), Some(flow)) = (rules, flow) {
-                    *found = better(*found, rules.find(flow));
+            for ((found, place), flow) in found.iter_mut().zip(all).zip(flows) {
+                if let (Some((place, ())), Some(flow)) = (place, flow) {
+                    *found = better(*found, place.find(flow));
                 }
             }
         }
@@ -234,16 +332,16 @@ impl Spd {
             .0
             .iter()
             .flat_map(|pair| pair.places.iter(turn))
-            .flat_map(|(_, rules)| rules.iter())
+            .flat_map(|(place, ())| place.iter())
             .collect();
         all.sort_by_key(|rule| rule.rank());
         all
     }
 }
 
-/// Whether a packet that an association protected, or none, was protected as a rule wants it; otherwise the reason why not.
-pub(crate) fn admits(rule: &Rule, sa: Option<&Sa>) -> Result<(), &'static str> {
-    match (&rule.policy.action, sa) {
+/// Whether a packet that an association protected, or none, was protected as a policy wants it; otherwise the reason why not.
+pub(crate) fn admits(hit: Hit<'_>, sa: Option<&Sa>) -> Result<(), &'static str> {
+    match (hit.action(), sa) {
         (Action::Discard, _) => Err("the policy says discard"),
         (Action::Protect(template), Some(sa)) if fits(template, sa) => Ok(()),
         (Action::Protect(_), Some(_)) => Err("protected by another association than the policy says"),

@@ -4,7 +4,7 @@
 //! many others there are. A table that has grown full is copied to one four times as wide.
 
 use super::flow::{address, bits, mask};
-use super::policies::{Pair, Places, Prefixes, Rank, Rule, Rules, Spd};
+use super::policies::{Pair, Place, Places, Prefixes, Rank, Rule, Spd};
 use elements_shared::ipsec_port::{Direction, Selector};
 use rcu::{Cell, Domain, Updater};
 use std::collections::{BTreeMap, BTreeSet};
@@ -47,9 +47,7 @@ impl Lot {
 
     /// What it frees when it goes.
     fn bytes(&self) -> usize {
-        self.chains * 32
-            + self.entries * (size_of::<(Prefixes, Rules)>() + 16)
-            + self.ranks.len() * size_of::<Rule>()
+        self.chains * 32 + self.entries * (2 * size_of::<Place>() + 64) + self.ranks.len() * size_of::<Rule>()
     }
 }
 
@@ -96,8 +94,8 @@ impl Ruled {
         }
         let before = self.rules.get(&key).map(Rule::rank);
         let rank = rule.as_ref().map(Rule::rank);
-        let rules = self.with(&key, rule.as_ref());
         let (direction, prefixes) = (key.0, Prefixes::of(&key.1));
+        let new = Place::new(prefixes, self.with(&key, rule.as_ref()));
         let name = (direction, lengths(&key.1));
         let lot = self.lots.entry(name).or_insert_with(Lot::new);
         let had = self.rules.range(neighbours(&key)).next().is_some();
@@ -108,12 +106,12 @@ impl Ruled {
             widen(lot);
         }
         let place = &lot.places;
-        let done = match &rules {
+        let done = match &new {
             None => perform(&mut |updater| place.remove(&prefixes, updater).is_ok()),
-            Some(rules) => perform(&mut |updater| place.insert(prefixes, rules.clone(), updater).is_ok()),
+            Some(new) => perform(&mut |updater| place.insert(new.clone(), (), updater).is_ok()),
         };
         if done {
-            lot.entries = lot.entries + usize::from(rules.is_some()) - usize::from(had);
+            lot.entries = lot.entries + usize::from(new.is_some()) - usize::from(had);
             if let Some(before) = before {
                 lot.ranks.remove(&before);
             }
@@ -136,12 +134,12 @@ impl Ruled {
     }
 
     /// The policies with the prefixes of a key, the best first, when that names this one, or none.
-    fn with(&self, key: &Key, rule: Option<&Rule>) -> Option<Rules> {
+    fn with(&self, key: &Key, rule: Option<&Rule>) -> Vec<Rule> {
         let others =
             self.rules.range(neighbours(key)).filter(|(other, _)| *other != key).map(|(_, rule)| rule);
         let mut rules: Vec<Rule> = others.chain(rule).cloned().collect();
         rules.sort_by_key(Rule::rank);
-        Rules::new(rules)
+        rules
     }
 
     /// Takes all away.
@@ -196,9 +194,9 @@ fn neighbours(key: &Key) -> std::ops::RangeInclusive<Key> {
 fn widen(lot: &mut Lot) {
     let (wider, domain) = (places(lot.chains * WIDER), Domain::global());
     let (guard, updater) = (domain.guard(), domain.updater());
-    for (prefixes, rules) in lot.places.iter(guard.turn()) {
+    for (place, ()) in lot.places.iter(guard.turn()) {
         // Each is new there, so that nothing waits for a grace period and there is always room.
-        let _ = wider.insert(*prefixes, rules.clone(), &updater);
+        let _ = wider.insert(place.clone(), (), &updater);
     }
     (lot.places, lot.chains) = (Arc::new(wider), lot.chains * WIDER);
 }
@@ -308,11 +306,11 @@ mod tests {
                     for (flow, beside) in flows.iter().zip(all) {
                         let Some(flow) = *flow else { prop_assert!(beside.is_none()); continue };
                         prop_assert_eq!(
-                            spd.find(&flow, guard.turn()).map(|rule| rule.age), beside.map(|rule| rule.age)
+                            spd.find(&flow, guard.turn()).map(|hit| hit.rule().age), beside.map(|hit| hit.rule().age)
                         );
                         let listed = of().filter(|rule| matches(&rule.policy.selector, &flow)).min_by_key(|rule| rule.rank());
                         prop_assert_eq!(
-                            spd.find(&flow, guard.turn()).map(|rule| rule.age), listed.map(|rule| rule.age)
+                            spd.find(&flow, guard.turn()).map(|hit| hit.rule().age), listed.map(|rule| rule.age)
                         );
                     }
                 }
@@ -365,7 +363,7 @@ mod tests {
                 offset: 20,
                 is_fragment: false,
             };
-            let found = out.read(guard.turn()).find(&flow, guard.turn()).map(|rule| rule.age);
+            let found = out.read(guard.turn()).find(&flow, guard.turn()).map(|hit| hit.rule().age);
             assert_eq!(found, Some(number.into()));
         }
     }

@@ -415,7 +415,7 @@ mod tests {
                     let slot = rule.slot.as_ref().expect("a slot");
                     let of = &slot.template;
                     let near = all.iter().filter(|sa| sa.destination == of.destination && fits(of, sa));
-                    let best = near.max_by_key(|sa| sa.age);
+                    let best = near.max_by_key(|sa| sa.age());
                     let current = slot.current.read(guard.turn()).map(|entry| &entry.0);
                     let same = best.map(Arc::as_ptr) == current.map(Arc::as_ptr);
                     prop_assert!(same, "{:?} by {:?}", of, change);
@@ -427,7 +427,7 @@ mod tests {
                     let [source, destination] = [from, to].map(|last| bits(address(last)));
                     let flow = Flow { six: false, source, destination, protocol: 17, ports: None, offset: 20, is_fragment: false };
                     let near = all.iter().filter(|sa| [sa.source, sa.destination] == flow.ends() && fits(&of, sa));
-                    let best = near.max_by_key(|sa| sa.age).map(Arc::as_ptr);
+                    let best = near.max_by_key(|sa| sa.age()).map(Arc::as_ptr);
                     let found = tables.between(&of, &flow, guard.turn()).map(std::ptr::from_ref);
                     prop_assert_eq!(best, found, "{:?} by {:?}", of, change);
                 }

@@ -176,7 +176,7 @@ impl<'t> Transaction<'t> {
     fn fill(&self, books: &Books, slot: &Slot) -> Result<(), Refused> {
         let best = books.best(&slot.template);
         let filled = self.with_room(|updater| {
-            slot.current.replace(best.clone().map(|sa| Box::new(Entry(sa))), updater).is_ok()
+            slot.current.replace(best.clone().map(|sa| Box::new(Entry::new(sa))), updater).is_ok()
         });
         slot.has_changed();
         filled
