@@ -506,6 +506,22 @@ mod tests {
         Sa::new(text::association(&words, 0, true).expect("an association"), 0, 1, None).expect("a key")
     }
 
+    /// A soft limit and a hard one are told once each, of packets and of octets.
+    #[test]
+    fn limits_are_told_once() {
+        for limits in ["soft-packets 3 hard-packets 5", "soft-bytes 30 hard-bytes 50"] {
+            let words = format!(
+                "192.0.2.1 192.0.2.2 0x1001 aes-gcm key 000102030405060708090a0b0c0d0e0f10111213 {limits}"
+            );
+            let words: Vec<String> = words.split_whitespace().map(str::to_owned).collect();
+            let of = text::association(&words, 0, true).expect("an association");
+            let sa = Sa::new(of, 0, 0, None).expect("an association");
+            let told = [(); 6].map(|()| sa.account(1, 10, 0).map(|limit| limit == Limit::Hard));
+            assert_eq!(told, [None, None, Some(false), None, Some(true), None], "{limits}");
+            assert!(!sa.is_good(0));
+        }
+    }
+
     /// What routers say lowers lengths for ten minutes, not below what is sensible, and only for packets that were sent.
     #[test]
     fn routers_are_heeded() {
