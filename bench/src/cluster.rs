@@ -2,6 +2,7 @@
 //! many ports does against theory; what ways of keeping order are worth.
 
 mod arguments;
+mod elephant;
 pub(crate) mod host;
 mod nodes;
 mod rb4;
@@ -50,6 +51,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), String> {
     }
     if wanted(Part::Busy) {
         figures.extend(rb4::busy::figures(arguments)?);
+    }
+    if wanted(Part::Elephant) {
+        figures.extend(elephant::figures(arguments)?);
     }
     if arguments.json {
         let report = json!({ "machine": Machine::here(), "figures": figures });

@@ -226,9 +226,26 @@ fn lpm_reports_lookups_changes_and_steps() {
 fn cluster_reports_all_rows() {
     let figures = figures("cluster");
     // Seven costs; four roles of nodes with two sizes; a simulated cluster with two matrices; six orders, two sizes with two
-    // matrices each; flowlets and single packets at two loads with two matrices; RB4; busy nodes.
-    assert_eq!(figures.len(), 7 + 8 + 2 + 6 + 4 + 8 + RB4_ROWS + 7);
+    // matrices each; flowlets and single packets at two loads with two matrices; RB4; busy nodes; a flow over several workers.
+    assert_eq!(figures.len(), 7 + 8 + 2 + 6 + 4 + 8 + RB4_ROWS + 7 + ELEPHANT_ROWS);
     assert!(figures[..7].iter().all(|figure| figure["ns"].as_f64() > Some(0.0)));
+}
+
+/// Work of seven times, ESP with two sizes of packets, and the work that pays.
+const ELEPHANT_ROWS: usize = 7 + 2 + 1;
+
+/// A flow that is spread over workers arrives whole and in order, in real time and in virtual time; otherwise there would be no figures.
+#[test]
+fn elephants_arrive_in_order() {
+    let report = tiny(&["cluster", "--only", "elephant"]);
+    let figures = report["figures"].as_array().expect("figures");
+    assert_eq!(figures.len(), ELEPHANT_ROWS);
+    for column in ["times", "virtual_two_times", "virtual_four_times"] {
+        assert!(
+            figures[..9].iter().all(|figure| figure[column].as_f64() > Some(0.0)),
+            "{column}: {figures:?}"
+        );
+    }
 }
 
 /// Ten loss-free rates, latency at three loads of each; four roles with three sizes; four orders; four nodes over one with two matrices.

@@ -39,4 +39,5 @@ pub(super) enum Part {
     Scale,
     Rb4,
     Busy,
+    Elephant,
 }

@@ -9,7 +9,7 @@ mod cable;
 mod mesh;
 mod node;
 pub(super) mod packets;
-mod rounds;
+pub(super) mod rounds;
 mod rows;
 mod search;
 

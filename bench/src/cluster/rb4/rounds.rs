@@ -5,19 +5,19 @@ use std::collections::BTreeMap;
 
 /// Values of several rounds, by the row and the column that they are for.
 #[derive(Default)]
-pub(super) struct Rounds {
-    pub(super) values: BTreeMap<(String, &'static str), Vec<f64>>,
+pub(in crate::cluster) struct Rounds {
+    pub(in crate::cluster) values: BTreeMap<(String, &'static str), Vec<f64>>,
     /// Times of single packets, in nanoseconds.
-    pub(super) times: BTreeMap<(String, &'static str), Vec<u32>>,
+    pub(in crate::cluster) times: BTreeMap<(String, &'static str), Vec<u32>>,
 }
 
 impl Rounds {
-    pub(super) fn add(&mut self, row: impl Into<String>, column: &'static str, value: f64) {
+    pub(in crate::cluster) fn add(&mut self, row: impl Into<String>, column: &'static str, value: f64) {
         self.values.entry((row.into(), column)).or_default().push(value);
     }
 
     /// Median, least and most.
-    pub(super) fn spread(&self, row: &str, column: &'static str) -> Value {
+    pub(in crate::cluster) fn spread(&self, row: &str, column: &'static str) -> Value {
         let mut values = self.values.get(&(row.to_owned(), column)).cloned().unwrap_or_default();
         values.sort_unstable_by(f64::total_cmp);
         match values[..] {
@@ -27,13 +27,13 @@ impl Rounds {
         }
     }
 
-    pub(super) fn median(&self, row: &str, column: &'static str) -> f64 {
+    pub(in crate::cluster) fn median(&self, row: &str, column: &'static str) -> f64 {
         self.spread(row, column)["median"].as_f64().unwrap_or_default()
     }
 }
 
 /// Half, nine of ten, 99 of a hundred, and all of the packets took no longer than this, in microseconds.
-pub(super) fn percentiles(times: &mut [u32]) -> Value {
+pub(in crate::cluster) fn percentiles(times: &mut [u32]) -> Value {
     times.sort_unstable();
     let of = |share: f64| {
         let at = ((times.len() as f64 * share).ceil() as usize).clamp(1, times.len()) - 1;

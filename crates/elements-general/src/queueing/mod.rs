@@ -33,6 +33,7 @@ mod replay_unqueue;
 mod round_robin_unqueue;
 mod rounds;
 pub(crate) mod shaper;
+mod spray;
 mod storage;
 mod timed_unqueue;
 mod unqueue;
@@ -73,6 +74,7 @@ pub const CLASSES: &[&Class] = &[
     &replay_unqueue::CLASS,
     &round_robin_unqueue::CLASS,
     &shaper::CLASS,
+    &spray::CLASS,
     &timed_unqueue::CLASS,
     &unqueue2::CLASS,
     &unqueue::CLASS,
