@@ -19,9 +19,9 @@ elementclass Terminal { $node, $to |
   source :: RatedSource(LENGTH 938, RATE 1000, LIMIT 500, ACTIVE false) -> family :: RoundRobinSwitch;
   family[0], family[1] -> UDPIPEncap(10.0.$node.2, 1, 10.0.$to.2, 2) -> label :: VLBEncap($to) -> vlb;
   family[2] -> UDPIP6Encap(2001:db8:$node::2, 1, 2001:db8:$to::2, 2) -> label;
-  vlb -> leaving :: Classifier(12/0800, 12/86dd);
-  leaving[0] -> decap :: VLBDecap -> out :: Counter -> Discard;
-  leaving[1] -> out6 :: Counter -> decap;
+  vlb -> leaving :: VLBDecap(FAMILIES true);
+  leaving[0] -> out :: Counter -> Discard;
+  leaving[1] -> out6 :: Counter -> out;
   input[0] -> [1]vlb[1] -> [0]output; input[1] -> [2]vlb[2] -> [1]output;
   input[2] -> [3]vlb[3] -> [2]output; input[3] -> [4]vlb[4] -> [3]output;
 }
