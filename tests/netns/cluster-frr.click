@@ -41,9 +41,9 @@ kind[5] -> Discard;
 kernel :: KernelTun(10.255.$NODE.1/16, DEVNAME inside) -> family :: Classifier(0/40%f0, 0/60%f0);
 family[0] -> routes;
 family[1] -> GetIP6Address(24) -> routes6;
-vlb -> leaving :: Classifier(12/0800, 12/86dd);
-leaving[0] -> VLBDecap -> MarkIPHeader -> GetIPAddress(16) -> Paint(1) -> routes;
-leaving[1] -> VLBDecap -> MarkIP6Header -> GetIP6Address(24) -> Paint(1) -> routes6;
+vlb -> leaving :: VLBDecap(FAMILIES true);
+leaving[0] -> MarkIPHeader -> Paint(1) -> routes;
+leaving[1] -> MarkIP6Header -> Paint(1) -> routes6;
 
 // To this machine: its kernel has got already what came in at its external port.
 routes[0] -> own :: PaintSwitch;
