@@ -37,7 +37,7 @@
 //!
 //! With EVENTS, what happens to the flows of rewriters and ConnTracks is exported as well, by one of the workers: when a
 //! rewriter translates a flow, or with endpoint-independent mapping another endpoint, and when that ends (natEvent 4, 5,
-//! 8 and 9 of RFC 8158: addresses and ports before and after); when it finds no port, no address, or no room for a flow
+//! 8 and 9 of RFC 8158: addresses and ports before and after; of NAT64 6, 7, 10 and 11); when it finds no port, no address, or no room for a flow
 //! (12, 3 and 13: once a second and worker at most; the address is the one whose ports are used up, or the first one of
 //! the range); when a ConnTrack remembers a connection, forgets it, or drops the packet of one because its table is full
 //! (firewallEvent 1, 2 and 3). Instead of ICMP's ports there are identifiers. The time is when it happened; that of an
@@ -63,7 +63,7 @@
 //! - `TEMPLATE_INTERVAL` (seconds, default 60): when templates are sent again.
 //! - `DOMAIN` (integer, default 1): the observation domain of worker 0; others have the numbers that follow.
 //! - `EVENTS` (names of elements, separated by spaces): the rewriters (IPRewriter, TCPRewriter, UDPRewriter,
-//!   ICMPPingRewriter, IPAddrRewriter, IPAddrPairRewriter) and ConnTracks whose events are exported. Of rewriters that
+//!   ICMPPingRewriter, IPAddrRewriter, IPAddrPairRewriter, NAT64) and ConnTracks whose events are exported. Of rewriters that
 //!   share a table one is named.
 //! - `STATISTICS` (boolean, default false): whether the templates come with a record of options (RFC 7011, section 4):
 //!   the messages, records and octets that were exported, packets of which nothing is exported, and records that were not

@@ -352,6 +352,56 @@ fn events_are_exported() {
     }
 }
 
+/// What a NAT64 tells: sessions and mappings between IPv6 and IPv4 (RFC 8158, sections 5.5 and 5.6), with the hosts' own addresses, when
+/// they begin and end, also where another prefix ends all of them.
+#[test]
+fn events_of_nat64_are_exported() {
+    const HOST: u128 = 0x2001_0db8 << 96 | 1;
+    const SERVER: u128 = 0x0064_ff9b << 96 | 0xc000_0201;
+    let clock = Clock::simulated();
+    let packet = ip6_samples::with_addresses(ip6_samples::udp(9), "2001:db8::1", "64:ff9b::192.0.2.1");
+    let config = |version: u32, sources: &str, prefix: &str| {
+        format!(
+            "in :: NAT64(192.0.2.9 40000-40001#, PREFIX {prefix}, UDP_TIMEOUT 4, UDP_GUARANTEE 0, REAP_INTERVAL 1) -> Discard;
+             Idle -> [1]in; in[1] -> Discard; Idle -> fx :: FlowExporter(EVENTS in, VERSION {version}) -> Discard;
+             fx[1] -> Print(m, -1) -> Discard; {sources} Script(wait 1000)"
+        )
+    };
+    for version in [9, 10] {
+        for swaps in [false, true] {
+            let start = u128::try_from(clock.now_ns() / 1_000_000).unwrap();
+            let mut router = make(&config(version, &source(&packet, 1), "64:ff9b::/96"), 32, &clock);
+            run_for(&mut router, &clock, 1000);
+            let mut found = Vec::new();
+            if swaps {
+                found.append(&mut records(&messages(&router)));
+                let next = make(&config(version, "Idle -> in;", "64:ff9b:1::/96"), 32, &clock);
+                router.handle().interrupt();
+                router.replace(next).unwrap().finish();
+            }
+            run_for(&mut router, &clock, 9000);
+            found.append(&mut records(&messages(&router)));
+            let told = |record: &Fields| {
+                values(record, [(0, 230), (0, 27), (0, 7), (0, 28), (0, 225), (0, 227), (0, 226), (0, 228)])
+                    .to_vec()
+            };
+            let mut all: Vec<_> = found.iter().map(told).collect();
+            all.sort();
+            let (new, port) = (Some(0xc000_0209), Some(40000));
+            let session = |event| {
+                let before = [Some(event), Some(HOST), Some(5000), Some(SERVER)];
+                let after = [new, port, Some(0xc000_0201), Some(5001)];
+                [before, after].concat()
+            };
+            let mapping = |event| vec![Some(event), Some(HOST), Some(5000), None, new, port, None, None];
+            let expected = [session(6), session(7), mapping(10), mapping(11)];
+            assert_eq!(all, expected, "version {version}: {found:?}");
+            let made = found.iter().find(|record| told(record)[0] == Some(6)).unwrap();
+            assert_eq!(values(made, [(0, 323), (0, 4), (0, 11)]), [start + 100, 17, 5001].map(Some));
+        }
+    }
+}
+
 /// In a full table new flows pass uncounted, and the counters say so.
 #[test]
 fn what_is_not_counted_is_told() {

@@ -164,7 +164,6 @@ const TRANSLATED: &[Field] = &[
     field(TRANSLATED_DESTINATION_PORT, 2),
 ];
 const ENDPOINT: &[Field] = &[
-    field(SOURCE_V4, 4),
     field(TRANSLATED_SOURCE_V4, 4),
     field(PROTOCOL, 1),
     field(SOURCE_PORT, 2),
@@ -173,33 +172,41 @@ const ENDPOINT: &[Field] = &[
 
 /// Events of rewriters (RFC 8158, section 4.3) and of firewalls; the same in both protocols.
 static SESSION: Template = Template { number: 260, fields: &[NAT, ENDS_V4, TRANSPORT, TRANSLATED] };
-static MAPPING: Template = Template { number: 261, fields: &[NAT, ENDPOINT] };
+static SESSION_64: Template = Template { number: 271, fields: &[NAT, ENDS_V6, TRANSPORT, TRANSLATED] };
+static MAPPING: Template = Template { number: 261, fields: &[NAT, &[field(SOURCE_V4, 4)], ENDPOINT] };
+static MAPPING_64: Template = Template { number: 272, fields: &[NAT, &[field(SOURCE_V6, 16)], ENDPOINT] };
 static SHORTAGE: Template =
     Template { number: 262, fields: &[NAT, &[field(TRANSLATED_SOURCE_V4, 4), field(PROTOCOL, 1)]] };
 static FULL: Template = Template { number: 263, fields: &[NAT, &[field(QUOTA, 4), field(MOST_SESSIONS, 4)]] };
 static CONNECTION_V4: Template = Template { number: 264, fields: &[FIREWALL, ENDS_V4, TRANSPORT] };
 static CONNECTION_V6: Template = Template { number: 265, fields: &[FIREWALL, ENDS_V6, TRANSPORT] };
-static EVENTS: [&Template; 6] = [&SESSION, &MAPPING, &SHORTAGE, &FULL, &CONNECTION_V4, &CONNECTION_V6];
+static EVENTS: [&Template; 8] =
+    [&SESSION, &MAPPING, &SHORTAGE, &FULL, &CONNECTION_V4, &CONNECTION_V6, &SESSION_64, &MAPPING_64];
 
 /// The template of an event's record.
 pub(super) fn of_event(event: &Event) -> &'static Template {
+    let is_six = event.ends[0].0.is_ipv6();
     match event.what {
+        What::SessionMade | What::SessionEnded if is_six => &SESSION_64,
         What::SessionMade | What::SessionEnded => &SESSION,
+        What::MappingMade | What::MappingEnded if is_six => &MAPPING_64,
         What::MappingMade | What::MappingEnded => &MAPPING,
         What::NoPorts | What::NoAddresses => &SHORTAGE,
         What::Full(_) => &FULL,
-        What::Begun | What::Over | What::Denied if event.ends[0].0.is_ipv6() => &CONNECTION_V6,
+        What::Begun | What::Over | What::Denied if is_six => &CONNECTION_V6,
         What::Begun | What::Over | What::Denied => &CONNECTION_V4,
     }
 }
 
 /// natEvent and firewallEvent: the numbers of IANA's registries.
-fn number(what: What) -> u64 {
-    match what {
-        What::SessionMade => 4,
-        What::SessionEnded => 5,
-        What::MappingMade => 8,
-        What::MappingEnded => 9,
+fn number(event: &Event) -> u64 {
+    // Of sessions and mappings from IPv6 to IPv4 they are others.
+    let six = if event.ends[0].0.is_ipv6() { 2 } else { 0 };
+    match event.what {
+        What::SessionMade => 4 + six,
+        What::SessionEnded => 5 + six,
+        What::MappingMade => 8 + six,
+        What::MappingEnded => 9 + six,
         What::NoAddresses => 3,
         What::NoPorts => 12,
         What::Full(_) => 13,
@@ -487,7 +494,7 @@ impl Subject for Event {
         let [(new_source, new_sport), (new_destination, new_dport)] = self.translated;
         Value::Number(match field.element {
             OBSERVED => self.at_ms,
-            NAT_EVENT | FIREWALL_EVENT => number(self.what),
+            NAT_EVENT | FIREWALL_EVENT => number(self),
             SOURCE_V4 | SOURCE_V6 => return Value::Address(source),
             DESTINATION_V4 | DESTINATION_V6 => return Value::Address(destination),
             TRANSLATED_SOURCE_V4 => return Value::Address(new_source.into()),

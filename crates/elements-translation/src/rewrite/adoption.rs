@@ -1,10 +1,14 @@
 //! How flows go from a configuration to the next one.
 
+use super::editor::Editor;
+use super::flow_events::Ends;
 use super::input::Input;
 use super::nat::Nat;
+use super::nat64::Six;
 use super::record::{MAPPINGS, NewFlow, flag};
 use elements_shared::flow_id::Key;
 use rcu::Turn;
+use std::sync::Arc;
 
 impl Nat {
     /// Takes over the flows of a rewriter of the same name in an old configuration, as far as they come from inputs whose specification
@@ -22,6 +26,7 @@ impl Nat {
         if let (Some(six), Some(old_six)) = (&self.six, &old.six)
             && !six.adopt(old_six)
         {
+            self.tell_all_ended(old, turn, now_ms);
             return old.maps().map(|map| old_set.flows(turn, map).count()).sum();
         }
         let pairs = self.inputs().iter().zip(old.inputs());
@@ -63,19 +68,37 @@ impl Nat {
             }
         }
         editor.pause_events(false);
-        for (map, old_map) in
-            self.maps().zip(old.maps()).flat_map(|(new, old)| [(new, old), (new | MAPPINGS, old | MAPPINGS)])
-        {
-            for flow in old_set.flows(turn, old_map) {
-                let before = NewFlow { map, ..flow.describe() };
-                if editor.find(Key::new(map, before.id)).is_none() {
-                    editor.tell_ended(&before, now_ms);
-                }
+        for before in self.all_of(old, turn) {
+            if editor.find(Key::new(before.map, before.id)).is_none() {
+                editor.tell_ended(&before, now_ms);
             }
         }
         for (new, old) in self.counts().iter().zip(old.counts()) {
             new.adopt(old);
         }
         lost
+    }
+
+    /// Flows and mappings of an old rewriter, with the maps that they would have here.
+    fn all_of<'t>(&self, old: &'t Nat, turn: Turn<'t>) -> impl Iterator<Item = NewFlow> {
+        let maps = self.maps().zip(old.maps());
+        let maps = maps.flat_map(|(new, old)| [(new, old), (new | MAPPINGS, old | MAPPINGS)]);
+        maps.flat_map(move |(map, old_map)| {
+            let flows = old.set().map(|set| set.flows(turn, old_map));
+            flows.into_iter().flatten().map(move |flow| NewFlow { map, ..flow.describe() })
+        })
+    }
+
+    /// Tells that flows have ended whose addresses only the old translator knows.
+    fn tell_all_ended(&self, old: &Nat, turn: Turn<'_>, now_ms: u64) {
+        let (Some(set), Some(six), Some(old_six)) = (self.set(), &self.six, &old.six) else { return };
+        let mut editor = set.edit(turn);
+        let name = |editor: &mut Editor<'_>, six: &Arc<Six>| {
+            let ends: Arc<dyn Ends> = six.clone();
+            self.maps().for_each(|map| editor.name(map, &ends));
+        };
+        name(&mut editor, old_six);
+        self.all_of(old, turn).for_each(|before| editor.tell_ended(&before, now_ms));
+        name(&mut editor, six);
     }
 }

@@ -7,7 +7,7 @@ use super::counts::InputCounts;
 use super::deltas::Deltas;
 use super::exhausted::{self, Exhausted};
 use super::expiry::{BEST_EFFORT, GUARANTEED};
-use super::flow_events::{Event, Log, What};
+use super::flow_events::{Ends, Event, Log, What};
 use super::flow_set::{FlowMatch, FlowSet};
 use super::index::Entries as _;
 use super::lane::{BESIDE, Lane, Owner, listed};
@@ -35,7 +35,16 @@ impl<'s> Editor<'s> {
         for lane in &mut self.lanes {
             let owners = &mut lane.owners;
             owners.resize(owners.len().max(map as usize + 1), None);
-            owners[map as usize] = Some(Owner { policy, inputs: inputs.clone() });
+            owners[map as usize] = Some(Owner { policy, inputs: inputs.clone(), ends: None });
+        }
+    }
+
+    /// Says who the numbers stand for that a registered map's flows have for addresses.
+    pub(super) fn name(&mut self, map: u32, ends: &Arc<dyn Ends>) {
+        for lane in &mut self.lanes {
+            if let Some(Some(owner)) = lane.owners.get_mut(map as usize) {
+                owner.ends = Some(ends.clone());
+            }
         }
     }
 
@@ -92,7 +101,7 @@ impl<'s> Editor<'s> {
     /// Removes a flow.
     pub(super) fn remove(&mut self, record: u32) {
         let Some(flow) = self.set.slab.get(record).filter(|flow| flow.map().is_some()) else { return };
-        self.lanes[flow.lane()].log.add(|| flow.describe().event(false));
+        self.lanes[flow.lane()].tell(false, || flow.describe());
         self.take_out(record);
     }
 
@@ -175,17 +184,16 @@ impl<'s> Editor<'s> {
     pub(super) fn tell_entered(&mut self, new: &NewFlow, is_made: bool, now_ms: u64) {
         let capacity = self.set.capacity().max(0) as u32;
         let log = self.log(now_ms);
-        match is_made {
-            true => log.add(|| new.event(true)),
-            false => {
-                log.add_shortage(|| Event { protocol: new.protocol, ..Event::new(What::Full(capacity)) })
-            }
+        if !is_made {
+            return log.add_shortage(|| Event { protocol: new.protocol, ..Event::new(What::Full(capacity)) });
         }
+        self.lanes[self.at].tell(true, || *new);
     }
 
     /// Tells that a flow of the configuration before has ended.
     pub(super) fn tell_ended(&mut self, gone: &NewFlow, now_ms: u64) {
-        self.log(now_ms).add(|| gone.event(false));
+        self.log(now_ms);
+        self.lanes[self.at].tell(false, || *gone);
     }
 
     /// Tells nothing for a while, or does so again.

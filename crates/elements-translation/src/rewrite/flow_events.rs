@@ -3,6 +3,7 @@
 //! A table has a log in each of its lanes, and writes to it where flows are made or end, with the lane's lock in hand. Packets of known
 //! flows write nothing. Nothing is written either as long as no element asks for it.
 
+use elements_shared::flow_id::FlowId;
 use std::net::{IpAddr, Ipv4Addr};
 
 /// Events that wait in a log, at most.
@@ -51,6 +52,12 @@ impl Event {
         let nowhere = Ipv4Addr::UNSPECIFIED;
         Event { at_ms: 0, what, protocol: 0, ends: [(nowhere.into(), 0); 2], translated: [(nowhere, 0); 2] }
     }
+}
+
+/// Says who the source and destination of a flow's first packets are, where the flow's identifier has numbers for them.
+pub(crate) trait Ends: Send + Sync {
+    /// Addresses and ports.
+    fn ends(&self, id: FlowId) -> [(IpAddr, u16); 2];
 }
 
 /// A lane's events that have not been taken yet.

@@ -1,5 +1,6 @@
 //! Handlers that list, count and remove the flows of a rewriter that a filter asks for.
 
+use super::flow_events::Ends as _;
 use super::flow_set::FlowSet;
 use super::nat::Nat;
 use super::policy::Timeouts;

@@ -5,7 +5,7 @@
 use super::changes::{Change, Changes};
 use super::counts::InputCounts;
 use super::expiry::{BEST_EFFORT, Expiry, GUARANTEED};
-use super::flow_events::Log;
+use super::flow_events::{Ends, Event, Log};
 use super::flow_set::{Entered, FlowMatch, FlowSet};
 use super::index::{Held, Stuck};
 use super::policy::{Policy, Timeouts};
@@ -33,6 +33,8 @@ pub(super) const BESIDE: usize = 4;
 pub(super) struct Owner {
     pub(super) policy: Policy,
     pub(super) inputs: Arc<[InputCounts]>,
+    /// Who sends them, if their identifiers have numbers for that.
+    pub(super) ends: Option<Arc<dyn Ends>>,
 }
 
 /// How long flows stay whose owner is gone.
@@ -141,7 +143,7 @@ impl Lane {
             counts.count(self.number, 1);
         }
         self.log.set_now(now_ms);
-        self.log.add(|| new.event(true));
+        self.log.add(|| event(&self.owners, new, true));
         if new.map & MAPPINGS != 0 {
             return; // it goes with the last of its flows
         }
@@ -152,6 +154,11 @@ impl Lane {
         };
         self.expiry.add(&set.slab, placed, queue, at_ms, now_ms);
         self.changes.add(Change::Put(placed.0));
+    }
+
+    /// Tells that a flow was made, or has ended.
+    pub(super) fn tell(&mut self, is_made: bool, flow: impl FnOnce() -> NewFlow) {
+        self.log.add(|| event(&self.owners, &flow(), is_made));
     }
 
     /// A record that no reader knows.
@@ -276,6 +283,17 @@ impl Lane {
         }
         false
     }
+}
+
+/// What is told of a flow that was made, or has ended.
+fn event(owners: &[Option<Owner>], flow: &NewFlow, is_made: bool) -> Option<Event> {
+    let mut event = flow.event(is_made)?;
+    let owner = owners.get((flow.map & !MAPPINGS) as usize).and_then(Option::as_ref);
+    if let Some(ends) = owner.and_then(|owner| owner.ends.as_ref()) {
+        let [source, destination] = ends.ends(flow.id);
+        (event.ends[0].0, event.ends[1].0) = (source.0, destination.0);
+    }
+    Some(event)
 }
 
 /// What came of the wish to list a flow in the index.

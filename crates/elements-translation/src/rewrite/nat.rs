@@ -6,7 +6,7 @@
 use super::apply::{difference, differences};
 use super::counts::InputCounts;
 use super::endpoints::Filtering;
-use super::flow_events::Event;
+use super::flow_events::{Ends, Event};
 use super::flow_set::{Entered, FLOWS_MAX, FlowMatch, FlowSet};
 use super::input::{Input, Outputs, Spec};
 use super::mapper;
@@ -137,7 +137,7 @@ pub(crate) struct Nat {
     /// Flows of the configuration before that were lost, once they have been taken over.
     pub(super) adopted: OnceLock<usize>,
     /// Of NAT64, whose flows have numbers for addresses of IPv6.
-    pub(super) six: Option<Six>,
+    pub(super) six: Option<Arc<Six>>,
 }
 
 /// What is known of a rewriter from its arguments.
@@ -194,7 +194,7 @@ impl Nat {
             ready: AtomicBool::new(false),
             tells: AtomicBool::new(false),
             adopted: OnceLock::new(),
-            six: plan.six,
+            six: plan.six.map(Arc::new),
         }
     }
 
@@ -224,6 +224,10 @@ impl Nat {
         let mut editor = set.edit(turn);
         for (map, policy) in self.maps().zip(self.policies) {
             editor.register(map, policy, self.counts.clone());
+            if let Some(six) = &self.six {
+                let ends: Arc<dyn Ends> = six.clone();
+                editor.name(map, &ends);
+            }
         }
         drop(editor);
         let mut errors = Vec::new();

@@ -22,7 +22,8 @@
 //! ports, the flow closest to its timeout removed first where there are too many. An address and port inside becomes the same
 //! outside wherever it sends (endpoint-independent mapping), and no other endpoint of the same protocol becomes that. Packets of TCP begin flows
 //! whatever their flags are, as with IPRewriter. Hosts have numbers in the table; those without flows are forgotten every minute. When
-//! the configuration is replaced, flows move to a NAT64 of the same name with the same POOL and PREFIX.
+//! the configuration is replaced, flows move to a NAT64 of the same name with the same POOL and PREFIX; with `clique upgrade` they go on in
+//! the other program. FlowExporter tells collectors of flows and endpoints that are translated (EVENTS).
 //!
 //! Two IPv6 hosts that reach each other by their IPv4 addresses (hairpin) need output 0 sorted: what is for the pool goes back to input
 //! 1, and FILTERING `endpoint-independent`, or `address-dependent` with an address that they have sent to.
@@ -69,6 +70,7 @@
 //! # See also
 //! IPRewriter, ProtocolTranslator64, ProtocolTranslator46, IP6Reassembler, IPReassembler, ICMP6Error, IP6Fragmenter
 
+use super::ahead::Sight;
 use super::hosts::{Sweep, is_number};
 use super::six::Six;
 use crate::rewrite::apply::{tcp_flags, udp_flags};
@@ -82,11 +84,11 @@ use elements_shared::flow_id::{FlowId, Key};
 use elements_shared::header_translation::{
     Change, Head, Refusal, begin4, begin6, has_no_udp_checksum, quoted4, quoted6, to_ipv4, to_ipv6,
 };
-use packet::{Batch, Packet};
+use packet::{BATCH_MAX, Batch, Packet};
 use rcu::Turn;
 use router::{
-    Class, Config, ConfigError, Cx, Decision, Element, HandlerError, Handlers, Level, Look, Metric, Outcome,
-    Residency, Then, Verdict, metric,
+    BadState, Class, Config, ConfigError, Cx, Decision, Element, HandlerError, Handlers, Level, Look, Metric,
+    Outcome, Residency, StateReader, StateWriter, Then, Verdict, metric,
 };
 use std::any::Any;
 use std::net::{Ipv4Addr, Ipv6Addr};
@@ -104,6 +106,9 @@ pub(in super::super) const CLASS: Class = Class::new("NAT64", create)
     .doc(router::manual!("element.rs"));
 
 static FLOW_FAILURES: Metric = Metric::counter("clique_flow_failures_total", "Flows that could not be made.");
+
+/// The form of what is left to another process.
+const FORM: u8 = 1;
 
 /// The timers: for flows whose time is over, to go on with them, and for hosts without flows.
 const REAP: u32 = 0;
@@ -157,7 +162,7 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
 
 /// What tells flows between two hosts apart: ports, or the identifier of an echo.
 #[derive(Clone, Copy)]
-struct Transport {
+pub(super) struct Transport {
     protocol: u8,
     /// Source and destination port; the identifier twice.
     ports: [u16; 2],
@@ -165,7 +170,7 @@ struct Transport {
 
 /// Reads it. `is_v6` says whose ICMP it is.
 #[inline]
-fn transport(protocol: u8, payload: &[u8], is_v6: bool) -> Result<Transport, Refusal> {
+pub(super) fn transport(protocol: u8, payload: &[u8], is_v6: bool) -> Result<Transport, Refusal> {
     let word = |at: usize| payload.get(at..at + 2).map(|word| u16::from_be_bytes([word[0], word[1]]));
     match protocol {
         ip_proto::TCP | ip_proto::UDP => {
@@ -198,7 +203,7 @@ impl Transport {
     /// The identifier of a flow's packets, as they arrive. An echo's stands at the end that is translated: the host of IPv6, or the
     /// pool's address.
     #[inline]
-    fn id(self, source: u32, destination: u32, direction: usize) -> FlowId {
+    pub(super) fn id(self, source: u32, destination: u32, direction: usize) -> FlowId {
         let [mut sport, mut dport] = self.ports;
         if self.protocol == ip_proto::ICMP {
             (sport, dport) = if direction == FORWARD { (sport, 0) } else { (0, dport) };
@@ -234,11 +239,11 @@ fn flags_after(found: &FlowMatch<'_>, transport: Transport, payload: &[u8]) -> u
 
 /// What both directions share.
 #[derive(Clone, Copy)]
-struct Translator<'t> {
+pub(super) struct Translator<'t> {
     nat: &'t Nat,
-    six: &'t Six,
-    set: &'t FlowSet,
-    turn: Turn<'t>,
+    pub(super) six: &'t Six,
+    pub(super) set: &'t FlowSet,
+    pub(super) turn: Turn<'t>,
 }
 
 /// How a packet is to be changed.
@@ -250,8 +255,15 @@ struct Plan<'t> {
 }
 
 impl<'t> Translator<'t> {
-    fn key(&self, transport: Transport, id: FlowId) -> Key {
+    pub(super) fn key(&self, transport: Transport, id: FlowId) -> Key {
         Key::new(self.nat.map(transport.protocol), id)
+    }
+
+    /// The flow of a key, of which a look at the packet may have made the hash.
+    #[inline]
+    fn find(&self, key: Key, sight: &Sight<'_>) -> Option<FlowMatch<'t>> {
+        let hash = if sight.key == Some(key) { sight.hash } else { self.set.hash(key) };
+        self.set.find_hashed(self.turn, key, hash)
     }
 
     /// What becomes of a packet of IPv6. `host` has the number of a source, `make` the flow of a key that has none.
@@ -259,6 +271,7 @@ impl<'t> Translator<'t> {
         &self,
         packet: &Packet,
         head: &Head<Ipv6Addr>,
+        sight: &Sight<'_>,
         host: &mut dyn FnMut(Ipv6Addr) -> Option<u32>,
         make: &mut dyn FnMut(Key, u8) -> Result<FlowMatch<'t>, Refusal>,
     ) -> Result<Plan<'t>, Refusal> {
@@ -288,7 +301,7 @@ impl<'t> Translator<'t> {
         }
         let number = host(source).ok_or(NO_ROOM)?;
         let key = self.key(transport, transport.id(number, remote.to_bits(), FORWARD));
-        let known = self.set.find(self.turn, key);
+        let known = self.find(key, sight);
         let found = known.map_or_else(|| make(key, transport.protocol), Ok)?;
         let to = found.rewritten();
         let ports = Some(transport.ports_of(to, FORWARD));
@@ -318,6 +331,7 @@ impl<'t> Translator<'t> {
         &self,
         packet: &Packet,
         head: &Head<Ipv4Addr>,
+        sight: &Sight<'_>,
         make: &mut dyn FnMut(Key, u8) -> Result<FlowMatch<'t>, Refusal>,
     ) -> Result<Plan<'t>, Refusal> {
         let [source, pool] = head.ends;
@@ -342,7 +356,7 @@ impl<'t> Translator<'t> {
             return Err(CUT);
         }
         let key = self.key(transport, transport.id(source.to_bits(), pool.to_bits(), REPLY));
-        let known = self.set.find(self.turn, key);
+        let known = self.find(key, sight);
         let found = known.map_or_else(|| make(key, transport.protocol), Ok)?;
         let to = found.rewritten();
         let host = self.six.host(to.daddr).ok_or(NO_FLOW)?;
@@ -403,8 +417,15 @@ impl Nat64 {
         }
     }
 
-    fn process(&self, cx: &mut Cx<'_>, side: usize, packet: &mut Packet, now_ms: u64) -> Verdict {
-        match self.translate(cx, side, packet, now_ms) {
+    fn process(
+        &self,
+        cx: &mut Cx<'_>,
+        side: usize,
+        packet: &mut Packet,
+        sight: &Sight<'_>,
+        now_ms: u64,
+    ) -> Verdict {
+        match self.translate(cx, side, packet, sight, now_ms) {
             Ok(()) => Verdict::Output(side),
             Err(reason) => Verdict::Drop(reason),
         }
@@ -415,6 +436,7 @@ impl Nat64 {
         cx: &mut Cx<'_>,
         side: usize,
         packet: &mut Packet,
+        sight: &Sight<'_>,
         now_ms: u64,
     ) -> Result<(), Refusal> {
         let turn = cx.turn();
@@ -423,9 +445,15 @@ impl Nat64 {
         let flow = if side == V6 {
             let head = begin6(packet)?;
             let now_s = (now_ms / 1000) as u32;
-            let mut host = |address| six.hosts().meet(turn, address, now_s);
+            let mut host = |address| match sight.host {
+                Some(number) if six.hosts().address(number) == Some(address) => {
+                    six.hosts().meet_known(number, now_s);
+                    Some(number)
+                }
+                _ => six.hosts().meet(turn, address, now_s),
+            };
             let mut make = |key, protocol| self.make(cx, V6, key, protocol, now_ms);
-            let plan = translator.plan6(packet, &head, &mut host, &mut make)?;
+            let plan = translator.plan6(packet, &head, sight, &mut host, &mut make)?;
             let id = cx.unguessable().u16();
             to_ipv4(packet, &head, &plan.change, plan.quoted.as_ref(), id)?;
             plan.flow
@@ -435,7 +463,7 @@ impl Nat64 {
                 return Err(NO_CHECKSUM);
             }
             let mut make = |key, protocol| self.make(cx, V4, key, protocol, now_ms);
-            let plan = translator.plan4(packet, &head, &mut make)?;
+            let plan = translator.plan4(packet, &head, sight, &mut make)?;
             to_ipv6(packet, &head, &plan.change, plan.quoted.as_ref())?;
             plan.flow
         };
@@ -499,13 +527,24 @@ impl Element for Nat64 {
 
     fn push_one(&mut self, cx: &mut Cx<'_>, port: usize, packet: &mut Packet) -> Option<Verdict> {
         let now_ms = now_ms(cx);
-        Some(self.process(cx, port, packet, now_ms))
+        Some(self.process(cx, port, packet, &Sight::NOTHING, now_ms))
     }
 
     fn push(&mut self, cx: &mut Cx<'_>, port: usize, batch: Batch) {
         let this = &*self;
+        let Some(translator) = this.translator(cx.turn()) else { return cx.drop_batch(batch, NO_FLOW) };
+        let mut sights = [Sight::NOTHING; BATCH_MAX];
+        match port {
+            V6 => translator.look_ahead6(&batch, &mut sights),
+            _ => translator.look_ahead4(&batch, &mut sights),
+        }
         let now_ms = now_ms(cx);
-        cx.scatter(batch, |cx, packet| this.process(cx, port, packet, now_ms));
+        let mut sights = sights.iter();
+        cx.scatter(batch, |cx, packet| {
+            // There are as many as packets.
+            let Some(sight) = sights.next() else { return Verdict::Drop(NO_FLOW) };
+            this.process(cx, port, packet, sight, now_ms)
+        });
     }
 
     fn timer(&mut self, cx: &mut Cx<'_>, key: u32) {
@@ -540,6 +579,29 @@ impl Element for Nat64 {
                 );
             }
         }
+    }
+
+    /// Hosts and flows, which all instances share: the one that looks after their times writes them.
+    fn write_state(&mut self, cx: &mut Cx<'_>, out: &mut StateWriter) -> bool {
+        let Some(six) = self.nat.six.as_ref().filter(|_| self.reaps) else { return false };
+        out.form(FORM);
+        six.write(out, cx.turn());
+        self.nat.write(out, cx.turn());
+        true
+    }
+
+    fn read_state(&mut self, cx: &mut Cx<'_>, state: &mut StateReader) -> Result<(), BadState> {
+        state.form(FORM)?;
+        let Some(six) = self.nat.six.as_ref() else { return Ok(()) };
+        if !six.read(state, cx.turn())? {
+            cx.say(Level::Warning, format_args!("{}: flows lost (another PREFIX)", cx.name()));
+            return Ok(());
+        }
+        let lost = self.nat.read(state, cx.turn(), now_ms(cx))?;
+        if lost > 0 {
+            cx.say(Level::Warning, format_args!("{}: {lost} flows lost", cx.name()));
+        }
+        Ok(())
     }
 
     fn explain(&self, look: &Look<'_>, port: usize, packet: &mut Packet) -> Option<Decision> {
@@ -602,7 +664,7 @@ impl Nat64 {
             let head = begin6(packet)?;
             // No flow has the number of a host that is not known.
             let mut host = |address| six.hosts().find(turn, address).or(Some(0));
-            let plan = translator.plan6(packet, &head, &mut host, &mut |_, _| Err(NEW));
+            let plan = translator.plan6(packet, &head, &Sight::NOTHING, &mut host, &mut |_, _| Err(NEW));
             if let Ok(plan) = &plan {
                 to_ipv4(packet, &head, &plan.change, plan.quoted.as_ref(), 0)?;
             }
@@ -612,7 +674,7 @@ impl Nat64 {
             if !self.sums && has_no_udp_checksum(packet, &head) {
                 return Err(NO_CHECKSUM);
             }
-            let plan = translator.plan4(packet, &head, &mut |key, _| {
+            let plan = translator.plan4(packet, &head, &Sight::NOTHING, &mut |key, _| {
                 Err(if self.nat.lets_in(set, turn, key) { NEW } else { NO_FLOW })
             });
             if let Ok(plan) = &plan {

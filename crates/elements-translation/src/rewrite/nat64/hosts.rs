@@ -7,7 +7,7 @@
 //! looked; it leaves the index; and a grace period later still no packet has come. A worker notes that a packet came before it makes a
 //! flow, in the same turn, so that no flow can have a number that is given back.
 
-use crate::rewrite::index::Index;
+use crate::rewrite::index::{Home, Index};
 use elements_shared::keyed_hash::HashKey;
 use rcu::{Domain, Token, Turn, Updater};
 use std::net::Ipv6Addr;
@@ -69,9 +69,26 @@ pub(in super::super) struct Hosts {
     changes: Mutex<Changes>,
 }
 
-fn halves(address: Ipv6Addr) -> [u64; 2] {
+/// A host as another process gets it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Left {
+    /// Its place among all hosts, from which its number follows.
+    pub(super) entry: u32,
+    pub(super) address: Ipv6Addr,
+    pub(super) seen_s: u32,
+    /// Whether its address leads to it. Otherwise some flow may have its number still.
+    pub(super) is_listed: bool,
+}
+
+/// An address as hosts are found by.
+#[inline]
+pub(super) fn halves(address: Ipv6Addr) -> [u64; 2] {
     let bits = address.to_bits();
     [(bits >> 64) as u64, bits as u64]
+}
+
+fn whole([high, low]: [u64; 2]) -> Ipv6Addr {
+    Ipv6Addr::from_bits(u128::from(high) << 64 | u128::from(low))
 }
 
 impl Hosts {
@@ -132,6 +149,45 @@ impl Hosts {
         self.index.find(turn, hash, |entry| self.host(entry).is_some_and(|host| host.address() == address))
     }
 
+    /// The hash of an address, and where the search for it begins: for a caller that searches for many at once.
+    #[inline]
+    pub(super) fn home<'t>(&'t self, turn: Turn<'t>, address: [u64; 2]) -> (u64, Home<'t>) {
+        let hash = self.hash(address);
+        (hash, self.index.home(turn, hash))
+    }
+
+    /// Asks for an entry's host.
+    #[inline]
+    pub(super) fn prefetch(&self, entry: u32) {
+        if let Some(host) = self.host(entry) {
+            packet::prefetch(host);
+        }
+    }
+
+    /// The same for a number.
+    #[inline]
+    pub(super) fn prefetch_number(&self, number: u32) {
+        if is_number(number) {
+            self.prefetch(number & !FIRST);
+        }
+    }
+
+    /// The number of an entry that a search's home has shown, if it is that of the address.
+    #[inline]
+    pub(super) fn check(&self, entry: u32, address: [u64; 2]) -> Option<u32> {
+        self.host(entry).filter(|host| host.address() == address).map(|_| FIRST | entry)
+    }
+
+    /// A host whose number is known sends a packet now: see [`Hosts::meet`].
+    #[inline]
+    pub(super) fn meet_known(&self, number: u32, now_s: u32) {
+        if let Some(host) = self.host(number & !FIRST)
+            && host.seen_s.load(Relaxed) != now_s
+        {
+            host.seen_s.store(now_s, Relaxed);
+        }
+    }
+
     /// The number of a host that is known.
     #[inline]
     pub(super) fn find(&self, turn: Turn<'_>, address: Ipv6Addr) -> Option<u32> {
@@ -187,8 +243,43 @@ impl Hosts {
     /// The address of a number's host.
     #[inline]
     pub(super) fn address(&self, number: u32) -> Option<Ipv6Addr> {
-        let [high, low] = self.host(number.checked_sub(FIRST)?)?.address();
-        Some(Ipv6Addr::from_bits(u128::from(high) << 64 | u128::from(low)))
+        self.host(number.checked_sub(FIRST)?).map(|host| whole(host.address()))
+    }
+
+    /// All hosts that have a number, for another process.
+    pub(super) fn leave(&self, turn: Turn<'_>) -> Vec<Left> {
+        let next = self.changes().next;
+        let all = (0..next).filter_map(|entry| {
+            let host = self.host(entry).filter(|host| host.state.load(Acquire) != FREE)?;
+            let address = host.address();
+            // One that has left the index may be there again by another number.
+            let is_listed = self.find_entry(turn, address, self.hash(address)) == Some(entry);
+            Some(Left { entry, address: whole(address), seen_s: host.seen_s.load(Relaxed), is_listed })
+        });
+        all.collect()
+    }
+
+    /// Goes on with hosts of another process, before the first packet. Those without room are left out, and so are their flows' packets.
+    pub(super) fn go_on(&self, turn: Turn<'_>, left: &[Left]) {
+        let most = self.most.load(Relaxed);
+        let mut changes = self.changes();
+        let Changes { updater, next, free } = &mut *changes;
+        let fitting = || left.iter().filter(|left| left.entry < most);
+        *next = fitting().map(|left| left.entry + 1).max().unwrap_or(0).max(*next);
+        for Left { entry, address, seen_s, is_listed } in fitting().copied() {
+            let Some(host) = self.make_host(entry) else { continue };
+            let address = halves(address);
+            host.address.iter().zip(address).for_each(|(place, half)| place.store(half, Relaxed));
+            host.seen_s.store(seen_s, Relaxed);
+            let hash_of = |entry: u32| self.hash_of(entry);
+            let is_listed =
+                is_listed && self.index.insert(turn, updater, self.hash(address), entry, &hash_of);
+            host.state.store(if is_listed { LISTED } else { ORPHAN }, Release);
+        }
+        let is_free =
+            |entry: &u32| self.make_host(*entry).is_some_and(|host| host.state.load(Relaxed) == FREE);
+        free.clear();
+        free.extend((0..*next).filter(is_free));
     }
 
     /// How many numbers are not free.

@@ -2,6 +2,7 @@
 
 use super::hosts::{Hosts, is_number};
 use super::prefix::Prefix;
+use crate::rewrite::flow_events::Ends;
 use elements_shared::flow_id::FlowId;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::sync::{Arc, OnceLock};
@@ -40,9 +41,11 @@ impl Six {
     pub(super) fn host(&self, number: u32) -> Option<Ipv6Addr> {
         self.hosts().address(number)
     }
+}
 
-    /// The source and destination of packets as their flow's identifier says: on the side of IPv6 for its hosts, of IPv4 for others.
-    pub(in super::super) fn ends(&self, id: FlowId) -> [(IpAddr, u16); 2] {
+impl Ends for Six {
+    /// On the side of IPv6 for its hosts, of IPv4 for others.
+    fn ends(&self, id: FlowId) -> [(IpAddr, u16); 2] {
         let is_six = is_number(id.saddr) || is_number(id.daddr);
         [(id.saddr, id.sport), (id.daddr, id.dport)].map(|(address, port)| {
             let v4 = Ipv4Addr::from_bits(address);

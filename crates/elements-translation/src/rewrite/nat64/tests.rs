@@ -480,6 +480,9 @@ fn hot_swap() {
     }
 }
 
+#[path = "between_tests.rs"]
+mod between;
+
 /// A host without flows is forgotten, and its number goes to another one; one with flows stays.
 #[test]
 fn hosts_are_forgotten() {
