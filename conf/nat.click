@@ -8,7 +8,7 @@
 // IN leads to the private network, OUT to the provider; INSIDE and OUTSIDE are the gateway's addresses there, and the kernel should
 // have none on either. Connections that begin inside get the gateway's public address and a port of their own; so do pings. Active
 // FTP works, and ICMP errors find their way to the host whose packet caused them; those from inside leave as the gateway's. From outside
-// only the web server WEB can be reached, by the public address also from inside.
+// only the web server WEB can be reached, by the public address also from inside. The gateway answers pings on both sides.
 //
 // MAPPING endpoint-independent gives each address and port inside one public port for all it sends to, which applications that find their
 // peers by a third party (STUN, games, calls) need, and so each identifier of pings; FILTERING says who may send to a port there:
@@ -33,8 +33,8 @@ rw :: IPRewriter(pattern share 0 1, pattern - - web 80 1 0, drop, MAPPING_CAPACI
 ping :: ICMPPingRewriter(pattern share 0 1, drop, MAPPING_CAPACITY rw, MAPPING $MAPPING);
 
 // Errors about packets that were translated, from outside and from inside (RFC 5508, section 4), by the output that such packets have.
-errors_in :: ICMPRewriter(rw:0 ping:0);
-errors_out :: ICMPRewriter(rw:0 ping:0, TRANSLATE_SRC true);
+errors_in :: ICMPRewriter(rw:0 ping:0, CHECKSUM true);
+errors_out :: ICMPRewriter(rw:0 ping:0, CHECKSUM true, TRANSLATE_SRC true);
 
 // A network interface: IP packets that arrive leave by the output, IP packets at the input are sent to their neighbours.
 elementclass Port { $device, $address |
@@ -58,9 +58,10 @@ elementclass Port { $device, $address |
 in :: Port($IN, inside);
 out :: Port($OUT, outside);
 
-// From inside. What is for the gateway itself ends here.
-in -> from_in :: IPClassifier(dst host inside:ip, tcp dst port 21, tcp or udp, icmp type echo, icmp, -);
-from_in[0] -> Discard;
+// From inside. What is for the gateway itself ends here; pings of it are answered (RFC 5508, REQ-10).
+in -> from_in :: IPClassifier(dst host inside:ip or (icmp type echo and dst host outside:ip), tcp dst port 21, tcp or udp, icmp type echo, icmp, -);
+from_in[0] -> asked_inside :: IPClassifier(icmp type echo, -) -> ICMPPingResponder -> in;
+asked_inside[1] -> Discard;
 from_in[1] -> FTPPortMapper(rw, rw, 0) -> [0]rw;
 from_in[2] -> [0]rw;
 from_in[3] -> [0]ping;
@@ -68,15 +69,16 @@ from_in[4] -> errors_out;
 from_in[5] -> Discard;
 
 // From outside.
-out -> from_out :: IPClassifier(tcp dst port 80, tcp or udp, icmp type echo-reply, icmp, -);
+out -> from_out :: IPClassifier(tcp dst port 80, tcp or udp, icmp type echo-reply, icmp type echo and dst host outside:ip, icmp, -);
 from_out[0] -> [1]rw;
 from_out[1] -> [2]rw;
 from_out[2] -> [1]ping;
-from_out[3] -> errors_in;
-from_out[4] -> Discard;
+from_out[4] -> errors_in;
+from_out[5] -> Discard;
 
 // To the outside: a hop further, by the provider if need be. Who sent a packet in circles hears of it.
-to_out :: DecIPTTL -> StaticIPLookup(outside:ipnet 0, 0.0.0.0/0 provider 0) -> out;
+to_out :: DecIPTTL -> route :: StaticIPLookup(outside:ipnet 0, 0.0.0.0/0 provider 0) -> out;
+from_out[3] -> ICMPPingResponder -> route;
 rw[0] -> hairpin :: IPClassifier(dst host outside:ip and tcp dst port 80, dst host outside:ip, -);
 hairpin[2] -> to_out;
 ping[0] -> to_out;

@@ -203,6 +203,62 @@ fn errors_between_hosts_inside_come_back() {
     assert_eq!(errors[1][40..52], packet(tcp, a, gateway, &syn)[12..24]);
 }
 
+/// An error whose checksum is wrong, or that of the header that it quotes, goes nowhere; one whose quoted datagram has a wrong one does (RFC
+/// 5508, REQ-3). So do errors about nothing that was translated (REQ-4, REQ-5), and ICMP that is neither question nor error (REQ-11).
+#[test]
+fn errors_that_go_nowhere() {
+    let (host, far, gateway) = ("10.0.0.5", "198.51.100.7", "203.0.113.2");
+    let broken = |at: usize, mut frame: Vec<u8>| {
+        frame[at] ^= 1;
+        frame
+    };
+    let about = |at: usize, from| {
+        let mut about = packet(UDP, from, far, &datagram(5000, 53));
+        if at > 0 {
+            about[at] ^= 1;
+        }
+        frame(2, ICMP, far, gateway, &unreachable(about))
+    };
+    let router = |kind| [vec![kind, 0, 0, 0, 0, 0, 0, 0], vec![0; 12]].concat();
+    let [inside, outside] = run(
+        "nat.click",
+        &[("in", host), ("out", "203.0.113.1")],
+        [
+            vec![frame(1, UDP, host, far, &datagram(5000, 53)), frame(1, ICMP, host, far, &router(13))],
+            vec![
+                broken(14 + 20 + 2, about(0, gateway)),
+                about(10, gateway),
+                about(0, "203.0.113.3"),
+                frame(2, ICMP, far, gateway, &router(9)),
+                frame(2, ICMP, far, gateway, &router(13)),
+                about(26, gateway),
+            ],
+        ],
+    );
+    assert_eq!((inside.len(), outside.len()), (1, 1));
+    // The wrong checksum of the datagram is as wrong as it was.
+    assert_eq!(inside[0][28 + 12..28 + 16], [10, 0, 0, 5]);
+}
+
+/// The gateway answers pings on both sides by the address that was asked (RFC 5508, REQ-10), and to no other.
+#[test]
+fn the_gateway_answers_pings() {
+    let (host, far) = ("10.0.0.5", "198.51.100.7");
+    let ping = |kind| vec![kind, 0, 0, 0, 0, 7, 0, 1];
+    let ask = |mac, from, to| frame(mac, ICMP, from, to, &ping(8));
+    let [inside, outside] = run(
+        "nat.click",
+        &[("in", host), ("out", "203.0.113.1")],
+        [
+            vec![ask(1, host, "10.0.0.1"), ask(1, host, "203.0.113.2")],
+            vec![ask(2, far, "203.0.113.2"), ask(2, far, "203.0.113.3"), ask(2, far, "10.0.0.1")],
+        ],
+    );
+    let answer = |from, to| packet(ICMP, from, to, &ping(0));
+    assert_eq!(inside, [answer("10.0.0.1", host), answer("203.0.113.2", host)]);
+    assert_eq!(outside, [answer("203.0.113.2", far)]);
+}
+
 /// A packet that has come a long way ends at the gateway, and its sender hears of it, by the provider.
 #[test]
 fn who_sent_a_packet_that_ends_here_hears_of_it() {

@@ -27,6 +27,8 @@
 //!   the output that the rewriter would use for them, plus N.
 //! - `DST_ANNO` (boolean, default true): whether to set the destination annotation to the new destination address.
 //! - `REPLY_ANNO` (annotation of one byte): as for IPRewriter.
+//! - `CHECKSUM` (boolean, default false): whether an error is dropped whose checksum is wrong, or that of the IP header that it quotes
+//!   (RFC 5508, REQ-3). Transport checksums of quoted packets are not looked at.
 //! - `TRANSLATE_SRC` (boolean, default false): whether an error gets the address that the quoted packet's destination
 //!   becomes as its source, where that is another, whichever host inside has sent it.
 //!
@@ -83,17 +85,19 @@ struct ICMPRewriter {
     maps: Vec<Map>,
     annotations: Annotations,
     translates_source: bool,
+    checks: bool,
 }
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     let (mut maps, mut dst, mut reply) = (Raw::default(), true, None::<AnnoOf<1>>);
-    let mut translates_source = false;
+    let (mut translates_source, mut checks) = (false, false);
     config
         .args()
         .required("MAPS", &mut maps)
         .keyword("DST_ANNO", &mut dst)
         .keyword("REPLY_ANNO", &mut reply)
         .keyword("TRANSLATE_SRC", &mut translates_source)
+        .keyword("CHECKSUM", &mut checks)
         .finish()?;
     let mut error = ConfigError::default();
     let mut list = Vec::new();
@@ -110,7 +114,7 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         return Err(error);
     }
     let annotations = Annotations { dst, reply: reply.map(|AnnoOf(anno)| anno) };
-    Ok(Box::new(ICMPRewriter { maps: list, annotations, translates_source }))
+    Ok(Box::new(ICMPRewriter { maps: list, annotations, translates_source, checks }))
 }
 
 /// Reads `NAME` or `NAME:OFFSET`.
@@ -174,6 +178,14 @@ fn inner(icmp: &[u8]) -> Option<Inner> {
     Some(Inner { protocol: header.protocol(), search, transport, purpose })
 }
 
+/// Whether an error's checksum is right, and that of the IP header that it quotes.
+fn is_sound(icmp: &[u8]) -> bool {
+    let quoted = icmp.get(icmpv4::HEADER_LEN..).unwrap_or(&[]);
+    let header_len = quoted.first().map_or(0, |first| usize::from(first & 15) * 4);
+    let is_right = |bytes: &[u8]| wire::checksum::checksum(bytes) == 0;
+    is_right(icmp) && quoted.get(..header_len).is_some_and(is_right)
+}
+
 /// The words of an ICMP error that may change, apart from its own checksum.
 fn changing_words(inner: &[u8], protocol: u8) -> [u16; 8] {
     let Some((header, rest)) = split(inner) else { return [0; 8] };
@@ -217,6 +229,10 @@ fn rewrite_inner(icmp: &mut [u8], inner: &Inner, new: FlowId) {
 
 impl ICMPRewriter {
     fn process(&self, cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
+        let icmp = || packet.network().and_then(split).map(|(_, icmp)| icmp);
+        if self.checks && !icmp().is_some_and(is_sound) {
+            return Verdict::Drop("ICMP error with a wrong checksum");
+        }
         match self.rewrite(cx, packet) {
             Some(output) => Verdict::Output(output),
             None => Verdict::Drop("no ICMP error with a mapping"),
@@ -401,6 +417,79 @@ mod tests {
         let packets = vec![asked, error(11, "1.2.3.4", &ping(0, 7, "1.2.3.4", "5.6.7.8"))];
         let flow = run("ICMPPingRewriter(pattern - - 10.0.0.80 - 0 0)", "rw", packets);
         assert_eq!(flow.data(1), [error(11, "10.0.0.80", &ping(0, 7, "10.0.0.80", "5.6.7.8"))]);
+    }
+
+    /// With CHECKSUM an error is dropped whose checksum is wrong, or that of the quoted header, but not if that of the quoted datagram is, or
+    /// options, extensions or padding are there (RFC 5508, REQ-3); without, none is.
+    #[test]
+    fn wrong_checksums() {
+        let nat = "IPRewriter(pattern 1.2.3.4 40-50# - - 0 0)";
+        let (sent, about) = (udp("10.0.0.1:1", "5.6.7.8:80"), udp("1.2.3.4:40", "5.6.7.8:80"));
+        let flipped = |at: usize, from: &[u8]| {
+            let mut bytes = from.to_vec();
+            bytes[at] ^= 1;
+            bytes
+        };
+        let mut with_options = about[..20].to_vec();
+        with_options[0] = 0x46;
+        with_options[10..12].fill(0);
+        with_options.extend([1; 4]);
+        let sum = elements_testing::transport_samples::naive_checksum(&with_options).to_be_bytes();
+        with_options[10..12].copy_from_slice(&sum);
+        with_options.extend(&about[20..]);
+        let whole = error(3, "1.2.3.4", &about);
+        for (packet, is_right) in [
+            (whole.clone(), true),
+            (flipped(20 + 2, &whole), false),
+            (error(3, "1.2.3.4", &flipped(11, &about)), false),
+            (error(3, "1.2.3.4", &flipped(26, &about)), true),
+            (error(3, "1.2.3.4", &with_options), true),
+            (error(3, "1.2.3.4", &[&about[..], &[0; 100], &[0x20, 0, 0xff, 0xff]].concat()), true),
+            (error(3, "1.2.3.4", &about[..15]), false),
+        ] {
+            for checks in [false, true] {
+                let flow = run(nat, &format!("rw, CHECKSUM {checks}"), vec![sent.clone(), packet.clone()]);
+                let goes_on = packet.len() > 43 && (is_right || !checks);
+                assert_eq!(flow.data(1).len(), usize::from(goes_on), "{packet:?}");
+                if goes_on && is_right {
+                    let told = &flow.data(1)[0];
+                    let header_len = usize::from(told[28] & 15) * 4;
+                    assert_eq!(told[28 + 12..28 + 16], [10, 0, 0, 1]);
+                    assert_eq!(told[28 + header_len..][..4], [0, 1, 0, 80]);
+                    assert!(super::is_sound(&told[20..]));
+                }
+            }
+        }
+    }
+
+    /// Errors about a ping and about its answer, from both sides, keep the flow neither alive nor make it go (RFC 5508, REQ-6), and it
+    /// outlives a minute of silence (REQ-2).
+    #[test]
+    fn errors_change_no_timeout() {
+        let ping = |kind, id, src, dst| icmp(kind, [0, id, 0, 1], src, dst, b"ping");
+        let source = |packet: &[u8], at_s: &str, to: &str| {
+            let hex: String = packet.iter().map(|byte| format!("{byte:02x}")).collect();
+            format!("TimedSource({at_s}, \\<{hex}>, LIMIT 1) -> MarkIPHeader -> {to};")
+        };
+        let errors = [
+            error(3, "1.2.3.4", &ping(8, 100, "1.2.3.4", "5.6.7.8")),
+            icmp(11, [0; 4], "10.0.0.1", "5.6.7.8", &ping(0, 7, "5.6.7.8", "10.0.0.1")),
+        ];
+        let sources: String = ["30", "59"]
+            .into_iter()
+            .flat_map(|at_s| errors.iter().map(move |error| source(error, at_s, "e")))
+            .collect();
+        let config = |timeout: &str| {
+            format!(
+                "rw :: ICMPPingRewriter(pattern 1.2.3.4 100-110# - - 0 0, REAP_INTERVAL 1{timeout}) -> Discard;
+                 e :: ICMPRewriter(rw, TRANSLATE_SRC true, CHECKSUM true) -> c :: Counter -> Discard; {} {sources}
+                 Script(wait 59.5, print $(c.count) $(rw.table_size), wait 4, print $(rw.table_size), wait 250, print $(rw.table_size), stop)",
+                source(&ping(8, 7, "10.0.0.1", "5.6.7.8"), "0.5", "rw")
+            )
+        };
+        for (timeout, expected) in [("", "4 1\n1\n0\n"), (", TIMEOUT 60", "4 1\n0\n0\n")] {
+            assert_eq!(crate::testing::run(&config(timeout)), expected);
+        }
     }
 
     /// Errors leave by the rewriter's output for the direction, plus an offset; without a mapping they are dropped.

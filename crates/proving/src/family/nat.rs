@@ -188,7 +188,7 @@ impl Gateway {
     fn inward(&self, sent: &Sent) -> Fate {
         let look = &sent.look;
         if look.protocol == protocol::ICMP && !sent.message.answer {
-            return Fate::Refused(None); // the gateway answers no ping from outside
+            return Fate::Answered;
         }
         let is_doubtful =
             self.doubtful.get(&Gateway::outer(sent)).is_some_and(|&until_ns| sent.at_ns < until_ns);
@@ -216,6 +216,9 @@ impl Model for Gateway {
             return if host == sent.host { Fate::Open } else { Fate::arrives(host, 0, true) };
         }
         let answers_ping = look.protocol == protocol::ICMP && sent.message.answer;
+        if look.dst == GATEWAY && look.protocol == protocol::ICMP && !answers_ping {
+            return Fate::Answered;
+        }
         match Gateway::outside_host(look.dst) {
             Some(_) if look.ttl <= 1 => Fate::Refused(Some((11, 0))),
             Some(host) if !answers_ping => Fate::arrives(host, 1, false),
