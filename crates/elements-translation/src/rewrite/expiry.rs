@@ -61,6 +61,13 @@ fn list_of(at_ms: u64) -> u64 {
     at_ms >> LIST_BITS
 }
 
+/// The time of which a node has the lower half: the first one from the beginning of a list on.
+#[inline]
+fn whole(at_ms: u32, list: u64) -> u64 {
+    let begin_ms = list << LIST_BITS;
+    begin_ms + u64::from(at_ms.wrapping_sub(begin_ms as u32))
+}
+
 /// Notes where a record is that has no others beside it.
 fn note(slab: &Slab, (_, record): Item, place: u8, at: usize) {
     if let Some((flow, node)) = slab.both(record) {
@@ -76,7 +83,8 @@ impl Queue {
         if self.turning == 0 {
             self.edge = self.edge.max(list_of(now_ms));
         }
-        node.at_ms.store(at_ms, Relaxed);
+        let at_ms = at_ms.min(self.latest_ms());
+        node.at_ms.store(at_ms as u32, Relaxed);
         let list = list_of(at_ms).min(self.edge + LISTS - 1);
         if list < self.edge {
             self.push(slab, (at_ms, record));
@@ -84,6 +92,12 @@ impl Queue {
             flow.place.store(TURNING | self.bit, Relaxed);
             self.turn(slab, node, record, list);
         }
+    }
+
+    /// The latest time that a node can tell, as long as its record is in the wheel: 49 days from now. What stays for longer is looked at then.
+    #[inline]
+    fn latest_ms(&self) -> u64 {
+        (self.edge << LIST_BITS).saturating_add(u64::from(u32::MAX))
     }
 
     #[inline]
@@ -155,7 +169,7 @@ impl Queue {
         while record != END
             && let Some(node) = slab.node(record)
         {
-            let (at_ms, after) = (node.at_ms.load(Relaxed), node.after.load(Relaxed));
+            let (at_ms, after) = (whole(node.at_ms.load(Relaxed), ends), node.after.load(Relaxed));
             self.turning -= 1;
             if list_of(at_ms) <= ends {
                 self.sorted.push((at_ms, record));
@@ -333,5 +347,21 @@ mod tests {
             };
             prop_assert!(expiry.queues.iter().all(is_empty));
         }
+    }
+
+    /// A time that is further away than a node can tell is none that is forgotten: the flow is looked at before, and put back.
+    #[test]
+    fn far_times_are_looked_at_before() {
+        const DAY_MS: u64 = 86_400_000;
+        let (mut expiry, slab, now) = (Expiry::default(), Slab::default(), 1_700_000_000_000);
+        let (flow, node) = slab.make(1).expect("a small number");
+        flow.touch(now);
+        let at = now + 60 * DAY_MS;
+        expiry.add(&slab, (1, flow, node), BEST_EFFORT, at, now);
+        let (looked_at, record) = expiry.first(&slab, BEST_EFFORT).expect("it is there");
+        assert!((now + 49 * DAY_MS..at).contains(&looked_at) && record == 1);
+        assert_eq!(expiry.due(&slab, BEST_EFFORT, looked_at - 1), None);
+        expiry.set(&slab, 1, BEST_EFFORT, at);
+        assert_eq!(expiry.first(&slab, BEST_EFFORT), Some((at, 1)));
     }
 }

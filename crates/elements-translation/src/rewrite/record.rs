@@ -340,12 +340,13 @@ impl Flow {
 #[derive(Default)]
 pub(super) struct Node {
     // The lane's lock orders all that is done to these.
-    pub(super) at_ms: atomic::AtomicU64,
+    /// The lower half of the time.
+    pub(super) at_ms: atomic::AtomicU32,
     pub(super) after: atomic::AtomicU32,
     pub(super) before: atomic::AtomicU32,
 }
 
-const _: () = assert!(size_of::<Node>() == 16 || !LINES);
+const _: () = assert!(size_of::<Node>() == 12 || !LINES);
 
 /// Records that lie together, and as many nodes.
 struct Chunk {
@@ -359,8 +360,8 @@ fn turned(change: u16, direction: usize) -> u16 {
     change ^ (direction as u16).wrapping_neg()
 }
 
-/// Chunks in which the number of records doubles, as a power of two: no more than an eighth is made in vain.
-const STEPS: u32 = 3;
+/// Chunks in which the number of records doubles, as a power of two: no more than a sixteenth is made in vain.
+const STEPS: u32 = 4;
 const CHUNKS: usize = (32 - FIRST.ilog2() as usize) << STEPS;
 
 /// All records of a table, by number.
@@ -441,10 +442,10 @@ mod tests {
 
     #[test]
     fn a_number_leads_to_its_chunk() {
-        assert_eq!([0, 63, 64, 511].map(Slab::place), [(0, 0), (0, 63), (1, 0), (7, 63)]);
+        assert_eq!([0, 63, 64, 1023].map(Slab::place), [(0, 0), (0, 63), (1, 0), (15, 63)]);
         assert_eq!(
-            [512, 639, 640, 1535, 1536].map(Slab::place),
-            [(8, 0), (8, 127), (9, 0), (15, 127), (16, 0)]
+            [1024, 1151, 1152, 3071, 3072].map(Slab::place),
+            [(16, 0), (16, 127), (17, 0), (31, 127), (32, 0)]
         );
         let mut first = 0;
         for chunk in 0..CHUNKS {
@@ -456,7 +457,7 @@ mod tests {
         }
         assert_eq!(Slab::place(u32::MAX).0, CHUNKS, "out of range, not out of bounds");
         assert!(Slab::default().get(0).is_none());
-        let soon = [32, 1536 + 127, 1536 + 128, 1536 + 129].map(Slab::soon);
-        assert_eq!(soon, [Some(64), None, Some(1536 + 256), None]);
+        let soon = [32, 3072 + 127, 3072 + 128, 3072 + 129].map(Slab::soon);
+        assert_eq!(soon, [Some(64), None, Some(3072 + 256), None]);
     }
 }

@@ -21,9 +21,9 @@ pub(super) const SHARDS: usize = 64;
 pub(super) const SLOTS: usize = 12;
 /// Entries of a hundred slots, on average, with which a shard is large enough.
 pub(super) const FILL: usize = 75;
-/// Records in the first eight chunks together; the next eight have twice as many, and so on. A chunk is no smaller than a block, so that
+/// Records in the first sixteen chunks together; the next sixteen have twice as many, and so on. A chunk is no smaller than a block, so that
 /// there are no gaps between chunks.
-pub(super) const FIRST_CHUNK: u32 = 8 * BLOCK;
+pub(super) const FIRST_CHUNK: u32 = 16 * BLOCK;
 /// Whether records and buckets are cache lines, which a model's are not.
 pub(super) const LINES: bool = true;
 
