@@ -40,7 +40,7 @@ enum What {
     /// Nanoseconds a packet through forwarding configurations.
     Forward(forward::Arguments),
     /// Nanoseconds a packet in IPRewriter.
-    Rewriter(rewriter::Arguments),
+    Rewriter(rewriter::Rewriters),
     /// Nanoseconds and instructions a packet for each element class.
     Classes(classes::Arguments),
     /// Nanoseconds a packet in IPFilter.

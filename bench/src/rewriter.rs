@@ -4,17 +4,19 @@
 //! it, so that neither the first packets of flows nor the source that makes packets is part of it. How long new flows take is
 //! measured by packets each of which is the first of a flow, and by the clock: processors wait for each other there.
 
+mod memory;
+
 use crate::assembly;
 use crate::machine::Machine;
 use crate::rcu::processor_time_of_all;
 use packet::Packet;
 use router::{Activity, Class, Classes, Config, ConfigError, Cx, Element, Options};
 use serde::Serialize;
-use std::net::Ipv4Addr;
+use std::net::{Ipv4Addr, Ipv6Addr};
 use std::time::Instant;
 use wire::checksum::update_u32;
 use wire::ipv4::{HEADER_LEN, Header};
-use wire::{ip_proto, udp};
+use wire::{ip_proto, ipv6, udp};
 
 /// What to measure.
 #[derive(clap::Args)]
@@ -36,13 +38,30 @@ pub(crate) struct Arguments {
     pub(crate) json: bool,
 }
 
+/// The same, and what only this benchmark has.
+#[derive(clap::Args)]
+pub(crate) struct Rewriters {
+    #[command(flatten)]
+    times: Arguments,
+    /// Instead: the resident memory of so many flows, each number and each table in a process of its own.
+    #[arg(long, value_name = "FLOWS", value_delimiter = ',')]
+    memory: Vec<u32>,
+    /// The first core of workers, for a process beside another.
+    #[arg(long, default_value_t = 0)]
+    core: usize,
+    /// What such a process measures: a table by its place, behind all, or nothing.
+    #[arg(long, hide = true)]
+    memory_of: Option<usize>,
+}
+
 /// Makes UDP packets of `FLOWS` flows at random, each as likely as any other, or one flow after the other if `IN_TURN`. The flows
-/// are those from `FIRST` on.
-const FLOW_SOURCE: Class =
+/// are those from `FIRST` on; of IPv6 if `V6`.
+pub(crate) const FLOW_SOURCE: Class =
     Class::new("FlowSource", flow_source).ports("0/1").processing("/h").activity(Activity::Always);
 
 struct FlowSource {
     sample: Vec<u8>,
+    is_v6: bool,
     first: u32,
     flows: u32,
     left: u64,
@@ -52,15 +71,18 @@ struct FlowSource {
 }
 
 fn flow_source(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
-    let (mut first, mut flows, mut left, mut in_turn) = (0, 1, 0, false);
+    let (mut first, mut flows, mut left, mut in_turn, mut is_v6) = (0, 1, 0, false, false);
     config
         .args()
         .required("FIRST", &mut first)
         .required("FLOWS", &mut flows)
         .required("LIMIT", &mut left)
         .keyword("IN_TURN", &mut in_turn)
+        .keyword("V6", &mut is_v6)
         .finish()?;
-    Ok(Box::new(FlowSource { sample: sample(), first, flows, left, random: 1, next: in_turn.then_some(0) }))
+    let sample = if is_v6 { sample_v6() } else { sample() };
+    let next = in_turn.then_some(0);
+    Ok(Box::new(FlowSource { sample, is_v6, first, flows, left, random: 1, next }))
 }
 
 /// The packet of flow 0: 64 bytes with the Ethernet header and checksum that it would have.
@@ -82,6 +104,24 @@ fn sample() -> Vec<u8> {
     data
 }
 
+/// The same of IPv6: from a host to an address that stands for one of IPv4.
+fn sample_v6() -> Vec<u8> {
+    let (src, dst) =
+        (Ipv6Addr::from_bits(0x2001_0db8 << 96), Ipv6Addr::from_bits(0x0064_ff9b << 96 | 0xc633_6400));
+    let mut data = vec![0; ipv6::HEADER_LEN + 26];
+    if let Ok(mut header) = ipv6::Header::new_checked_mut(&mut data) {
+        header.set_version_class_flow(0, 0);
+        header.set_payload_len(26);
+        header.set_next_header(ip_proto::UDP);
+        header.set_hop_limit(64);
+        header.set_src(src);
+        header.set_dst(dst);
+    }
+    data[ipv6::HEADER_LEN..][..8].copy_from_slice(&[0, 0, 0, 53, 0, 26, 0, 0]);
+    let _ = udp::fill_checksum_v6(src, dst, &mut data[ipv6::HEADER_LEN..]);
+    data
+}
+
 impl FlowSource {
     /// Which of the flows the next packet belongs to.
     fn flow(&mut self) -> u32 {
@@ -95,11 +135,26 @@ impl FlowSource {
 
     /// Makes the sample the packet of a flow: of 1,024 ports of a host, to one of 64 servers.
     fn turn_into(packet: &mut Packet, flow: u32) {
-        let (host, port, server) = (flow >> 10, 1024 + (flow & 1023), flow & 63);
+        let (host, server) = (flow >> 10, flow & 63);
         let Some((header, rest)) = packet.data_mut().split_first_chunk_mut::<HEADER_LEN>() else { return };
         let mut header = Header::new(header);
         header.update_src(Ipv4Addr::from_bits(0x0a00_0000 + host));
         header.update_dst(Ipv4Addr::from_bits(0xc633_6400 + server));
+        FlowSource::turn_ports(rest, flow);
+    }
+
+    /// The same of IPv6.
+    fn turn_into_v6(packet: &mut Packet, flow: u32) {
+        let (host, server) = (flow >> 10, 0xc633_6400 + (flow & 63));
+        let Some((header, rest)) = packet.data_mut().split_at_mut_checked(ipv6::HEADER_LEN) else { return };
+        header[20..24].copy_from_slice(&host.to_be_bytes());
+        header[36..40].copy_from_slice(&server.to_be_bytes());
+        FlowSource::turn_ports(rest, flow);
+    }
+
+    /// The port of a flow, and the checksum.
+    fn turn_ports(rest: &mut [u8], flow: u32) {
+        let (host, port, server) = (flow >> 10, 1024 + (flow & 1023), flow & 63);
         let sum = u16::from_be_bytes([rest[6], rest[7]]);
         let sum = update_u32(sum, 0, port << 16);
         let sum = update_u32(sum, 0, host);
@@ -123,8 +178,13 @@ impl Element for FlowSource {
         for _ in 0..self.left.min(cx.vector() as u64) {
             let Some(mut packet) = cx.pool().packet(&self.sample) else { break };
             let flow = self.first + self.flow();
-            FlowSource::turn_into(&mut packet, flow);
-            packet.set_network(0, HEADER_LEN);
+            if self.is_v6 {
+                FlowSource::turn_into_v6(&mut packet, flow);
+                packet.set_network(0, ipv6::HEADER_LEN);
+            } else {
+                FlowSource::turn_into(&mut packet, flow);
+                packet.set_network(0, HEADER_LEN);
+            }
             batch.push(packet);
         }
         self.left -= batch.len() as u64;
@@ -137,6 +197,10 @@ impl Element for FlowSource {
 const REWRITER: &str = "IPRewriter(pattern 203.0.113.1-203.0.113.16 1024-65535 - - 0 0, REAP_INTERVAL 0)";
 /// Says which flow a packet belongs to.
 const MANAGER: &str = "FlowIPManager(2000000)";
+
+/// From IPv6 to IPv4: each flow has an endpoint of its own.
+const NAT64: &str = "{
+    n :: NAT64(203.0.113.1 1024-65535, REAP_INTERVAL 0); Idle -> [1]n[1] -> Discard; input -> n -> output }";
 
 /// All that remembers flows: a filter by the states of connections, NAT, two next hops that flows keep, and IPFIX.
 const CHAIN: &str = "{
@@ -175,6 +239,7 @@ const CASES: &[Case] = &[
     Case { name: "1,000,000 flows", element: REWRITER, flows: 1_000_000, workers: 1, vector: 32 },
     Case { name: "new flows", element: REWRITER, flows: 0, workers: 1, vector: 32 },
     Case { name: "new flows, 2 workers", element: REWRITER, flows: 0, workers: 2, vector: 32 },
+    Case { name: "NAT64, 50,000 flows", element: NAT64, flows: 50_000, workers: 1, vector: 32 },
     Case { name: "filter, NAT, next hops, IPFIX", element: CHAIN, flows: 100_000, workers: 1, vector: 32 },
     Case { name: "the same, 1,000 flows", element: CHAIN, flows: 1000, workers: 1, vector: 32 },
     Case { name: "filter alone", element: STATES, flows: 100_000, workers: 1, vector: 32 },
@@ -197,12 +262,12 @@ const NEW_FLOWS: u64 = 1_000_000;
 impl Case {
     /// A source for each worker, with its share of the flows and of the packets, through `through`.
     fn config(&self, packets: u64, through: &str) -> String {
-        let in_turn = self.flows == 0;
+        let (in_turn, is_v6) = (self.flows == 0, self.element == NAT64);
         let share = if in_turn { packets as u32 } else { self.flows } / self.workers;
         let paths = (0..self.workers).map(|worker| {
             let limit = packets / u64::from(self.workers);
             format!(
-                "s{worker} :: FlowSource({}, {share}, {limit}, IN_TURN {in_turn}) -> middle; StaticThreadSched(s{worker} {worker});",
+                "s{worker} :: FlowSource({}, {share}, {limit}, IN_TURN {in_turn}, V6 {is_v6}) -> middle; StaticThreadSched(s{worker} {worker});",
                 worker * share
             )
         });
@@ -215,12 +280,12 @@ impl Case {
 
     /// Nanoseconds of processor time for some packets, divided among the workers: how long they take if each has a
     /// processor of its own. For new flows, nanoseconds by the clock.
-    fn time(&self, packets: u64, through: &str) -> Result<f64, String> {
+    fn time(&self, packets: u64, through: &str, core: usize) -> Result<f64, String> {
         let config = self.config(packets, through);
         let library = elements::classes();
         let known = Classes::new(library.iter().chain([&FLOW_SOURCE]));
         let workers = self.workers as usize;
-        let options = Options { workers, vector: self.vector, pin: Some(0), ..Options::default() };
+        let options = Options { workers, vector: self.vector, pin: Some(core), ..Options::default() };
         let mut router = assembly::build((self.name, &config), &[], &known, options)?;
         let (start, clock) = (processor_time_of_all(), Instant::now());
         router.run();
@@ -236,14 +301,15 @@ impl Case {
     }
 
     /// Nanoseconds that a packet spends in the element.
-    fn measure(&self, packets: u64) -> Result<f64, String> {
+    fn measure(&self, packets: u64, core: usize) -> Result<f64, String> {
         if self.flows == 0 {
             let packets = packets.min(NEW_FLOWS);
-            return Ok((self.time(packets, self.element)? - self.time(packets, "Null")?) / packets as f64);
+            return Ok((self.time(packets, self.element, core)? - self.time(packets, "Null", core)?)
+                / packets as f64);
         }
         let more = |through: &str| -> Result<f64, String> {
-            let once = self.time(packets, through)?;
-            Ok(self.time(2 * packets, through)? - once)
+            let once = self.time(packets, through, core)?;
+            Ok(self.time(2 * packets, through, core)? - once)
         };
         Ok((more(self.element)? - more("Null")?) / packets as f64)
     }
@@ -277,7 +343,11 @@ pub(crate) struct Report {
 }
 
 /// Measures all cases, interleaved, and prints them.
-pub(crate) fn run(arguments: &Arguments) -> Result<(), String> {
+pub(crate) fn run(all: &Rewriters) -> Result<(), String> {
+    let arguments = &all.times;
+    if !all.memory.is_empty() {
+        return memory::run(&all.memory, all.memory_of, arguments.json);
+    }
     let (runs, packets) =
         if arguments.tiny { (1, 10_000) } else { (arguments.runs.max(1), arguments.packets) };
     let machine = Machine::here(); // before workers are bound to processors
@@ -286,7 +356,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), String> {
         CASES.iter().filter(|case| case.name.starts_with(only)).map(|case| (case, Vec::new())).collect();
     for _ in 0..runs {
         for (case, times) in &mut cases {
-            times.push(case.measure(packets)?);
+            times.push(case.measure(packets, all.core)?);
         }
     }
     let figures = cases.into_iter().map(|(case, ns)| Figure::new(case.name, ns, packets, case.workers));
