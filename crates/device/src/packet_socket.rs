@@ -211,16 +211,20 @@ impl PacketRx {
             libc::packet_mreq { mr_ifindex: index, mr_type: kind as u16, mr_alen: 0, mr_address: [0; 8] };
         sys::set_option(&door.fd, libc::SOL_PACKET, libc::PACKET_ADD_MEMBERSHIP, &member)
             .map_err(at("setting promiscuous mode (PACKET_ADD_MEMBERSHIP)"))?;
-        let join = |group| {
-            join(&door.fd, index, group).map_err(at("sharing packets between workers (PACKET_FANOUT)"))
-        };
-        let group = fanout.map(join).transpose()?;
         let first = first && options.control;
         let control = first.then(|| ControlRx::open(interface, index, snaplen, options, &[])).transpose()?;
         let rules = control::rules();
         let bound = door.is_noted.then_some(mtu + LINK_LEN);
+        let sharing = "sharing packets between workers (PACKET_FANOUT)";
+        if let Some(group) = &fanout {
+            join(&door.fd, index, group).map_err(at(sharing))?;
+            // At once: a frame that the group gives to a socket whose door is closed is lost, and the kernel takes its time to compile what
+            // decides from then on.
+            filter::lift(&door.fd).map_err(at("opening the socket's door"))?;
+        }
         filter::open(&door.fd, (options.queue, bound), options.control.then_some(Wanted::Others(&rules)))
             .map_err(at("choosing its frames"))?;
+        let group = fanout.map(|group| group.note(&door.fd, index).map_err(at(sharing))).transpose()?;
         let follows = options.snaplen.is_none().then_some(mtu);
         let spill = spill(&door);
         let losses = Losses::default();
@@ -252,7 +256,8 @@ impl PacketRx {
             Some(id) => group.known = Some((self.index, id)),
             None => {
                 *group = Group::default();
-                let joined = join(&self.door.fd, self.index, group);
+                let joined = join(&self.door.fd, self.index, group)
+                    .and_then(|()| group.note(&self.door.fd, self.index));
                 self.group = Some(
                     joined
                         .map_err(Trouble::at(interface, "sharing packets between workers (PACKET_FANOUT)"))?,
@@ -363,16 +368,22 @@ pub struct Group {
     known: Option<(i32, u16)>,
 }
 
-/// Joins a group of sockets; the first founds it. Returns what the kernel knows it by.
-fn join(fd: &OwnedFd, index: i32, group: &mut Group) -> io::Result<u16> {
+impl Group {
+    /// Notes what the kernel knows the group of a socket by.
+    fn note(&mut self, fd: &OwnedFd, index: i32) -> io::Result<u16> {
+        let joined: u32 = sys::option(fd, libc::SOL_PACKET, libc::PACKET_FANOUT)?;
+        self.known = Some((index, joined as u16));
+        Ok(joined as u16)
+    }
+}
+
+/// Joins a group of sockets; the first founds it, and has it noted.
+fn join(fd: &OwnedFd, index: i32, group: &Group) -> io::Result<()> {
     let way = match group.known {
         Some((of, id)) if of == index => (libc::PACKET_FANOUT_HASH << 16) | u32::from(id),
         _ => (libc::PACKET_FANOUT_HASH | libc::PACKET_FANOUT_FLAG_UNIQUEID) << 16,
     };
-    sys::set_option(fd, libc::SOL_PACKET, libc::PACKET_FANOUT, &way)?;
-    let joined: u32 = sys::option(fd, libc::SOL_PACKET, libc::PACKET_FANOUT)?;
-    group.known = Some((index, joined as u16));
-    Ok(joined as u16)
+    sys::set_option(fd, libc::SOL_PACKET, libc::PACKET_FANOUT, &way)
 }
 
 #[cfg(test)]

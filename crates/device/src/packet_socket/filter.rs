@@ -42,13 +42,21 @@ pub(super) fn close(fd: &OwnedFd) -> io::Result<()> {
     attach(fd, &mut [instruction(BPF_RET | BPF_K, 0, 0, NONE)])
 }
 
+/// Lets everything into a socket, until a program is put in front of it.
+pub(super) fn lift(fd: &OwnedFd) -> io::Result<()> {
+    match sys::set_option(fd, libc::SOL_SOCKET, libc::SO_DETACH_FILTER, &0i32) {
+        Err(error) if error.raw_os_error() == Some(libc::ENOENT) => Ok(()), // there is none
+        done => done,
+    }
+}
+
 /// Where frames come from, which a socket gets: from a queue, or from any; and how long those may be that are not to be cut.
 pub(super) type Limits = (Option<u16>, Option<usize>);
 
 /// Lets into a socket what is wanted within the limits.
 pub(super) fn open(fd: &OwnedFd, limits: Limits, wanted: Option<Wanted<'_>>) -> io::Result<()> {
     match (limits, wanted) {
-        ((None, None), None) => sys::set_option(fd, libc::SOL_SOCKET, libc::SO_DETACH_FILTER, &0i32),
+        ((None, None), None) => lift(fd),
         (limits, wanted) => attach(fd, &mut program(limits, wanted)),
     }
 }
