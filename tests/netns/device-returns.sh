@@ -45,6 +45,11 @@ for _ in 1 2 3; do
         exit 1
     fi
 done
+# The last command's connection may still be closing.
+for _ in $(seq 50); do
+    [ "$(descriptors)" -gt "$first" ] || break
+    sleep 0.1
+done
 if [ "$(descriptors)" -gt "$first" ]; then
     echo "wrong: $(descriptors) descriptors, $first at first"
     exit 1
