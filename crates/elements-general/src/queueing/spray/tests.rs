@@ -5,7 +5,10 @@ use packet::{Batch, Packet, Pool};
 use proptest::prelude::*;
 use router::{Call, Clock, Resources, Router};
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{
+    AtomicBool, AtomicUsize,
+    Ordering::{Relaxed, SeqCst},
+};
 use std::thread;
 
 fn read(router: &mut Router, path: &str) -> String {
@@ -164,6 +167,51 @@ fn on_threads() {
         puller.join().expect("the puller ends")
     });
     assert!(out == expected);
+}
+
+/// A batch that has just come in, and whose container is not away yet, is not taken for a finished one, and of two workers that pull at once one gets
+/// nothing: each packet comes once, and to each worker in order.
+#[test]
+fn pulls_beside_what_comes_in() {
+    const PACKETS: u32 = 200_000;
+    let begin = std::time::Instant::now();
+    let is_over = || begin.elapsed().as_secs() > 60;
+    let (window, brings) = (Window::new(1, 2), AtomicBool::new(true));
+    let out = thread::scope(|scope| {
+        scope.spawn(|| {
+            let mut pool = Pool::new();
+            for number in 0..PACKETS {
+                let mut batch = pool.batch();
+                batch.push(packet(&mut pool, number));
+                while !window.enter(0, &mut batch) && !is_over() {
+                    thread::yield_now();
+                }
+                pool.recycle(batch);
+                if let Some(job) = window.begin() {
+                    window.finish(job);
+                }
+            }
+            brings.store(false, SeqCst);
+        });
+        let pull = || {
+            let mut out = Vec::new();
+            loop {
+                let is_last = !brings.load(SeqCst);
+                let mut batch = Batch::new();
+                window.pull(&mut batch, 32);
+                out.extend(batch.iter().map(number));
+                if is_last && !window.is_ready() || is_over() {
+                    return out;
+                }
+            }
+        };
+        let pullers = [scope.spawn(pull), scope.spawn(pull)];
+        pullers.map(|puller| puller.join().expect("it ends"))
+    });
+    assert!(out.iter().all(|numbers| numbers.is_sorted()), "in order");
+    let mut all = out.concat();
+    all.sort_unstable();
+    assert!(all == (0..PACKETS).collect::<Vec<_>>(), "{} of {PACKETS} came", all.len());
 }
 
 /// A flow of numbered packets that is spread over work and put in order again, with its last packet printed last.
