@@ -207,7 +207,7 @@ pub(crate) fn nanoseconds_of(config: &str, packets: u64, workers: usize) -> Resu
 }
 
 /// A figure over packets that went missing would say nothing.
-fn check_nothing_dropped(router: &mut Router) -> Result<(), String> {
+pub(crate) fn check_nothing_dropped(router: &mut Router) -> Result<(), String> {
     let names: Vec<String> = router.info().nodes.iter().map(|node| node.name.clone()).collect();
     for name in names {
         let reasons = router.call(Call::read(format!("{name}.drop_reasons"), ""))?;

@@ -24,6 +24,7 @@ mod predict;
 mod rcu;
 mod report;
 mod rewriter;
+mod server;
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
@@ -51,6 +52,8 @@ enum What {
     Esp(esp::Arguments),
     /// Many servers as one router: costs by role, order, and simulated clusters against theory.
     Cluster(cluster::Arguments),
+    /// One server as RouteBricks measures it: cores and queues, sizes and applications, load, memory.
+    Server(server::Arguments),
     /// A host at a node of a cluster, for bench/rb4.sh.
     #[command(hide = true)]
     ClusterHost(cluster::host::Arguments),
@@ -93,6 +96,7 @@ fn main() -> ExitCode {
         What::Devices(arguments) => devices::run(&arguments),
         What::Esp(arguments) => esp::run(&arguments),
         What::Cluster(arguments) => cluster::run(&arguments),
+        What::Server(arguments) => server::run(&arguments),
         What::ClusterHost(arguments) => cluster::host::run(&arguments),
         What::Bsd(arguments) => bsd::run(&arguments),
         What::Flows(arguments) => flows::run(&arguments),

@@ -38,6 +38,16 @@ fn a_broken_off_report_goes_on_and_becomes_a_page() {
         "lpm-lookups",
         "--only",
         "rcu-hash",
+        "--only",
+        "server",
+        "--only",
+        "esp",
+        "--only",
+        "flows",
+        "--only",
+        "bsd",
+        "--only",
+        "predict",
     ];
     let second = report(out, &topics);
     assert!(second.status.success(), "{}", said(&second));
@@ -50,6 +60,11 @@ fn a_broken_off_report_goes_on_and_becomes_a_page() {
         ("rcu-thesis", "1 + 0"),
         ("lpm-lookups", "prefixes"),
         ("rcu-hash", "per-bucket lock"),
+        ("server", "minimal forwarding"),
+        ("esp", "bare aes-gcm"),
+        ("flows", "flood"),
+        ("bsd", "legacy"),
+        ("predict", "conf/routebricks/routing.click"),
     ] {
         let begin = page.find(&format!("<section id='{section}'>")).expect(section);
         let end = begin + page[begin..].find("</section>").expect("its end");

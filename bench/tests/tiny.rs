@@ -65,6 +65,29 @@ fn predict_adds_up_what_is_met() {
     }
 }
 
+/// Seven ways to share out the work, three applications of eight sizes, their loads, memory, and what follows by arithmetic: more servers are
+/// needed for more ports.
+#[test]
+fn server_reports_all_rows() {
+    let figures = figures("server");
+    let named = |begin: &str| {
+        let begins =
+            |figure: &&serde_json::Value| figure["name"].as_str().is_some_and(|name| name.starts_with(begin));
+        figures.iter().filter(begins).collect::<Vec<_>>()
+    };
+    assert_eq!(named("parallel: ").len(), 7);
+    assert_eq!(named("application: ").len(), 24);
+    assert_eq!(named("load: ").len(), 18);
+    assert_eq!(named("projection: ").len(), 3);
+    assert!(named("parallel: ").iter().all(|figure| figure["mpps"]["median"].as_f64() > Some(0.0)));
+    assert!(named("memory: ").iter().all(|figure| figure["lines_gbps"]["median"].as_f64() > Some(0.0)));
+    // A source that ignores its rate would be at the highest.
+    let late = |load: &&&serde_json::Value| load["load_percent"] == 1;
+    assert!(named("load: ").iter().filter(late).all(|load| load["mpps"]["median"].as_f64() < Some(5.0)));
+    let servers: Vec<_> = named("servers: ").iter().filter_map(|row| row["servers"][0].as_u64()).collect();
+    assert!(servers.len() == 10 && servers.is_sorted(), "{servers:?}");
+}
+
 #[test]
 fn filter_reports_all_rows() {
     assert_eq!(figures("filter").len(), 4);
@@ -116,7 +139,7 @@ fn devices_report_figures_or_a_reason() {
     let figures = report["figures"].as_array().expect("figures");
     match report["skipped"].as_str() {
         None => {
-            assert_eq!(figures.len(), 13);
+            assert_eq!(figures.len(), 16);
             // A forwarder that takes all and sends nothing would be the fastest.
             assert!(figures[1..].iter().all(|figure| figure["lost"].as_u64() < Some(1_000)), "{figures:?}");
             assert_eq!(report["latencies"].as_array().map(Vec::len), Some(12));

@@ -60,8 +60,21 @@ fn application(name: &str) -> Option<(&'static str, Vec<(String, String)>)> {
     Some((text, told.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect()))
 }
 
-/// A configuration for Clique: the least, or an IP router's path.
+/// How many packets are received and sent at once, in Table 1.
+fn batches(name: &str) -> Option<(usize, usize)> {
+    let (receive, send) = name.strip_prefix("batches ")?.split_once(", ")?;
+    Some((receive.parse().ok()?, send.parse().ok()?))
+}
+
+/// A configuration for Clique: the least, the least with batches of given sizes, or an IP router's path.
 fn configuration(name: &str) -> String {
+    if let Some((receive, send)) = batches(name) {
+        return format!(
+            "FromDevice(eth0, METHOD XDP, BURST {receive}) -> EtherRewrite({}, {RECEIVER_MAC}) -> Queue(4096)
+             -> ToDevice(eth1, METHOD XDP, BURST {send})",
+            ROUTER_MACS[1]
+        );
+    }
     let method = if name.ends_with("xdp") { "METHOD XDP" } else { "METHOD LINUX, SNIFFER false" };
     let send = if name.ends_with("xdp") { "METHOD XDP" } else { "METHOD LINUX" };
     let way = if name.contains("router") {
@@ -82,7 +95,8 @@ fn configuration(name: &str) -> String {
 
 /// Runs Clique until it is killed, and does what standard input says: `replace N` routes, or say `counts`.
 pub(super) fn clique(name: &str, routes: &Path) -> Result<(), String> {
-    let options = Options { log: Log::Memory(Default::default()), ..Options::default() };
+    let vector = batches(name).map_or(router::DEFAULT_VECTOR, |(receive, _)| receive);
+    let options = Options { vector, log: Log::Memory(Default::default()), ..Options::default() };
     let classes = elements::classes();
     let mut router = match application(name) {
         Some((config, told)) => assembly::build((name, config), &told, &classes, options)?,

@@ -77,8 +77,9 @@ pub(crate) struct Arguments {
     paced: bool,
 }
 
-/// Who forwards. The last six are RouteBricks' applications, by the configurations that are shipped.
-const FORWARDERS: [&str; 13] = [
+/// Who forwards. Six are RouteBricks' applications, by the configurations that are shipped; the last three its batches (Table 1): so many packets
+/// are received at once, and handed to the kernel at once.
+const FORWARDERS: [&str; 16] = [
     "nobody",
     "linux",
     "bare-xdp",
@@ -92,6 +93,9 @@ const FORWARDERS: [&str; 13] = [
     "routing-packet",
     "ipsec-xdp",
     "ipsec-packet",
+    "batches 1, 1",
+    "batches 32, 1",
+    "batches 32, 16",
 ];
 
 /// A result: nanoseconds of processor time a packet.
@@ -204,7 +208,7 @@ struct Report {
 }
 
 /// The IPv4 prefixes of a file.
-fn prefixes(file: &Path) -> Result<Vec<Prefix<u32>>, String> {
+pub(crate) fn prefixes(file: &Path) -> Result<Vec<Prefix<u32>>, String> {
     let list = import::read_file(file, import::Options::default());
     let list = list.map_err(|error| format!("{}: {error}", file.display()))?;
     Ok(list.v4.iter().map(|&(prefix, _)| prefix).collect())

@@ -153,7 +153,12 @@ fn measure_one(
     let (before, began) = (stability::Ticks::now(), Instant::now());
     let result = match topic.command {
         topics::Measured::Peers => peers::run(depth, peers),
-        topics::Measured::Command(..) => run_command(&command),
+        topics::Measured::Command(..) => std::env::current_exe()
+            .map_err(|e| format!("this program: {e}"))
+            .and_then(|this| run_command(&this, &command)),
+        topics::Measured::Router(..) => router()
+            .ok_or("build clique beside this program".to_owned())
+            .and_then(|clique| run_command(&clique, &command)),
     };
     Kept {
         topic: topic.name.to_owned(),
@@ -166,9 +171,14 @@ fn measure_one(
     }
 }
 
-fn run_command(command: &[String]) -> Result<Value, String> {
-    let this = std::env::current_exe().map_err(|e| format!("this program: {e}"))?;
-    let output = Command::new(this)
+/// The program `clique`, if it was built.
+fn router() -> Option<PathBuf> {
+    let this = std::env::current_exe().ok()?;
+    Some(this.with_file_name("clique")).filter(|clique| clique.exists())
+}
+
+fn run_command(program: &Path, command: &[String]) -> Result<Value, String> {
+    let output = Command::new(program)
         .args(command)
         .stdin(Stdio::null())
         .output()

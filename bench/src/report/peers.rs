@@ -47,12 +47,8 @@ pub(super) fn run(depth: Depth, peers: &[Peer]) -> Result<Value, String> {
         Depth::Quick => (3, 2_000_000),
         Depth::Full => (9, 5_000_000),
     };
-    let ours = std::env::current_exe()
-        .ok()
-        .map(|this| this.with_file_name("clique"))
-        .filter(|clique| clique.exists());
-    let ours =
-        ours.map(|clique| Peer { name: "clique".to_owned(), command: format!("{} click", clique.display()) });
+    let ours = super::router()
+        .map(|clique| Peer { name: "clique".to_owned(), command: format!("{} click", clique.display()) });
     let all: Vec<&Peer> = ours.iter().chain(peers).collect();
     if all.is_empty() {
         return Err("no peers: name one with --peer, and build clique beside this program".to_owned());

@@ -7,6 +7,8 @@ use super::peers::Peer;
 pub(super) enum Measured {
     /// A command of this program; what a quick run adds to it, and what a full one adds.
     Command(&'static [&'static str], &'static [&'static str], &'static [&'static str]),
+    /// The same of the program `clique` beside this one.
+    Router(&'static [&'static str], &'static [&'static str], &'static [&'static str]),
     /// Programs with Click's command line, in turns with ours.
     Peers,
 }
@@ -38,12 +40,40 @@ pub(super) const TOPICS: &[Topic] = &[
         &["--runs", "15", "--packets", "5000000", "--instructions"],
     ),
     Topic { name: "peers", title: "The same configuration in other routers", command: Measured::Peers },
+    Topic {
+        name: "demo",
+        title: "The full tables, routes that change, packets that fail",
+        command: Measured::Router(&["demo"], &["--seconds", "5"], &["--seconds", "20"]),
+    },
+    topic(
+        "server",
+        "RouteBricks: one server",
+        &["server"],
+        &["--rounds", "3", "--packets", "500000", "--seconds", "0.2"],
+        &["--rounds", "9"],
+    ),
+    topic("predict", "What a configuration will cost", &["predict"], &["--runs", "3"], &["--runs", "9"]),
+    topic("esp", "IPsec", &["esp"], &["--runs", "3", "--packets", "100000"], &["--runs", "9"]),
     topic(
         "rewriter",
         "NAT and flows",
         &["rewriter"],
         &["--runs", "3", "--packets", "2000000"],
         &["--runs", "7"],
+    ),
+    topic(
+        "flows",
+        "Tables of flows",
+        &["flows"],
+        &["--runs", "2", "--flows", "1000", "100000"],
+        &["--runs", "5"],
+    ),
+    topic(
+        "bsd",
+        "Split L2 and L3, flow table: Figures 7, 9 and 10",
+        &["bsd"],
+        &["--samples", "3", "--seconds", "0.5", "--threads", "1", "2", "4"],
+        &["--samples", "5"],
     ),
     topic(
         "filter",
@@ -109,8 +139,13 @@ impl Topic {
     pub(super) fn command(&self, depth: Depth, peers: &[Peer]) -> Vec<String> {
         let (command, more) = match (&self.command, depth) {
             (Measured::Command(command, ..), Depth::Tiny) => (*command, &["--tiny"][..]),
-            (Measured::Command(command, quick, _), Depth::Quick) => (*command, *quick),
-            (Measured::Command(command, _, full), Depth::Full) => (*command, *full),
+            (Measured::Router(command, ..), Depth::Tiny) => (*command, &["--seconds", "1"][..]),
+            (Measured::Command(command, quick, _) | Measured::Router(command, quick, _), Depth::Quick) => {
+                (*command, *quick)
+            }
+            (Measured::Command(command, _, full) | Measured::Router(command, _, full), Depth::Full) => {
+                (*command, *full)
+            }
             (Measured::Peers, _) => return peers.iter().map(ToString::to_string).collect(),
         };
         command.iter().chain(more).chain(&["--json"]).map(|word| (*word).to_owned()).collect()

@@ -1,10 +1,12 @@
 //! From what was kept to sections: tables, charts, the published figures beside ours, and what it means.
 
+mod flows;
 mod lookups;
 mod papers;
 mod rcu;
 mod router;
 pub(super) mod section;
+mod server;
 
 use super::kept::Results;
 use super::plot::number;
@@ -18,7 +20,13 @@ pub(super) fn sections(results: &Results) -> Vec<Section> {
     let shows: &[(&'static str, Show)] = &[
         ("forward", router::forward),
         ("peers", router::peers),
+        ("demo", flows::demo),
+        ("server", server::server),
+        ("predict", flows::predict),
+        ("esp", flows::esp),
         ("rewriter", router::rewriter),
+        ("flows", flows::flows),
+        ("bsd", flows::bsd),
         ("filter", router::filter),
         ("lpm-lookups", lookups::lookups),
         ("lpm-changes", lookups::changes),

@@ -1,0 +1,199 @@
+//! One server as RouteBricks measured it: sections 4, 5 and 8.
+
+use super::section::{PUBLISHED, Section, Table, bar, list, one_series, ratio, section, spread, text};
+use crate::report::plot::{self, number};
+use serde_json::Value;
+
+/// All tables and figures of one server.
+pub(super) fn server(value: &Value) -> Section {
+    let begins = |begin: &'static str| {
+        let figures = list(value, "figures").iter();
+        figures.filter_map(move |figure| Some((figure["name"].as_str()?.strip_prefix(begin)?, figure)))
+    };
+    let parallel: Vec<_> = begins("parallel: ").collect();
+    let applications: Vec<_> = begins("application: ").map(|(_, figure)| figure).collect();
+    let loads: Vec<_> = begins("load: ").map(|(_, figure)| figure).collect();
+    section(
+        &[
+            "Figures 6 and 7: with two cores on one packet the paper lost 29 % (one cache) to 64 % (two caches), and its splitting core of (c) three quarters; queues of their \
+             own and batches brought the same server 6.7 times the rate. Here queues are in memory, and a batch passes a queue as one, so that what cores lose to each other \
+             is smaller; the rows with batches of 1 show what the paper's batches save.",
+            "Figure 8: the paper's eight cores were limited by its cards at large sizes (24.6 Gbit/s) and by processors at 64 bytes. Here frames are copied from a ring of \
+             32 MiB, which stands in for a card, and there is no limit by cards.",
+            "Figure 9: cycles a packet stayed constant there while the rate grew, with empty polls deducted. A worker here sleeps instead of polling, so processor time is \
+             what an operator pays; at low loads each packet wakes a worker, which costs microseconds. Section 8 compares power by nominal ratings only; processor time \
+             against load is what a server could save. Figure 10 needs counters of buses, which virtual machines do not have.",
+            "Table 2: random writes to a large array, as there; a line that is written moves twice, so traffic on the bus is about double.",
+            "Section 5.3: rates of more cores are arithmetic, as if each core did what one does here; the rows of Figure 6 say what two do. Figure 3 is arithmetic, too.",
+        ],
+        vec![
+            of_parallel(&parallel),
+            of_applications(&applications),
+            of_loads(&loads),
+            of_memory(begins("memory: ")),
+            of_projection(begins("projection: ")),
+            of_servers(begins("servers: ")),
+        ],
+        vec![
+            one_series(
+                "Figure 6: a forwarding path, 64-byte packets",
+                "Mpps",
+                parallel
+                    .iter()
+                    .map(|(name, figure)| ((*name).to_owned(), bar(&figure["mpps_a_path"])))
+                    .collect(),
+            ),
+            sizes(&applications),
+            plot::lines(
+                "Figure 9: processor time a packet",
+                "percent of the highest rate",
+                "ns",
+                &by_application(&loads, "processor_ns"),
+            ),
+            plot::lines(
+                "Section 8: the processor's time",
+                "percent of the highest rate",
+                "percent",
+                &by_application(&loads, "processor_percent"),
+            ),
+        ],
+    )
+}
+
+fn of_parallel(figures: &[(&str, &Value)]) -> Table {
+    let mut table = Table::new(
+        "Figures 6 and 7: cores, queues and batches, minimal forwarding of 64-byte packets in memory",
+        &["scenario", "million packets a second", "a forwarding path", "published, Gbit/s a path"],
+    );
+    for (name, figure) in figures {
+        let published = &PUBLISHED["routebricks"]["parallel"][&name[..3]];
+        let published = if name.ends_with("batches of 1") { &Value::Null } else { published };
+        table.row([
+            (*name).to_owned(),
+            spread(&figure["mpps"]),
+            spread(&figure["mpps_a_path"]),
+            text(published),
+        ]);
+    }
+    table
+}
+
+fn of_applications(figures: &[&Value]) -> Table {
+    let heads =
+        ["application", "size", "ns (least–most)", "Gbit/s a core", "published: Gbit/s, 8 cores", "a core"];
+    let mut table = Table::new("Figure 8: sizes and applications, one core", &heads);
+    for figure in figures {
+        let published = list(&PUBLISHED["routebricks"], "applications")
+            .iter()
+            .find(|there| there["name"] == figure["application"])
+            .map_or(&Value::Null, |there| match figure["size"].as_str() {
+                Some("64") => &there["gbps"],
+                Some("trace") => &there["trace_gbps"],
+                _ => &Value::Null,
+            });
+        let a_core = ratio(published.as_f64(), PUBLISHED["routebricks"]["cores"].as_f64());
+        table.row([
+            text(&figure["application"]),
+            text(&figure["size"]),
+            spread(&figure["ns"]),
+            spread(&figure["gbps_a_core"]),
+            text(published),
+            a_core,
+        ]);
+    }
+    table
+}
+
+/// Gigabits a second against frames' sizes, a line for each application.
+fn sizes(figures: &[&Value]) -> String {
+    let mut lines: plot::Lines = Vec::new();
+    for figure in figures {
+        let size = figure["size"].as_str().and_then(|size| size.parse::<f64>().ok());
+        add(&mut lines, figure, size.zip(figure["gbps_a_core"]["median"].as_f64()));
+    }
+    plot::lines("Figure 8: Gbit/s a core", "bytes of a frame", "Gbit/s", &lines)
+}
+
+/// A line for each application against load.
+fn by_application(figures: &[&Value], what: &str) -> plot::Lines {
+    let mut lines: plot::Lines = Vec::new();
+    for figure in figures.iter().filter(|figure| figure["load_percent"].as_f64() >= Some(10.0)) {
+        add(&mut lines, figure, figure["load_percent"].as_f64().zip(figure[what]["median"].as_f64()));
+    }
+    lines
+}
+
+fn add(lines: &mut plot::Lines, figure: &Value, point: Option<(f64, f64)>) {
+    let (name, Some(point)) = (text(&figure["application"]), point) else { return };
+    match lines.iter_mut().find(|(known, _)| *known == name) {
+        Some((_, points)) => points.push(point),
+        None => lines.push((name, vec![point])),
+    }
+}
+
+fn of_loads(figures: &[&Value]) -> Table {
+    let heads = [
+        "application",
+        "percent of the highest rate",
+        "million packets a second",
+        "processor ns a packet",
+        "percent of a processor",
+        "late, median us",
+        "99 %",
+    ];
+    let mut table =
+        Table::new("Figure 9 and section 8: processor time against load, 64-byte packets", &heads);
+    for figure in figures {
+        table.row([
+            text(&figure["application"]),
+            text(&figure["load_percent"]),
+            spread(&figure["mpps"]),
+            spread(&figure["processor_ns"]),
+            spread(&figure["processor_percent"]),
+            spread(&figure["late_us_p50"]),
+            spread(&figure["late_us_p99"]),
+        ]);
+    }
+    table
+}
+
+fn of_memory<'v>(figures: impl Iterator<Item = (&'v str, &'v Value)>) -> Table {
+    let mut table = Table::new(
+        "Table 2: writes to memory (published: 262 Gbit/s, two sockets)",
+        &["writes", "Gbit/s of lines"],
+    );
+    figures.for_each(|(name, figure)| table.row([name.to_owned(), spread(&figure["lines_gbps"])]));
+    table
+}
+
+fn of_projection<'v>(figures: impl Iterator<Item = (&'v str, &'v Value)>) -> Table {
+    let heads = ["application", "published: 8 cores", "32 cores", "one core here, times 8", "times 32"];
+    let mut table = Table::new("Section 5.3: Gbit/s of 64-byte packets on more cores, by arithmetic", &heads);
+    for (name, figure) in figures {
+        let cells = ["published_gbps", "gbps"].map(|name| [text(&figure[name][0]), text(&figure[name][1])]);
+        table.row([vec![name.to_owned()], cells.concat()].concat());
+    }
+    table
+}
+
+fn of_servers<'v>(figures: impl Iterator<Item = (&'v str, &'v Value)>) -> Table {
+    let mut table = Table::new(
+        "Figure 3: servers for a router of N ports of 10 Gbit/s, by arithmetic",
+        &[
+            "ports",
+            "current servers",
+            "more NICs",
+            "faster servers",
+            "with 48-port switches, in servers' cost",
+            "kW",
+        ],
+    );
+    for (_, figure) in figures {
+        let servers = (0..3).map(|kind| text(&figure["servers"][kind]));
+        let kilowatts = list(figure, "kilowatts").iter().filter_map(Value::as_f64).map(number);
+        let kilowatts = kilowatts.collect::<Vec<_>>().join(", ");
+        let row = std::iter::once(text(&figure["ports"])).chain(servers);
+        table.row(row.chain([text(&figure["switched_in_servers"]), kilowatts]));
+    }
+    table
+}

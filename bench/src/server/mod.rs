@@ -1,0 +1,190 @@
+//! RouteBricks, sections 4, 5 and 8: what one server does.
+//!
+//! Frames come from a ring in memory and go to a sink, so that this measures processors and memory and nothing of network cards: each frame is
+//! copied from the ring, which stands in for a card's transfer. The batches of Table 1 need an interface; `devices` measures them.
+
+mod applications;
+mod frames;
+mod load;
+mod memory;
+mod parallel;
+mod projection;
+
+use crate::assembly;
+use crate::machine::Machine;
+use crate::rcu::processor_time_of_all;
+use router::{Call, Classes, Log, Options, Router};
+use serde_json::{Value, json};
+use std::path::PathBuf;
+use std::time::Instant;
+
+/// What to measure.
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// Rounds; in each of them everything is measured once.
+    #[arg(long, default_value_t = 7)]
+    rounds: usize,
+    /// Packets a measurement.
+    #[arg(long, default_value_t = 2_000_000)]
+    packets: u64,
+    /// Seconds for which each load is kept up.
+    #[arg(long, default_value_t = 0.5)]
+    seconds: f64,
+    /// MiB that random writes go to.
+    #[arg(long, default_value_t = 512)]
+    memory: usize,
+    /// Only this part; may be repeated.
+    #[arg(long, value_enum)]
+    only: Vec<Part>,
+    /// The routes: a list of prefixes, packed or not.
+    #[arg(long, default_value = concat!(env!("CARGO_MANIFEST_DIR"), "/../data/internet-prefixes.txt.xz"))]
+    routes: PathBuf,
+    /// One short measurement of each, to see that it works.
+    #[arg(long)]
+    tiny: bool,
+    /// Machine-readable output.
+    #[arg(long)]
+    json: bool,
+}
+
+/// What is measured apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Part {
+    /// Figures 6 and 7: who touches a packet and a queue, and batches.
+    Parallel,
+    /// Figure 8: sizes and applications.
+    Applications,
+    /// Figure 9 and section 8: processor time against load.
+    Load,
+    /// Table 2: how much memory takes.
+    Memory,
+    /// Section 5.3 and Figure 3, by arithmetic.
+    Projection,
+}
+
+/// How much is measured.
+struct Effort {
+    rounds: usize,
+    packets: u64,
+    seconds: f64,
+    memory: usize,
+    routes: PathBuf,
+}
+
+/// Measures and prints.
+pub(crate) fn run(arguments: &Arguments) -> Result<(), String> {
+    let machine = Machine::here(); // before workers are bound to processors
+    let effort = match arguments.tiny {
+        true => Effort {
+            rounds: 1,
+            packets: 4_000,
+            seconds: 0.02,
+            memory: 1 << 20,
+            routes: arguments.routes.clone(),
+        },
+        false => Effort {
+            rounds: arguments.rounds.max(1),
+            packets: arguments.packets,
+            seconds: arguments.seconds,
+            memory: arguments.memory << 20,
+            routes: arguments.routes.clone(),
+        },
+    };
+    let wanted = |part: Part| arguments.only.is_empty() || arguments.only.contains(&part);
+    let mut figures: Vec<Value> = Vec::new();
+    if wanted(Part::Parallel) {
+        figures.extend(parallel::figures(&effort)?);
+    }
+    if wanted(Part::Applications) || wanted(Part::Projection) {
+        let measured = applications::figures(&effort)?;
+        let projected = if wanted(Part::Projection) { projection::figures(&measured) } else { Vec::new() };
+        figures.extend(measured.into_iter().filter(|_| wanted(Part::Applications)));
+        figures.extend(projected);
+    }
+    if wanted(Part::Load) {
+        figures.extend(load::figures(&effort)?);
+    }
+    if wanted(Part::Memory) {
+        figures.extend(memory::figures(&effort));
+    }
+    if arguments.json {
+        crate::rcu::print_json(&json!({ "machine": machine, "figures": figures }));
+    } else {
+        println!("{}", machine.line());
+        figures.iter().for_each(print);
+    }
+    Ok(())
+}
+
+/// A line for each figure: its name, and what is known of it.
+fn print(figure: &Value) {
+    let number =
+        |value: &Value| value.as_f64().map_or_else(|| value.to_string(), |number| format!("{number:.2}"));
+    let cell = |value: &Value| match value["median"].as_f64() {
+        Some(median) => format!("{median:.2} ({}-{})", number(&value["min"]), number(&value["max"])),
+        None => value.as_str().map_or_else(|| number(value), str::to_owned),
+    };
+    let fields = figure.as_object().into_iter().flatten().filter(|(name, _)| *name != "name");
+    let cells: Vec<String> = fields.map(|(name, value)| format!("{name} {}", cell(value))).collect();
+    println!("{:44} {}", figure["name"].as_str().unwrap_or_default(), cells.join(", "));
+}
+
+/// A configuration, and what it is told.
+struct Case {
+    name: String,
+    config: String,
+    parameters: Vec<(String, String)>,
+    workers: usize,
+    vector: usize,
+    /// What counts the packets that have come through.
+    sinks: Vec<String>,
+}
+
+/// What a run took.
+struct Took {
+    packets: f64,
+    elapsed_ns: f64,
+    processor_ns: f64,
+    /// How late packets were made: half and 99 % of them at most.
+    late_us: Vec<f64>,
+}
+
+/// A router of a case, with routes if it has a table that `routing.click` names.
+fn build(case: &Case, effort: &Effort) -> Result<Router, String> {
+    let library = elements::classes();
+    let known = Classes::new(library.iter().chain([&frames::CLASS, &frames::SINK]));
+    let log = Log::Memory(std::sync::Mutex::default());
+    let options =
+        Options { workers: case.workers, vector: case.vector, pin: Some(0), log, ..Options::default() };
+    let mut router = assembly::build((&case.name, &case.config), &case.parameters, &known, options)?;
+    if router.info().nodes.iter().any(|node| node.name == "routes") {
+        router.call(Call::write("routes.load", format!("{} 0", effort.routes.display())))?;
+    }
+    Ok(router)
+}
+
+/// Runs a case to its end.
+///
+/// # Errors
+/// The configuration has errors, or a packet was dropped.
+fn time(case: &Case, effort: &Effort) -> Result<Took, String> {
+    frames::forget_window();
+    let mut router = build(case, effort)?;
+    let (start, busy) = (Instant::now(), processor_time_of_all());
+    router.run();
+    let elapsed_ns = start.elapsed().as_nanos() as f64;
+    let processor_ns = (processor_time_of_all() - busy).as_nanos() as f64;
+    router.finish();
+    crate::forward::check_nothing_dropped(&mut router).map_err(|error| format!("{}: {error}", case.name))?;
+    let mut packets = 0.0;
+    for sink in &case.sinks {
+        let count = router.call(Call::read(format!("{sink}.count"), ""))?;
+        packets +=
+            count.trim().parse::<f64>().map_err(|_| format!("'{sink}.count' is no number: {count}"))?;
+    }
+    let source = router.info().nodes.iter().find(|node| node.class.name == frames::CLASS.name);
+    let late = source.map(|source| format!("{}.late", source.name)).ok_or("no source")?;
+    let late = router.call(Call::read(late, ""))?;
+    let late_us = late.split(' ').map(|ns| ns.parse::<f64>().unwrap_or(f64::NAN) / 1e3).collect();
+    Ok(Took { packets, elapsed_ns, processor_ns, late_us })
+}
