@@ -57,8 +57,24 @@ impl Element for Busy {
     }
 }
 
+/// Says by how many nanoseconds the kernel may end its worker's sleep late, and stops the driver.
+struct Slack;
+
+impl Element for Slack {
+    fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
+        cx.tasks().schedule();
+        Ok(())
+    }
+
+    fn run_task(&mut self, cx: &mut Cx<'_>) {
+        cx.print(&format!("{:?}", rustix::thread::current_timer_slack()));
+        cx.info().please_stop();
+    }
+}
+
 static CLASSES: &[Class] = &[
     Class::new("Reads", reads).ports("0/0").activity(Activity::Always),
+    Class::new("Slack", |_| Ok(Box::new(Slack))).ports("0/0").activity(Activity::Always),
     Class::new("Busy", |_| Ok(Box::new(Busy))).ports("0/0").activity(Activity::Always),
 ];
 
@@ -115,4 +131,16 @@ fn waiting_is_asleep() {
     router.run();
     closer.join().expect("it only sleeps");
     assert!(cpu() - before < 50_000_000, "a waiting router was busy for {} ns of 100 ms", cpu() - before);
+}
+
+/// Workers' timers are not put off to suit others', and the thread that ran a worker is as it was before.
+#[test]
+fn sleep_ends_on_time() {
+    let slack = || rustix::thread::current_timer_slack().expect("the kernel says");
+    let before = slack();
+    assert!(before > 1, "the test would show nothing");
+    let (output, _input) = std::io::pipe().expect("a pipe");
+    let mut router = build("Slack", Clock::real(), output.into());
+    router.run();
+    assert_eq!((router.info().log.text().as_str(), slack()), ("Ok(1)\n", before));
 }

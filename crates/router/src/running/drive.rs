@@ -5,6 +5,7 @@ use crate::shared::info::Info;
 use crate::shared::record::{Level, Record};
 use crate::worker::instances::{Turned, Worker};
 use crate::worker::wait::wait;
+use std::num::NonZero;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
@@ -151,6 +152,7 @@ fn drive(worker: &mut Worker) {
     let info = worker.core.info.clone();
     let mailbox = info.mailboxes[worker.core.worker].clone();
     has_this_thread(&info, worker.core.worker);
+    let _punctual = Punctual::new();
     while !info.halted() {
         match worker.turn() {
             Turned::Busy if worker.core.awaited.is_empty() => {}
@@ -191,6 +193,28 @@ fn processors(skipped: usize) -> Vec<usize> {
     let places = all.len().max(1);
     all.rotate_left(skipped % places);
     all
+}
+
+/// A thread whose sleeps end on time: the kernel puts timers off, by 50 microseconds unless told otherwise, to serve several at once, and a packet
+/// that a shaper holds back would wait as long. As before when this is dropped.
+struct Punctual(Option<NonZero<u64>>);
+
+impl Punctual {
+    /// This thread. Where the kernel refuses it stays as it is.
+    fn new() -> Punctual {
+        let before = rustix::thread::current_timer_slack().ok().and_then(NonZero::new);
+        Punctual(
+            before.filter(|_| rustix::thread::set_current_timer_slack(Some(NonZero::<u64>::MIN)).is_ok()),
+        )
+    }
+}
+
+impl Drop for Punctual {
+    fn drop(&mut self) {
+        if self.0.is_some() {
+            let _ = rustix::thread::set_current_timer_slack(self.0);
+        }
+    }
 }
 
 /// A thread bound to a processor; free again when this is dropped, so that threads started later are free as well.
