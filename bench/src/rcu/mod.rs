@@ -2,6 +2,7 @@
 //!
 //! What the benchmarks here share: binding threads to processors, medians and ratios of interleaved rounds, tables.
 
+mod attempts;
 mod chains;
 mod chart;
 pub(crate) mod costs;

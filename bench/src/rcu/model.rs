@@ -2,7 +2,7 @@
 //! measured here, and its charts.
 
 use crate::machine::Machine;
-use crate::rcu::{chart::Chart, costs, print_json, print_table};
+use crate::rcu::{Spread, chart::Chart, costs, print_json, print_table};
 use serde::Serialize;
 use std::path::PathBuf;
 
@@ -35,17 +35,34 @@ pub(crate) struct Costs {
     quiescent: f64,
 }
 
+/// Which figure of several rounds.
+type End = fn(&Spread) -> f64;
+
 impl Costs {
     fn of(figures: &[costs::Figure]) -> Costs {
-        let ns = |name: &str| {
+        Costs::at(figures, [|ns| ns.median; 4])
+    }
+
+    /// Every combination of the least and the most of each cost: between them the model's results lie.
+    fn corners(figures: &[costs::Figure]) -> Vec<Costs> {
+        let end = |most: bool| -> End { if most { |ns| ns.max } else { |ns| ns.min } };
+        (0..16u32)
+            .map(|which| Costs::at(figures, [0, 1, 2, 3].map(|bit| end(which >> bit & 1 == 1))))
+            .collect()
+    }
+
+    /// With these figures of locking, moving a line, retiring, and being quiescent.
+    fn at(figures: &[costs::Figure], [locking, moving, retiring, resting]: [End; 4]) -> Costs {
+        let of = |name: &str, end: End| {
             let figure = figures.iter().find(|figure| figure.operation == name);
-            figure.map_or(f64::NAN, |figure| figure.ns.median)
+            figure.map_or(f64::NAN, |figure| end(&figure.ns))
         };
-        let local = ns(costs::LOCAL_LOCK) / 2.0;
+        let local = of(costs::LOCAL_LOCK, locking) / 2.0;
+        let transfer = of(costs::TRANSFER, moving);
         // A machine with one processor transfers nothing; then as published for one with four.
-        let transfer = if ns(costs::TRANSFER).is_nan() { 4.4 * local } else { ns(costs::TRANSFER) };
-        let retire = (ns(costs::RETIRE) - ns(costs::ALLOCATE)).max(0.0);
-        Costs { local, transfer, retire, quiescent: ns(costs::QUIESCENT) }
+        let transfer = if transfer.is_nan() { 4.4 * local } else { transfer };
+        let retire = (of(costs::RETIRE, retiring) - of(costs::ALLOCATE, |ns| ns.median)).max(0.0);
+        Costs { local, transfer, retire, quiescent: of(costs::QUIESCENT, resting) }
     }
 
     /// The memory-latency ratio.
@@ -110,8 +127,14 @@ const LARGE_LAMBDA: f64 = 1000.0;
 struct BreakEven {
     processors: u32,
     updates_a_grace_period: f64,
-    against_spinlock: f64,
-    against_brlock: f64,
+    against_spinlock: Spread,
+    against_brlock: Spread,
+}
+
+/// A result of the model with the medians of costs, and its least and most with any combination of their ends.
+fn between(costs: Costs, corners: &[Costs], result: impl Fn(Costs) -> f64) -> Spread {
+    let ends: Vec<f64> = corners.iter().chain([&costs]).map(|costs| result(*costs)).collect();
+    Spread { median: result(costs), ..Spread::of(&ends) }
 }
 
 #[derive(Serialize)]
@@ -190,13 +213,16 @@ fn charts(costs: Costs) -> Vec<Chart<'static>> {
 pub(crate) fn run(arguments: &Arguments) -> Result<(), String> {
     let machine = Machine::here();
     let rounds = if arguments.tiny { 1 } else { arguments.rounds.max(1) };
-    let costs = Costs::of(&costs::measure(rounds, arguments.tiny));
+    let figures = costs::measure(rounds, arguments.tiny);
+    let (costs, corners) = (Costs::of(&figures), Costs::corners(&figures));
     let break_even = [SMALL_LAMBDA, LARGE_LAMBDA].into_iter().flat_map(|lambda| {
         PROCESSORS.map(|n| BreakEven {
             processors: n,
             updates_a_grace_period: lambda,
-            against_spinlock: costs.break_even_spinlock(f64::from(n), lambda),
-            against_brlock: costs.break_even_brlock(f64::from(n), lambda),
+            against_spinlock: between(costs, &corners, |costs| {
+                costs.break_even_spinlock(f64::from(n), lambda)
+            }),
+            against_brlock: between(costs, &corners, |costs| costs.break_even_brlock(f64::from(n), lambda)),
         })
     });
     let report = Report {
@@ -225,12 +251,15 @@ impl Report {
             self.memory_latency_ratio
         );
         let heads = ["RCU is cheaper below", "updates a grace period", "than a spinlock", "than a brlock"];
+        let percent = |share: Spread| {
+            format!("{:.1} % ({:.1}-{:.1})", 100.0 * share.median, 100.0 * share.min, 100.0 * share.max)
+        };
         let rows = self.break_even.iter().map(|row| {
             vec![
                 format!("{} processors", row.processors),
                 format!("{:.0}", row.updates_a_grace_period),
-                format!("{:.1} %", 100.0 * row.against_spinlock),
-                format!("{:.1} %", 100.0 * row.against_brlock),
+                percent(row.against_spinlock),
+                percent(row.against_brlock),
             ]
         });
         print_table(&heads, &rows.collect::<Vec<_>>());
@@ -256,6 +285,31 @@ mod tests {
             // Where updates alone are cheaper with RCU, it always wins.
             assert!((rcu - brlock).abs() < 1e-9 || (f == 1.0 && rcu < brlock));
         }
+    }
+
+    /// A bar covers every combination of costs, also those whose result is not at a corner that costs most or least altogether.
+    #[test]
+    fn bars_cover_all_costs() {
+        let figure = |operation, median| costs::Figure {
+            operation,
+            ns: Spread { median, min: median / 2.0, max: median * 2.0 },
+            ns_pentium_iii: None,
+        };
+        let figures = [
+            figure(costs::LOCAL_LOCK, 10.0),
+            figure(costs::TRANSFER, 100.0),
+            figure(costs::RETIRE, 80.0),
+            figure(costs::ALLOCATE, 30.0),
+            figure(costs::QUIESCENT, 0.5),
+        ];
+        let bar = between(Costs::of(&figures), &Costs::corners(&figures), |costs| {
+            costs.break_even_spinlock(4.0, 1.0)
+        });
+        for (local, transfer, retire) in [(2.5, 200.0, 10.0), (10.0, 50.0, 130.0), (5.0, 100.0, 50.0)] {
+            let f = Costs { local, transfer, retire, quiescent: 0.5 }.break_even_spinlock(4.0, 1.0);
+            assert!(bar.min <= f && f <= bar.max, "{f} is not in {bar:?}");
+        }
+        assert!(bar.min < bar.median && bar.median < bar.max, "{bar:?}");
     }
 
     #[test]

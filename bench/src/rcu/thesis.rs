@@ -1,13 +1,15 @@
 //! `rcu-thesis`: Tables 7 to 14 of the thesis on RCU in Click: readers and writers of a route table, without protection, under
 //! a reader-writer lock, and under RCU.
 //!
-//! A reader's task is 100,000 look-ups, a writer's the replacement of 1,000 routes; each thread does 128 tasks and is
-//! quiescent after each. The large table has 167,000 routes, here a random cut of the shipped one; the small set is 16
+//! A reader's task is 100,000 look-ups, a writer's the replacement of 1,000 routes; each thread does 128 tasks, bound to a processor, and is
+//! quiescent after each. Protections take turns, and figures are medians of several repetitions. The large table has 167,000 routes, here a random cut of the shipped one; the small set is 16
 //! routes with one address each.
 
 use crate::machine::Machine;
+use crate::rcu::attempts::Word;
 use crate::rcu::{
-    chart::Chart, from_first_to_last, print_json, print_table, processor_time_of_all, processors, read_json,
+    Bound, Spread, chart::Chart, from_first_to_last, print_json, print_table, processor_time_of_all,
+    processors, read_json,
 };
 use rcu_flavours::structures::{RouteSession, RouteTable};
 use rcu_flavours::{ClickEpoch, Flavour, Qsbr, RwLock, Unprotected};
@@ -22,6 +24,9 @@ pub(crate) struct Arguments {
     /// Tasks of each thread.
     #[arg(long, default_value_t = 128)]
     tasks: u64,
+    /// Repetitions of each run.
+    #[arg(long, default_value_t = 7)]
+    repetitions: usize,
     /// Threads at most.
     #[arg(long, default_value_t = 8)]
     threads: usize,
@@ -72,11 +77,30 @@ impl Input {
     }
 }
 
-/// What one run took, in seconds.
+/// What a run took, in seconds: medians, and the least and the most.
 #[derive(Clone, Copy, Debug, Deserialize, Serialize)]
 struct Took {
     wall_s: f64,
     processor_s: f64,
+    /// (Not in runs that were made once.)
+    #[serde(default)]
+    processor_s_min: f64,
+    #[serde(default)]
+    processor_s_max: f64,
+}
+
+impl Took {
+    fn of(runs: &[(f64, f64)]) -> Took {
+        let [wall, processor] = [0, 1].map(|which| {
+            Spread::of(&runs.iter().map(|run| if which == 0 { run.0 } else { run.1 }).collect::<Vec<_>>())
+        });
+        Took {
+            wall_s: wall.median,
+            processor_s: processor.median,
+            processor_s_min: processor.min,
+            processor_s_max: processor.max,
+        }
+    }
 }
 
 #[derive(Clone, Copy)]
@@ -86,7 +110,8 @@ struct Case {
     tasks: u64,
 }
 
-fn measure<F: Flavour>(instance: F, input: &Input, case: Case) -> Took {
+/// Seconds of the clock and of processors.
+fn measure<F: Flavour>(instance: F, input: &Input, case: Case) -> (f64, f64) {
     let table = RouteTable::<u32, F>::new(instance);
     let mut session = table.session();
     for (at, (prefix, len)) in input.routes.iter().enumerate() {
@@ -101,6 +126,7 @@ fn measure<F: Flavour>(instance: F, input: &Input, case: Case) -> Took {
             .map(|at| {
                 let (table, ready) = (&table, &ready);
                 scope.spawn(move || {
+                    let _bound = Bound::to(at);
                     let mut session = table.session();
                     ready.wait();
                     let begin = Instant::now();
@@ -119,10 +145,56 @@ fn measure<F: Flavour>(instance: F, input: &Input, case: Case) -> Took {
             .collect();
         threads.into_iter().filter_map(|thread| thread.join().ok()).collect::<Vec<_>>()
     });
-    Took {
-        wall_s: from_first_to_last(&ran).as_secs_f64(),
-        processor_s: (processor_time_of_all() - spent).as_secs_f64(),
-    }
+    (from_first_to_last(&ran).as_secs_f64(), (processor_time_of_all() - spent).as_secs_f64())
+}
+
+/// Attempts to take a reader-writer lock for each section of a thread, a look-up or a replacement of one route.
+fn attempts(input: &Input, case: Case) -> f64 {
+    let table = RouteTable::<u32, Qsbr>::new(Qsbr::new());
+    let mut session = table.session();
+    input.routes.iter().enumerate().for_each(|(at, (prefix, len))| {
+        session.insert(*prefix, *len, at as u32);
+    });
+    session.barrier();
+    session.offline();
+    let (word, ready) = (Word::default(), Barrier::new(case.readers + case.writers));
+    let counts: Vec<(u64, u64)> = thread::scope(|scope| {
+        let work = |at: usize| {
+            let (table, ready, word) = (&table, &ready, &word);
+            scope.spawn(move || {
+                let _bound = Bound::to(at);
+                let (mut session, mut random) = (table.session(), fastrand::Rng::with_seed(at as u64));
+                ready.wait();
+                let (mut made, mut sections) = (0, 0);
+                for _ in 0..case.tasks {
+                    if at < case.readers {
+                        for address in &input.addresses {
+                            made += word.read();
+                            std::hint::black_box(session.lookup(*address));
+                            word.end_read();
+                        }
+                        sections += input.addresses.len() as u64;
+                    } else {
+                        let count = REPLACEMENTS.min(input.addresses.len());
+                        for number in 0..count {
+                            let (prefix, len) = input.routes[random.usize(..input.routes.len())];
+                            made += word.write();
+                            session.insert(prefix, len, number as u32);
+                            word.end_write();
+                        }
+                        sections += count as u64;
+                    }
+                    session.quiescent();
+                }
+                session.offline();
+                (made, sections)
+            })
+        };
+        let threads: Vec<_> = (0..case.readers + case.writers).map(work).collect();
+        threads.into_iter().filter_map(|thread| thread.join().ok()).collect()
+    });
+    let (made, sections) = counts.iter().fold((0, 0), |sum, count| (sum.0 + count.0, sum.1 + count.1));
+    made as f64 / sections.max(1) as f64
 }
 
 fn read<F: Flavour>(session: &mut RouteSession<u32, F>, input: &Input) {
@@ -153,12 +225,17 @@ struct Row {
     click_epoch: Took,
     /// The product's.
     qsbr: Took,
+    /// Attempts to take a reader-writer lock for each section (Figures 12 and 14).
+    #[serde(default)]
+    attempts: Option<f64>,
 }
 
 #[derive(Deserialize, Serialize)]
 struct Report {
     machine: Machine,
     tasks_a_thread: u64,
+    #[serde(default)]
+    repetitions: usize,
     lookups_a_task: usize,
     replacements_a_task: usize,
     rows: Vec<Row>,
@@ -177,24 +254,34 @@ fn cases(table: u32, threads: usize) -> (bool, Vec<(usize, usize)>) {
     (small, rows)
 }
 
-fn row(table: u32, input: &Input, (readers, writers): (usize, usize), tasks: u64) -> Row {
+fn row(table: u32, input: &Input, (readers, writers): (usize, usize), tasks: u64, repetitions: usize) -> Row {
     let case = Case { readers, writers, tasks };
-    let none = (writers == 0).then(|| {
-        // SAFETY: there is no updater while there are readers.
-        #[allow(unsafe_code)]
-        let instance = unsafe { Unprotected::new() };
-        measure(instance, input, case)
-    });
+    let mut runs: [Vec<(f64, f64)>; 4] = Default::default();
+    for _ in 0..repetitions {
+        let [none, rwlock, click_epoch, qsbr] = &mut runs;
+        if writers == 0 {
+            // SAFETY: there is no updater while there are readers.
+            #[allow(unsafe_code)]
+            let instance = unsafe { Unprotected::new() };
+            none.push(measure(instance, input, case));
+        }
+        rwlock.push(measure(RwLock::new(), input, case));
+        click_epoch.push(measure(ClickEpoch::new(), input, case));
+        qsbr.push(measure(Qsbr::new(), input, case));
+    }
+    let [none, rwlock, click_epoch, qsbr] = runs;
     Row {
         table,
         routes: input.routes.len(),
         readers,
         writers,
         oversubscribed: readers + writers > processors(),
-        none,
-        rwlock: measure(RwLock::new(), input, case),
-        click_epoch: measure(ClickEpoch::new(), input, case),
-        qsbr: measure(Qsbr::new(), input, case),
+        none: (!none.is_empty()).then(|| Took::of(&none)),
+        rwlock: Took::of(&rwlock),
+        click_epoch: Took::of(&click_epoch),
+        qsbr: Took::of(&qsbr),
+        // The thesis counts where there are readers, and at most one writer.
+        attempts: (readers > 0 && writers < 2).then(|| attempts(input, case)),
     }
 }
 
@@ -214,9 +301,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), String> {
         return read_json::<Report>(file)?.draw(folder);
     }
     let machine = Machine::here();
-    let (tasks, threads, lookups) = match arguments.tiny {
-        true => (2, 2, 1_000),
-        false => (arguments.tasks.max(1), arguments.threads.max(2), LOOKUPS),
+    let (tasks, threads, lookups, repetitions) = match arguments.tiny {
+        true => (2, 2, 1_000, 1),
+        false => (arguments.tasks.max(1), arguments.threads.max(2), LOOKUPS, arguments.repetitions.max(1)),
     };
     let all = if arguments.tiny { (0..4096).map(|at| (at << 16, 16)).collect() } else { shipped()? };
     let small = Input::new(all.clone(), SMALL, lookups);
@@ -225,11 +312,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), String> {
     for &table in arguments.tables.iter().filter(|table| (7..=14).contains(*table)) {
         let (is_small, threads) = cases(table, threads);
         let input = if is_small { &small } else { &large };
-        rows.extend(threads.into_iter().map(|threads| row(table, input, threads, tasks)));
+        rows.extend(threads.into_iter().map(|threads| row(table, input, threads, tasks, repetitions)));
     }
     let report = Report {
         machine,
         tasks_a_thread: tasks,
+        repetitions,
         lookups_a_task: lookups,
         replacements_a_task: REPLACEMENTS.min(lookups),
         rows,
@@ -289,8 +377,8 @@ impl Report {
     fn print(&self) {
         println!("{}", self.machine.line());
         println!(
-            "{} tasks a thread; seconds of wall clock / of processor time; * more threads than processors",
-            self.tasks_a_thread
+            "{} tasks a thread, medians of {}; seconds of wall clock / of processor time; attempts to lock for each section; * more threads than processors",
+            self.tasks_a_thread, self.repetitions
         );
         for rows in self.rows.chunk_by(|a, b| a.table == b.table) {
             println!("\nTable {}: {} routes", rows[0].table, rows[0].routes);
@@ -302,6 +390,7 @@ impl Report {
                 "qsbr",
                 "rwlock/click-epoch",
                 "rwlock/qsbr",
+                "attempts",
             ];
             let took = |took: Took| format!("{:.3} / {:.3}", took.wall_s, took.processor_s);
             let ratio = |a: Took, b: Took| {
@@ -317,6 +406,7 @@ impl Report {
                     took(row.qsbr),
                     ratio(row.rwlock, row.click_epoch),
                     ratio(row.rwlock, row.qsbr),
+                    row.attempts.map_or(String::new(), |attempts| format!("{attempts:.2}")),
                 ]
             });
             print_table(&heads, &lines.collect::<Vec<_>>());

@@ -106,10 +106,10 @@ pub(super) const TOPICS: &[Topic] = &[
     topic("fpm", "Routes from a routing suite", &["fpm"], &["--runs", "2"], &["--runs", "7"]),
     topic(
         "rcu-thesis",
-        "RCU for user-level Click: Tables 7 to 14",
+        "RCU for user-level Click: Tables 7 to 14, Figures 11 to 18",
         &["rcu-thesis"],
-        &["--tasks", "16", "--threads", "4"],
-        &["--tasks", "128", "--threads", "8"],
+        &["--tasks", "4", "--threads", "4", "--repetitions", "3"],
+        &["--tasks", "32", "--threads", "8"],
     ),
     topic("rcu-ap", "AP-RCU: Table I", &["rcu-ap"], &["--runs", "3", "3", "--operations", "65536"], &[]),
     topic("rcu-read", "What a protected read costs", &["rcu-read"], &["--rounds", "5"], &["--rounds", "15"]),
