@@ -58,6 +58,7 @@ fn a_broken_off_report_goes_on_and_becomes_a_page() {
         ("rcu-costs", "RCU turn and quiescent state"),
         ("filter", "10 rules"),
         ("rcu-thesis", "1 + 0"),
+        ("rcu-thesis", "reader-writer lock"),
         ("lpm-lookups", "prefixes"),
         ("rcu-hash", "per-bucket lock"),
         ("server", "minimal forwarding"),

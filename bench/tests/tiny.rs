@@ -217,6 +217,10 @@ fn rcu_thesis_reports_all_rows() {
     let report = tiny(&["rcu-thesis"]);
     // With two threads at most: two rows, one, two, one; twice.
     assert_eq!(report["rows"].as_array().map(Vec::len), Some(12));
+    // Three protections on one worker and on two; lock and RCU while routes change.
+    let elements = report["elements"].as_array().expect("elements");
+    assert_eq!(elements.len(), 8);
+    assert!(elements.iter().all(|row| row["ns"]["median"].as_f64() > Some(0.0)));
 }
 
 /// What a benchmark reports when it runs tiny.

@@ -6,6 +6,7 @@ mod attempts;
 mod chains;
 mod chart;
 pub(crate) mod costs;
+mod element;
 pub(crate) mod grace;
 pub(crate) mod hash;
 pub(crate) mod model;

@@ -8,7 +8,7 @@
 use crate::machine::Machine;
 use crate::rcu::attempts::Word;
 use crate::rcu::{
-    Bound, Spread, chart::Chart, from_first_to_last, print_json, print_table, processor_time_of_all,
+    Bound, Spread, chart::Chart, element, from_first_to_last, print_json, print_table, processor_time_of_all,
     processors, read_json,
 };
 use rcu_flavours::structures::{RouteSession, RouteTable};
@@ -27,6 +27,9 @@ pub(crate) struct Arguments {
     /// Repetitions of each run.
     #[arg(long, default_value_t = 7)]
     repetitions: usize,
+    /// Packets through each element.
+    #[arg(long, default_value_t = 2_000_000)]
+    packets: u64,
     /// Threads at most.
     #[arg(long, default_value_t = 8)]
     threads: usize,
@@ -53,7 +56,7 @@ const LOOKUPS: usize = 100_000;
 const REPLACEMENTS: usize = 1_000;
 
 /// A prefix and its length.
-type Prefix = (u32, u32);
+pub(super) type Prefix = (u32, u32);
 
 struct Input {
     routes: Vec<Prefix>,
@@ -239,6 +242,9 @@ struct Report {
     lookups_a_task: usize,
     replacements_a_task: usize,
     rows: Vec<Row>,
+    /// Nanoseconds a packet of an element with the large table in a router's path.
+    #[serde(default)]
+    elements: Vec<serde_json::Value>,
 }
 
 /// The threads of a table's rows, and whether it is over the small set.
@@ -314,6 +320,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), String> {
         let input = if is_small { &small } else { &large };
         rows.extend(threads.into_iter().map(|threads| row(table, input, threads, tasks, repetitions)));
     }
+    let packets = if arguments.tiny { 4_000 } else { arguments.packets };
+    let elements = element::figures(&large.routes, packets, repetitions)?;
     let report = Report {
         machine,
         tasks_a_thread: tasks,
@@ -321,6 +329,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), String> {
         lookups_a_task: lookups,
         replacements_a_task: REPLACEMENTS.min(lookups),
         rows,
+        elements,
     };
     if let Some(folder) = &arguments.svg {
         report.draw(folder)?;
@@ -411,5 +420,14 @@ impl Report {
             });
             print_table(&heads, &lines.collect::<Vec<_>>());
         }
+        println!("\nAn element in a router's path, {LARGE} routes");
+        let rows = self.elements.iter().map(|row| {
+            let text = |name: &str| row[name].as_str().map_or_else(|| row[name].to_string(), str::to_owned);
+            let ns = ["median", "min", "max"]
+                .map(|end| format!("{:.1}", row["ns"][end].as_f64().unwrap_or(f64::NAN)));
+            [["protection", "workers", "routes_change"].map(text), ns].concat()
+        });
+        let heads = ["protection", "workers", "routes change", "ns a packet", "min", "max"];
+        print_table(&heads, &rows.collect::<Vec<_>>());
     }
 }

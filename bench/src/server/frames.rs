@@ -68,14 +68,14 @@ impl Element for Arrivals {
 /// outputs a batch goes to each in turn.
 ///
 /// Handler `late` says how late packets were made: half and 99 % of them at most, in nanoseconds.
-pub(super) const CLASS: Class =
+pub(crate) const CLASS: Class =
     Class::new("Frames", source).ports("0/1-").processing("/h").activity(Activity::Always);
 
 /// Destinations to draw from. A source is made by a line of text, which could not hold them.
 static DESTINATIONS: Mutex<Vec<u32>> = Mutex::new(Vec::new());
 
 /// Sources made from now on draw from these.
-pub(super) fn set_destinations(addresses: Vec<u32>) {
+pub(crate) fn set_destinations(addresses: Vec<u32>) {
     *DESTINATIONS.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = addresses;
 }
 

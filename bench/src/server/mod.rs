@@ -4,7 +4,7 @@
 //! copied from the ring, which stands in for a card's transfer. The batches of Table 1 need an interface; `devices` measures them.
 
 mod applications;
-mod frames;
+pub(crate) mod frames;
 mod load;
 mod memory;
 mod parallel;

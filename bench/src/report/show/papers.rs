@@ -14,6 +14,7 @@ pub(super) fn thesis(value: &Value) -> Section {
             charts.push(thesis_chart(number, &ours));
         }
     }
+    tables.push(thesis_elements(value));
     section(
         &[
             "The thesis runs readers and writers of a radix table of 167,000 routes (Tables 7 to 10) and of a handful of routes (11 to 14) on eight cores; its claim is that \
@@ -26,6 +27,27 @@ pub(super) fn thesis(value: &Value) -> Section {
         tables,
         charts,
     )
+}
+
+/// The lock and RCU in an element of a router.
+fn thesis_elements(value: &Value) -> Table {
+    let heads = ["protection", "workers", "routes change", "ns a packet (least–most)", "by no protection"];
+    let mut table = Table::new("The large table in an element of an IP router's path", &heads);
+    let ns = |row: &Value| bar(&row["ns"]).map(|bar| bar.value);
+    let rows = list(value, "elements");
+    for row in rows {
+        let bare = rows
+            .iter()
+            .find(|bare| bare["protection"] == "no protection" && bare["workers"] == row["workers"]);
+        table.row([
+            text(&row["protection"]),
+            text(&row["workers"]),
+            text(&row["routes_change"]),
+            super::section::spread(&row["ns"]),
+            ratio(ns(row), bare.and_then(ns)),
+        ]);
+    }
+    table
 }
 
 /// The thesis' figures of its Tables 7 to 14.
