@@ -1,12 +1,14 @@
 //! The rate that a configuration will reach, from what its elements cost one by one.
 //!
 //! RouteBricks (section 8) leaves it open how a programmer predicts what a new combination of elements will cost. Here each class costs what
-//! `classes` measures for it, alone and with the arguments of `tests/stages.txt`; how often a packet meets each element is counted in a run; and the sum
+//! `classes` measures for it with the arguments of `tests/stages.txt`, less the other classes there; how often a packet meets each element is counted in a run; and the sum
 //! is compared with a run without counting. What is not in the sum is the error: other arguments, caches that several elements share, and batches that
 //! part.
 
+mod costs;
+
 use crate::assembly;
-use crate::classes::{Row, measure, rows};
+use crate::classes::{measure, rows};
 use crate::machine::Machine;
 use crate::rcu::processor_time_of_all;
 use router::{Classes, Log, Options, Router};
@@ -48,7 +50,7 @@ struct Case {
     parameters: Vec<(String, String)>,
 }
 
-/// Those of the repository that run in memory, and the parameters that say how many packets.
+/// Those of the repository that run in memory as fast as they can, and the parameters that say how many packets.
 fn known(packets: u64) -> Vec<Case> {
     macro_rules! shipped {
         ($($path:literal $($parameter:literal)+;)+) => {
@@ -63,7 +65,6 @@ fn known(packets: u64) -> Vec<Case> {
         "bench/gate/ipv6-router.click" "LIMIT=N";
         "bench/gate/firewall.click" "LIMIT=N";
         "bench/gate/nat.click" "LIMIT=N";
-        "bench/gate/cluster.click" "LIMIT=N";
         "bench/gate/classifier.click" "LIMIT=N";
     };
     let cases = cases.into_iter().map(|(name, config, parameters)| Case {
@@ -128,20 +129,19 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), String> {
     let classes = elements::classes();
     let met = cases.iter().map(|case| meet(case, &classes)).collect::<Result<Vec<_>, _>>()?;
     let known_rows = rows()?;
-    let wanted: Vec<&Row> = wanted(&known_rows, &met);
-    let (mut costs, mut times) = (vec![Vec::new(); wanted.len()], vec![Vec::new(); cases.len()]);
+    let stages = costs::stages(&known_rows, &met, &classes)?;
+    let (mut costs, mut times) = (vec![Vec::new(); stages.len()], vec![Vec::new(); cases.len()]);
     for _ in 0..runs {
-        for (row, costs) in wanted.iter().zip(&mut costs) {
-            let [with, without] = measure(row, packets)?;
+        for (stage, costs) in stages.iter().zip(&mut costs) {
+            let [with, without] = measure(stage.row, packets)?;
             costs.push(with - without);
         }
         for ((case, met), times) in cases.iter().zip(&met).zip(&mut times) {
             times.push(time(case, &classes)? / met.packets);
         }
     }
-    let mut costs: BTreeMap<&str, f64> =
-        wanted.iter().zip(costs).map(|(row, ns)| (row.class, sorted(ns)[runs / 2])).collect();
-    costs.insert("Discard", 0.0); // a source's figure has it
+    let costs: Vec<f64> = costs.into_iter().map(|ns| sorted(ns)[runs / 2]).collect();
+    let costs = costs::own(&stages, &costs);
     let figures = cases
         .into_iter()
         .zip(met)
@@ -166,18 +166,6 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), String> {
 fn sorted(mut ns: Vec<f64>) -> Vec<f64> {
     ns.sort_by(f64::total_cmp);
     ns
-}
-
-/// The row of each class that packets meet, if it has one.
-fn wanted<'r>(rows: &'r [Row], met: &[Meeting]) -> Vec<&'r Row> {
-    let mut found: Vec<&Row> = Vec::new();
-    for row in rows {
-        let is_met = met.iter().any(|met| met.elements.iter().any(|(_, class, _)| *class == row.class));
-        if is_met && found.iter().all(|other| other.class != row.class) {
-            found.push(row);
-        }
-    }
-    found
 }
 
 /// What the packets of a configuration meet.

@@ -89,6 +89,22 @@ fn a_peer_that_drops_has_no_figure() {
     );
 }
 
+/// Catches a table in the README that is no longer made of a report.
+#[test]
+fn the_readme_has_the_rows_of_a_report() {
+    let folder = tempfile::tempdir().expect("a folder");
+    assert!(report(folder.path(), &["--only", "rcu-costs"]).status.success());
+    let table = report(folder.path(), &["--readme"]);
+    let table = String::from_utf8(table.stdout).expect("text");
+    let readme =
+        std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../README.md")).expect("the README");
+    let what = |row: &str| row.split('|').nth(1).unwrap_or_default().trim().to_owned();
+    let begin = readme.find("| what | Clique |").expect("the table");
+    let there: Vec<String> =
+        readme[begin..].lines().take_while(|line| line.starts_with('|')).map(what).collect();
+    assert_eq!(there, table.lines().map(what).collect::<Vec<_>>());
+}
+
 #[test]
 fn unknown_topics_and_peers_are_refused() {
     let folder = tempfile::tempdir().expect("a folder");

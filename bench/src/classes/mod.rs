@@ -103,7 +103,7 @@ fn time(config: &str) -> Result<f64, String> {
 }
 
 /// The configuration with a row's elements and the one without, if there is anything to subtract.
-fn pair(row: &Row, packets: u64) -> Result<(String, Option<String>), String> {
+pub(crate) fn pair(row: &Row, packets: u64) -> Result<(String, Option<String>), String> {
     let stages = vec![row.stage; row.times].join(" -> ");
     let with = configuration(row.sample, row.position, Some(&stages), packets)?;
     let without = configuration(row.sample, row.position, None, packets)?;
