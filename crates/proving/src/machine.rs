@@ -216,10 +216,11 @@ impl Machine {
         Ok(held)
     }
 
-    /// Packets that no queue has: on their way, or waiting for something.
+    /// Packets that no queue has, nor a Spray: on their way, or waiting for something.
     fn held_outside_queues(&self) -> u64 {
         let balance = self.router.balance();
-        let others = balance.elements.iter().filter(|entry| !entry.class.ends_with("Queue"));
+        let others =
+            balance.elements.iter().filter(|entry| !entry.class.ends_with("Queue") && entry.class != "Spray");
         others.map(|entry| entry.held).sum::<u64>() + balance.in_flight
     }
 

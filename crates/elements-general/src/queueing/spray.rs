@@ -45,11 +45,15 @@
 //! # See also
 //! Queue, Pipeliner, RoundRobinSwitch, VLBNode
 
+mod state;
 mod window;
 
 use super::queue::SLEEPINESS;
 use packet::{BATCH_MAX, Batch};
-use router::{Activity, Class, Config, ConfigError, Cx, Element, Handlers, Merge, Pull, Residency};
+use router::{
+    Activity, BadState, Class, Config, ConfigError, Cx, Element, Handlers, Merge, Pull, Residency,
+    StateReader, StateWriter,
+};
 use std::any::Any;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 use std::sync::atomic::{AtomicBool, AtomicU64, fence};
@@ -99,7 +103,7 @@ struct Place {
 struct Common {
     window: Window,
     places: Box<[Place]>,
-    /// What came from the configuration before, until all of it has come.
+    /// What came from the configuration or the process before, until the instances have taken it in.
     former: Mutex<Vec<Rest>>,
 }
 
@@ -109,6 +113,8 @@ struct Spray {
     place: usize,
     /// The batch that is worked on here.
     job: Option<Job>,
+    /// Whether another process has left something that is to be taken in here, before anything else.
+    inherits: bool,
     /// Whether packets came in since the task ran.
     brings: bool,
     /// And whether since it rested.
@@ -141,6 +147,7 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         common,
         place,
         job: None,
+        inherits: false,
         brings: false,
         has_brought: false,
         is_pulled: false,
@@ -327,7 +334,30 @@ impl Spray {
         self.common.window.waiting() <= others
     }
 
+    /// Takes in the batches of this place's lane that others had, and of lanes that there are no more.
+    #[cold]
+    fn absorb(&mut self, cx: &mut Cx<'_>) {
+        self.inherits = false;
+        let places = self.common.places.len();
+        let mut former = self.common.former.lock().unwrap_or_else(PoisonError::into_inner);
+        let (own, others) = former.drain(..).partition(|rest| rest.at.0 % places == self.place);
+        *former = others;
+        drop(former);
+        let entered = self.common.window.absorb(self.place, own, |mut packets| {
+            while let Some(packet) = packets.pop_front() {
+                cx.drop(packet, "no room");
+            }
+        });
+        add(&self.here().entered, entered);
+        self.call_for_work(cx);
+        self.offer(cx);
+        self.tell_room(cx);
+    }
+
     fn enter(&mut self, cx: &mut Cx<'_>, mut batch: Batch) {
+        if self.inherits {
+            self.absorb(cx);
+        }
         let packets = batch.len();
         if packets == 0 {
             return cx.consume(batch);
@@ -365,6 +395,9 @@ impl Element for Spray {
     }
 
     fn run_task(&mut self, cx: &mut Cx<'_>) {
+        if self.inherits {
+            self.absorb(cx);
+        }
         self.finish(cx);
         if !self.here().sources.load(Relaxed) {
             // A puller elsewhere may have made room.
@@ -408,7 +441,8 @@ impl Element for Spray {
     }
 
     fn held_together(&self) -> usize {
-        self.common.length()
+        let former = self.common.former.lock().unwrap_or_else(PoisonError::into_inner);
+        self.common.length() + former.iter().map(|rest| rest.packets.len()).sum::<usize>()
     }
 
     fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {
@@ -430,18 +464,34 @@ impl Element for Spray {
         }
     }
 
-    /// By now all instances have given what they had in hand; the first one takes it.
+    /// By now all instances have given what they had in hand.
     fn taken_over(&mut self, cx: &mut Cx<'_>) {
-        let all = std::mem::take(&mut *self.common.former.lock().unwrap_or_else(PoisonError::into_inner));
-        let entered = self.common.window.absorb(self.place, all, |mut packets| {
-            while let Some(packet) = packets.pop_front() {
-                cx.drop(packet, "no room");
-            }
-        });
-        add(&self.here().entered, entered);
-        self.call_for_work(cx);
-        self.offer(cx);
-        self.tell_room(cx);
+        self.absorb(cx);
+    }
+
+    /// What is in the window, which the first instance writes, and what each worker has in hand: between turns the work on that is done.
+    fn write_state(&mut self, _cx: &mut Cx<'_>, out: &mut StateWriter) -> bool {
+        let window = &self.common.window;
+        let mut all: Vec<Rest> = self.job.take().map(Rest::finished).into_iter().collect();
+        let in_hand = all.len();
+        if self.place == 0 {
+            all.extend(window.take_all());
+        }
+        state::write(out, &mut all);
+        // If the other process cannot begin, this one goes on.
+        let rest = all.split_off(in_hand);
+        self.job = all.pop().map(Rest::into_job);
+        window.put_back(rest);
+        true
+    }
+
+    /// All instances read before anything runs, and take in what is theirs when they run first: the batches of a lane come from several.
+    fn read_state(&mut self, cx: &mut Cx<'_>, state: &mut StateReader) -> Result<(), BadState> {
+        let all = state::read(state, cx.pool())?;
+        self.common.former.lock().unwrap_or_else(PoisonError::into_inner).extend(all);
+        self.inherits = true;
+        cx.tasks().schedule();
+        Ok(())
     }
 
     fn handlers(&self, h: &mut Handlers) {

@@ -33,11 +33,21 @@ const SHAPERS: [&str; 8] = [
     "rate :: DelayShaper(2ms) ->",
 ];
 
+/// Work that several workers share, between the queue and the shaper. The first has room for all that a story sends; the second drops and counts what it
+/// has no room for, since Unqueue does not wait.
+const WORKS: [&str; 3] = [
+    "",
+    "Unqueue -> spray :: Spray(4096); spray[1] -> work :: Counter -> [1]spray; spray ->",
+    "Unqueue -> spray :: Spray; spray[1] -> work :: Counter -> [1]spray; spray ->",
+];
+
 const KNOBS: &[Knob] = &[
     Knob { name: "tap", positions: TAPS.len() as u32, live: true },
     Knob { name: "class", positions: CLASSES.len() as u32, live: true },
     Knob { name: "capacity", positions: CAPACITIES.len() as u32, live: true },
     Knob { name: "shaper", positions: SHAPERS.len() as u32, live: true },
+    // What is on its way through the work has no place where there is none.
+    Knob { name: "work", positions: WORKS.len() as u32, live: false },
 ];
 
 const HOSTS: [(&str, IpAddr); 2] =
@@ -70,14 +80,17 @@ impl Family for Queues {
     fn config(&self, _: usize, knobs: &Knobs) -> String {
         let (tap, shaper) = (TAPS[knobs.get("tap") as usize], SHAPERS[knobs.get("shaper") as usize]);
         let (class, capacity) = (CLASSES[knobs.get("class") as usize], capacity(knobs));
+        let work = WORKS[knobs.get("work") as usize];
+        // Spray has to be pulled from.
+        let shaper = if work.is_empty() || !shaper.is_empty() { shaper } else { SHAPERS[1] };
         format!(
-            "FromMemory(eth0) -> {tap} q :: {class}({capacity}) -> {shaper} ToMemory(eth1);
+            "FromMemory(eth0) -> {tap} q :: {class}({capacity}) -> {work} {shaper} ToMemory(eth1);
              FromMemory(eth1) -> back :: Counter -> ToMemory(eth0);"
         )
     }
 
     fn model(&self, knobs: &Knobs) -> Box<dyn Model> {
-        Box::new(Cable { capacity: capacity(knobs), swapped: false })
+        Box::new(Cable { capacity: capacity(knobs), is_roomy: knobs.get("work") != 2, swapped: false })
     }
 
     fn step(&self, _: &Story, rng: &mut Rng) -> Step {
@@ -109,13 +122,15 @@ fn capacity(knobs: &Knobs) -> usize {
 #[derive(Clone)]
 struct Cable {
     capacity: usize,
+    /// Whether the work, if there is some, has room for all.
+    is_roomy: bool,
     swapped: bool,
 }
 
 impl Model for Cable {
     fn fate(&self, sent: &Sent) -> Fate {
         // What comes from `b` does not wait, but `b` may have to be told by way of the queue where `a` is.
-        let roomy = self.capacity == CAPACITIES[0];
+        let roomy = self.capacity == CAPACITIES[0] && self.is_roomy;
         if !roomy { Fate::Open } else { Fate::arrives(1 - sent.host, 0, true) }
     }
 
@@ -126,6 +141,11 @@ impl Model for Cable {
     fn swap(&mut self, _: usize, _: &Knobs, new: &Knobs) -> Verdict {
         (self.capacity, self.swapped) = (capacity(new), true);
         Verdict::Succeeds
+    }
+
+    /// What was counted is forgotten.
+    fn restart(&mut self, _: usize) {
+        self.swapped = true;
     }
 
     /// What was sent and is not there was dropped, and counted.

@@ -3,7 +3,7 @@ use crate::testing::{build, build_at, errors};
 use elements_testing::run_to_end;
 use packet::{Batch, Packet, Pool};
 use proptest::prelude::*;
-use router::{Call, Clock, Resources, Router};
+use router::{Call, Clock, Estate, Resources, Router};
 use std::collections::VecDeque;
 use std::sync::atomic::{
     AtomicBool, AtomicUsize,
@@ -200,6 +200,10 @@ fn pulls_beside_what_comes_in() {
                 let mut batch = Batch::new();
                 window.pull(&mut batch, 32);
                 out.extend(batch.iter().map(number));
+                if batch.is_empty() {
+                    // Others that are ready to run, the one that brings among them, would wait for this one's time to end.
+                    thread::yield_now();
+                }
                 if is_last && !window.is_ready() || is_over() {
                     return out;
                 }
@@ -290,6 +294,36 @@ fn places_are_bounded_and_outlive_a_swap() {
     run_to_end(&mut new);
     assert_eq!(printed(&new), [0, 1, 2, 3, 0, 1, 2, 3, 4, 5, 6, 7, 4, 5, 6, 7]);
     assert_eq!(read(&mut new, "s.length"), "0");
+}
+
+/// The same in another process with as many workers, and with one: each lane's batches are in their order, those that wait for work among them. The
+/// one before has lost nothing, in case the other cannot begin.
+#[test]
+fn what_is_on_its_way_outlives_an_upgrade() {
+    let config = |active: bool, limit: u32| {
+        format!(
+            "in :: InfiniteSource(DATA 12345678, LIMIT {limit}, BURST 4) -> NumberPacket(0) -> t :: Tee -> s :: Spray(4);
+             t[1] -> [0]s; s[1] -> w :: Counter -> [1]s;
+             s -> out :: Unqueue(32, ACTIVE {active}) -> Print(CONTENTS true) -> d :: Discard; Script(wait 1, stop)"
+        )
+    };
+    let expected = [0, 1, 2, 3, 0, 1, 2, 3, 4, 5, 6, 7, 4, 5, 6, 7];
+    for workers in [1, 2] {
+        let mut old = build(&config(false, 40), 2, 4).unwrap_or_else(|errors| panic!("{errors}"));
+        run_to_end(&mut old);
+        let left = old.write_state();
+        let estate = Estate { heirlooms: left.heirlooms.into_iter().map(|(heirloom, _)| heirloom).collect() };
+        let go_on = |new: &mut Router| {
+            run_to_end(new);
+            assert_eq!((printed(new), read(new, "s.length")), (expected.to_vec(), "0".to_owned()));
+        };
+        let mut new = build(&config(true, 0), workers, 4).unwrap_or_else(|errors| panic!("{errors}"));
+        assert_eq!(new.read_state(&estate), Vec::<String>::new());
+        go_on(&mut new);
+        let mut swapped = build(&config(true, 0), workers, 4).unwrap_or_else(|errors| panic!("{errors}"));
+        swapped.take_over(&mut old).expect("taken over");
+        go_on(&mut swapped);
+    }
 }
 
 /// The work ends where it began: what arrives while its worker has no batch comes late. An element with one instance brings the work to one

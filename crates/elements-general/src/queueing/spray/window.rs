@@ -26,10 +26,23 @@ pub(super) struct Job {
 /// A batch that was taken out before it had left.
 pub(super) struct Rest {
     /// Lane and number.
-    at: (usize, u64),
+    pub(super) at: (usize, u64),
     pub(super) packets: Fifo,
     /// Whether it has been worked on.
     pub(super) is_finished: bool,
+}
+
+impl Rest {
+    /// One that a worker has in hand and is done with.
+    pub(super) fn finished(job: Job) -> Rest {
+        Rest { at: (job.lane, job.number), packets: job.packets, is_finished: true }
+    }
+
+    /// In a worker's hand again.
+    pub(super) fn into_job(self) -> Job {
+        let (lane, number) = self.at;
+        Job { lane, number, packets: self.packets }
+    }
 }
 
 /// The batches that come in on one worker.
@@ -199,15 +212,24 @@ impl Window {
 
     /// Takes out all batches that no worker has in hand.
     pub(super) fn take_all(&self) -> Vec<Rest> {
-        let rest =
-            |job: Job, is_finished| Rest { at: (job.lane, job.number), packets: job.packets, is_finished };
-        let mut all: Vec<Rest> = std::iter::from_fn(|| self.begin()).map(|job| rest(job, false)).collect();
+        let waiting = |job| Rest { is_finished: false, ..Rest::finished(job) };
+        let mut all: Vec<Rest> = std::iter::from_fn(|| self.begin()).map(waiting).collect();
         for (lane, of) in self.lanes.iter().enumerate() {
             let numbers = of.left.0.load(Relaxed)..of.entered.0.load(Relaxed);
             let finished = |number| Some(Job { lane, number, packets: of.place(number).pop()? });
-            all.extend(numbers.filter_map(finished).map(|job| rest(job, true)));
+            all.extend(numbers.filter_map(finished).map(Rest::finished));
         }
         all
+    }
+
+    /// Puts batches back where they were taken out, in the order in which they were. No other worker runs meanwhile.
+    pub(super) fn put_back(&self, all: Vec<Rest>) {
+        for rest in all {
+            match rest.is_finished {
+                true => self.finish(rest.into_job()),
+                false => self.offer(rest.into_job()),
+            }
+        }
     }
 
     /// Puts batches of another one behind those of a lane, on the lane's worker, in the order that they had there: how many packets. Those
@@ -228,5 +250,26 @@ impl Window {
             absorbed += count;
         }
         absorbed
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use packet::Pool;
+
+    /// While a worker pulls, another one gets nothing: it would count what the first has taken as its own.
+    #[test]
+    fn one_worker_pulls_at_a_time() {
+        let (window, mut pool) = (Window::new(1, 2), Pool::new());
+        let mut batch = pool.batch();
+        batch.extend(pool.packet(b"one"));
+        assert!(window.enter(0, &mut batch));
+        window.finish(window.begin().expect("a job"));
+        window.is_pulled.store(true, Relaxed);
+        assert!(window.is_ready() && !window.pull(&mut batch, 32) && batch.is_empty());
+        window.is_pulled.store(false, Relaxed);
+        assert!(window.pull(&mut batch, 32) && batch.len() == 1);
+        pool.recycle(batch);
     }
 }
