@@ -10,12 +10,16 @@
 // The models need a part of the table, and run none of the tests in these files.
 #![allow(dead_code, unused_imports)]
 
+#[path = "../src/rewrite/bits.rs"]
+mod bits;
 #[path = "../src/rewrite/bucket.rs"]
 mod bucket;
 #[path = "../src/rewrite/changes.rs"]
 mod changes;
 #[path = "../src/rewrite/counts.rs"]
 mod counts;
+#[path = "../src/rewrite/crowds.rs"]
+mod crowds;
 #[path = "../src/rewrite/deltas.rs"]
 mod deltas;
 #[path = "../src/rewrite/editor.rs"]

@@ -67,6 +67,7 @@ impl<'s> Editor<'s> {
             self.lanes[self.at].removed.push(record);
             return None;
         }
+        self.set.crowds.note(self.turn, new.map, new.rewritten);
         self.recall();
         self.count(flow, 1);
         self.replace(record);
@@ -118,8 +119,10 @@ impl<'s> Editor<'s> {
         }
         if let Some(map) = flow.map() {
             // A port is taken by who gives it to packets, and by who expects replies to it.
-            self.exhausted.forget(map, flow.rewritten(FORWARD));
-            self.exhausted.forget(map, flow.id(FORWARD).reversed());
+            for id in [flow.rewritten(FORWARD), flow.id(FORWARD).reversed()] {
+                self.exhausted.forget(map, id);
+                self.set.crowds.forget(self.turn, map, id);
+            }
         }
         self.unlist(record);
         self.count(flow, -1);

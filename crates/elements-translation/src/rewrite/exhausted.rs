@@ -4,6 +4,7 @@
 //! that destination does not try again before a port is free. What is remembered is changed by who holds the whole table; marks
 //! tell those who do not.
 
+use super::crowds::Adder;
 use elements_shared::flow_id::{FlowId, Key};
 use elements_shared::keyed_hash::HashKey;
 use std::sync::Arc;
@@ -12,10 +13,35 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 /// Ranges that are remembered: a power of two. Others are tried again.
 const PLACES: usize = 1024;
 
+/// What a range gives a flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Field {
+    /// Its source port.
+    Ports,
+    /// Its source address.
+    Addresses,
+    /// The identifier of an echo, which says what stands for the destination port.
+    Echoes,
+}
+
+impl Field {
+    pub(super) const ALL: [Field; 3] = [Field::Ports, Field::Addresses, Field::Echoes];
+
+    /// A rewritten identifier without that, and what it was.
+    pub(super) fn split(self, rewritten: FlowId) -> (FlowId, u32) {
+        match self {
+            Field::Ports => (FlowId { sport: 0, ..rewritten }, rewritten.sport.into()),
+            Field::Addresses => (FlowId { saddr: 0, ..rewritten }, rewritten.saddr),
+            Field::Echoes => (FlowId { sport: 0, dport: 0, ..rewritten }, rewritten.sport.into()),
+        }
+    }
+}
+
 /// What a range is taken from: a flow's rewritten identifier without what the range gives it, and the range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Domain {
     pub(super) id: FlowId,
+    pub(super) field: Field,
     /// The first number, and how many more there are.
     pub(super) range: (u32, u32),
 }
@@ -60,6 +86,8 @@ impl Marks {
 pub(super) struct Exhausted {
     places: Box<[Option<(u32, Domain)>]>,
     marks: Arc<Marks>,
+    /// What crowded ranges are added with.
+    pub(super) adder: Adder,
 }
 
 impl Exhausted {
@@ -69,6 +97,7 @@ impl Exhausted {
         Exhausted {
             places: vec![None; PLACES].into(),
             marks: Arc::new(Marks { key, marks, number: AtomicU32::new(0) }),
+            adder: Adder::new(),
         }
     }
 
@@ -88,9 +117,13 @@ impl Exhausted {
 
     /// A flow with this rewritten identifier is gone.
     pub(super) fn forget(&mut self, map: u32, rewritten: FlowId) {
-        for id in [FlowId { sport: 0, ..rewritten }, FlowId { saddr: 0, ..rewritten }] {
+        if !self.marks.has_any() {
+            return;
+        }
+        for field in Field::ALL {
+            let (id, _) = field.split(rewritten);
             let place = self.marks.place(map, id);
-            if self.places[place].is_some_and(|known| (known.0, known.1.id) == (map, id)) {
+            if self.places[place].is_some_and(|(of, known)| (of, known.id, known.field) == (map, id, field)) {
                 self.places[place] = None;
                 self.marks.marks[place].store(0, Relaxed);
                 self.marks.number.fetch_sub(1, Relaxed);
@@ -108,7 +141,7 @@ mod tests {
     fn until_one_goes() {
         let mut exhausted = Exhausted::new(HashKey::new(1));
         let id = FlowId { saddr: 1, daddr: 2, sport: 0, dport: 80 };
-        let ports = Domain { id, range: (1000, 9) };
+        let ports = Domain { id, field: Field::Ports, range: (1000, 9) };
         exhausted.add(7, ports);
         assert!(exhausted.marks.has(7, ports) && !exhausted.marks.has(6, ports));
         assert!(!exhausted.marks.has(7, Domain { range: (2000, 9), ..ports }));
@@ -116,10 +149,11 @@ mod tests {
         assert!(exhausted.marks.has(7, ports));
         exhausted.forget(7, FlowId { sport: 1005, ..id });
         assert!(!exhausted.marks.has(7, ports));
-        let addresses = Domain { id: FlowId { saddr: 0, sport: 5, ..id }, range: (1, 9) };
+        let id = FlowId { sport: 5, ..id };
+        let addresses = Domain { id: FlowId { saddr: 0, ..id }, field: Field::Addresses, range: (1, 9) };
         exhausted.add(7, addresses);
         exhausted.add(7, addresses);
-        exhausted.forget(7, FlowId { saddr: 4, sport: 5, ..id });
+        exhausted.forget(7, FlowId { saddr: 4, ..id });
         assert!(!exhausted.marks.has(7, addresses));
         assert_eq!(exhausted.marks.number.load(Relaxed), 0, "none is counted twice, nor for ever");
     }

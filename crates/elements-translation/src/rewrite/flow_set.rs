@@ -11,6 +11,7 @@
 
 use super::changes::Change;
 use super::counts::{Apart, Room, Tally};
+use super::crowds::{Crowd, Crowds};
 use super::editor::Editor;
 use super::exhausted::{self, Exhausted, Marks};
 use super::flow_events::Event;
@@ -35,6 +36,8 @@ pub(super) struct FlowSet {
     pub(super) capacity: AtomicI32,
     /// Ranges that have nothing left.
     pub(super) exhausted: Arc<Marks>,
+    /// Ranges of which little is left.
+    pub(super) crowds: Crowds,
     /// Flows in the table, by lane; lanes take room for more.
     pub(super) sizes: [Apart<Tally>; LANES],
     pub(super) room: Apart<Room>,
@@ -126,6 +129,7 @@ impl FlowSet {
             slab: Arc::default(),
             capacity: AtomicI32::new(capacity),
             exhausted: known_exhausted.marks().clone(),
+            crowds: Crowds::new(key),
             sizes: Default::default(),
             room: Apart::default(),
             next: Apart(AtomicU32::new(0)),
@@ -158,6 +162,30 @@ impl FlowSet {
     /// Whether nothing is left of any range, as far as a look without the lock can tell.
     pub(super) fn has_exhausted(&self) -> bool {
         self.exhausted.has_any()
+    }
+
+    /// What is known of a range of which little is left.
+    #[inline]
+    pub(super) fn crowd<'t>(
+        &'t self,
+        turn: Turn<'t>,
+        map: u32,
+        domain: exhausted::Domain,
+    ) -> Option<&'t Crowd> {
+        self.crowds.find(turn, map, domain)
+    }
+
+    /// Little is left of a range: remembers from now on what is taken of it. The caller has no lane.
+    #[cold]
+    pub(super) fn add_crowd(&self, turn: Turn<'_>, map: u32, domain: exhausted::Domain) {
+        let mut known = self.known_exhausted.lock().unwrap_or_else(PoisonError::into_inner);
+        self.crowds.add(&mut known.adder, turn, self.size(), (map, domain));
+    }
+
+    /// Does something for a worker while no flow is removed. The caller has no lane.
+    pub(super) fn while_none_goes(&self, worker: usize, what: impl FnOnce()) {
+        let _lane = self.lane(worker);
+        what();
     }
 
     /// The hash by which a key is found.

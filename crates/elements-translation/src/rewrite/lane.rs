@@ -129,6 +129,7 @@ impl Lane {
             }
         }
         self.room -= 1;
+        set.crowds.note(turn, new.map, new.rewritten);
         self.welcome(set, (record, flow, node), new, now_ms);
         self.shift(&set.slab, now_ms, BESIDE);
         Some(Entered::Made(FlowMatch { flow, record, direction: FORWARD }))

@@ -6,6 +6,7 @@
 use super::apply::{difference, differences};
 use super::counts::InputCounts;
 use super::endpoints::Filtering;
+use super::exhausted::{Domain, Field};
 use super::flow_events::{Ends, Event};
 use super::flow_set::{Entered, FLOWS_MAX, FlowMatch, FlowSet};
 use super::input::{Input, Outputs, Spec};
@@ -14,9 +15,10 @@ use super::nat64::Six;
 use super::pattern::Pattern;
 use super::policy::Policy;
 use super::record::{MAPPINGS, NewFlow, REPLY, flag};
+use super::search::Search;
 use super::share::Share;
 use elements_shared::flow_id::{FlowId, Key};
-use rcu::{Cell, Domain, Turn, Updater};
+use rcu::{Cell, Turn, Updater};
 use router::{Info, Scope};
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -190,7 +192,7 @@ impl Nat {
             counts: plan.specs.iter().map(|_| InputCounts::default()).collect(),
             specs: plan.specs,
             filtering: plan.filtering,
-            updater: Mutex::new(Domain::global().updater()),
+            updater: Mutex::new(rcu::Domain::global().updater()),
             ready: AtomicBool::new(false),
             tells: AtomicBool::new(false),
             adopted: OnceLock::new(),
@@ -457,28 +459,26 @@ impl Nat {
         let (mut varies, mut reply) = (false, None);
         let mut choose = |pattern: &Pattern| {
             (varies, reply) = (pattern.varies(), None);
-            // An identifier of a ping makes another field, so that what is taken from its range is not known.
-            let domain = pattern.domain(key.id()).filter(|_| self.kind != Kind::Ping);
-            if domain.is_some_and(|domain| set.is_exhausted(key.map(), domain)) {
+            let (map, domain) = (key.map(), self.domain(pattern, key));
+            if domain.is_some_and(|domain| set.is_exhausted(map, domain)) {
                 return None;
             }
-            let mut free = |id: FlowId| {
-                let key = self.reply_key(key.map(), id);
-                let hash = set.hash(key);
-                reply = Some(hash); // of what is chosen, in the end
-                set.find_hashed(turn, key, hash).is_none()
-            };
-            let chosen = pattern.choose(key.id(), share, with.random, &mut free);
+            let crowd = domain.and_then(|domain| set.crowd(turn, map, domain));
+            let (nat, worker, tries, from) = (self, Some(with.worker), 0, 0);
+            let mut search =
+                Search { nat, set, turn, pattern, key, domain, worker, crowd, reply, tries, from };
+            let mut chosen = pattern.choose(key.id(), share, with.random, &mut search);
             if let (None, Some(domain)) = (chosen, domain) {
                 // A number that was given back behind the search's back would not be looked for again.
                 let mut editor = set.edit(turn);
-                let chosen = pattern.choose(key.id(), share, &mut |_| 0, &mut free);
+                search.worker = None;
+                chosen = pattern.choose(key.id(), share, &mut |_| 0, &mut search);
                 if chosen.is_none() {
-                    editor.exhausted(key.map(), domain);
-                    editor.tell_exhausted(domain, self.protocol(key.map()), now_ms);
+                    editor.exhausted(map, domain);
+                    editor.tell_exhausted(domain, self.protocol(map), now_ms);
                 }
-                return chosen;
             }
+            reply = search.reply; // of what was chosen, in the end
             chosen
         };
         let (id, outputs) = match input {
@@ -488,6 +488,13 @@ impl Nat {
             Input::Drop | Input::Pass(_) => return None,
         };
         Some(Choice { id, outputs, varies, reply })
+    }
+
+    /// What a pattern takes from to make a key's flow, if it has a range.
+    #[inline]
+    pub(super) fn domain(&self, pattern: &Pattern, key: Key) -> Option<Domain> {
+        let field = if self.kind == Kind::Ping { Field::Echoes } else { Field::Ports };
+        pattern.domain(key.id(), field)
     }
 
     /// The pattern by which an input makes flows, if it shows before what they may become, and where those leave.
@@ -624,104 +631,5 @@ pub(super) fn address_keys(id: FlowId) -> [FlowId; 2] {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::super::input::PatternRef;
-    use super::super::policy::Timeouts;
-    use super::*;
-    use std::collections::BTreeSet;
-
-    /// A UDPRewriter's shared part, on two workers, with this range of source ports.
-    fn nat(sport: &str, turn: Turn<'_>) -> Nat {
-        let pattern = Arc::new(Pattern::of_ports(sport));
-        let policy = Policy { guarantee_ms: 5000, timeouts: Timeouts::Plain(60_000) };
-        let nat = Nat::new(Plan {
-            kind: Kind::Udp,
-            element: 0,
-            outputs: 2,
-            workers: vec![0, 1],
-            policies: [policy; 3],
-            specs: vec![Spec::Pattern(PatternRef::Here(pattern.clone()), [0, 1])],
-            filtering: None,
-            capacity: Capacity::Own(i32::MAX),
-            seed: 1,
-            six: None,
-        });
-        let set = nat.set().expect("its own table");
-        set.edit(turn).register(0, policy, nat.counts.clone());
-        let updater = Domain::global().updater();
-        nat.inputs[0].replace(Box::new(Input::Pattern(pattern, [0, 1])), &updater).expect("room");
-        nat
-    }
-
-    /// The ports that a worker's new flows get: one for each of these hosts, all towards the same port of one host.
-    fn make(nat: &Nat, turn: Turn<'_>, worker: usize, hosts: std::ops::Range<u32>) -> Vec<u16> {
-        let mut rng = fastrand::Rng::with_seed(hosts.start.into());
-        let mut random = |top: u32| rng.u32(0..=top);
-        let made = hosts.filter_map(|host| {
-            let id = FlowId { saddr: 0x0a00_0000 + host, daddr: 0x0506_0708, sport: 5, dport: 80 };
-            let mut with = Circumstances { worker, now_ms: 0, random: &mut random };
-            let (at, key) = (0, Key::new(0, id));
-            let hash = nat.set()?.hash(key);
-            match nat.miss(turn, Wanted { at, key, hash, protocol: ip_proto::UDP }, 0, &mut with) {
-                Miss::Made(found) => Some(found.rewritten().sport),
-                Miss::Pass(_) | Miss::Drop(_) => None,
-            }
-        });
-        made.collect()
-    }
-
-    /// Two threads make as many flows as there are ports, as the workers `of`.
-    fn together(nat: &Nat, of: [usize; 2], hosts: [std::ops::Range<u32>; 2]) -> Vec<u16> {
-        let barrier = std::sync::Barrier::new(2);
-        let parts = std::thread::scope(|scope| {
-            let one = |(worker, hosts): (usize, std::ops::Range<u32>)| {
-                let barrier = &barrier;
-                scope.spawn(move || {
-                    let reader = Domain::global().register("test");
-                    barrier.wait();
-                    make(nat, reader.turn(), worker, hosts)
-                })
-            };
-            let threads: Vec<_> = of.into_iter().zip(hosts).map(one).collect();
-            threads.into_iter().map(|thread| thread.join().expect("no panic")).collect::<Vec<_>>()
-        });
-        parts.concat()
-    }
-
-    /// Also workers that get into each other's way give no port twice, and give all there are: each in its own part and then in
-    /// the other's, or both in the same one.
-    #[test]
-    fn each_port_once() {
-        let reader = Domain::global().register("test");
-        for round in 0..60 {
-            let sport = ["2000-2599#", "2000-2599?", "2000-2599"][round % 3];
-            let of = [[0, 1], [1, 1]][round / 3 % 2];
-            let nat = nat(sport, reader.turn());
-            let ports = together(&nat, of, [0..450, 450..600]);
-            assert_eq!(nat.set().map(|set| set.size()), Some(600), "{sport}, {of:?}");
-            assert_eq!(ports.len(), 600);
-            assert_eq!(ports.iter().copied().collect::<BTreeSet<u16>>(), (2000..2600).collect());
-            // Nothing is left, until a flow goes.
-            assert_eq!(make(&nat, reader.turn(), 0, 600..601), []);
-            let set = nat.set().expect("its own table");
-            let record = set.find(reader.turn(), reply(2345)).expect("a flow").record;
-            set.edit(reader.turn()).remove(record);
-            assert_eq!(make(&nat, reader.turn(), 0, 601..603), [2345]);
-        }
-    }
-
-    fn reply(port: u16) -> Key {
-        Key::new(0, FlowId { saddr: 0x0506_0708, daddr: 0x0102_0304, sport: 80, dport: port })
-    }
-
-    /// As long as both have ports of their own, neither takes the other's.
-    #[test]
-    fn parts_of_their_own() {
-        let reader = Domain::global().register("test");
-        for sport in ["2000-2599#", "2000-2599?"] {
-            let nat = nat(sport, reader.turn());
-            assert!(make(&nat, reader.turn(), 1, 0..300).iter().all(|&port| port >= 2300));
-            assert!(make(&nat, reader.turn(), 0, 300..600).iter().all(|&port| port < 2300));
-        }
-    }
-}
+#[path = "nat_tests.rs"]
+mod tests;

@@ -6,11 +6,13 @@
 //!
 //! Flows become what they would become one by one: chance's numbers are used in the order in which they were drawn.
 
+use super::crowds::Crowd;
 use super::flow_set::{Adding, Entered, FlowMatch, FlowSet};
 use super::input::Outputs;
 use super::nat::{Nat, Wanted};
 use super::pattern::Pattern;
 use super::rewriter::Chance;
+use super::search::TRIES;
 use elements_shared::flow_id::{FlowId, Key};
 use packet::BATCH_MAX;
 use rcu::Turn;
@@ -19,9 +21,6 @@ use std::ops::RangeInclusive;
 
 /// How often the lines of the next number are asked for where a number is another flow's.
 const ROUNDS: usize = 3;
-/// Numbers in a row that may be others' before a flow is left to who looks at all of them.
-const TRIES: u32 = 64;
-
 /// What stands for "no entry": there never are so many.
 pub(super) const NONE: u32 = u32::MAX;
 
@@ -145,9 +144,30 @@ impl<'t> Newcomers<'t> {
     fn numbered(&self, key: Key, number: u32, skipped: u32) -> Option<Draft> {
         let part = self.part.as_ref()?;
         let last = part.end() - part.start();
-        let number_of_it = number.checked_add(skipped).filter(|&number| number <= last)?;
-        let id = self.pattern.numbered(key.id(), part.start() + number_of_it);
-        Some(self.draft(key, id, Some((number, skipped))))
+        let mut at = part.start() + number.checked_add(skipped).filter(|&number| number <= last)?;
+        if let Some(crowd) = self.crowd(key) {
+            at = crowd.next(at, &mut 0).filter(|at| at <= part.end())?;
+        }
+        let id = self.pattern.numbered(key.id(), at);
+        Some(self.draft(key, id, Some((number, at - part.start() - number))))
+    }
+
+    /// What is known of the range that a key's flow takes from, if little is left of that.
+    #[inline]
+    fn crowd(&self, key: Key) -> Option<&'t Crowd> {
+        if !self.set.crowds.has_any() {
+            return None;
+        }
+        self.set.crowd(self.turn, key.map(), self.nat.domain(self.pattern, key)?)
+    }
+
+    /// Notes that a number is another flow's, as was seen with the lane in hand.
+    #[cold]
+    fn note_taken(&self, key: Key, draft: Draft) {
+        if let (Some(crowd), Some(part), Some((number, skipped))) = (self.crowd(key), &self.part, draft.drawn)
+        {
+            crowd.note(part.start() + number + skipped);
+        }
     }
 
     /// What it becomes if that is another one's.
@@ -203,7 +223,10 @@ impl<'t> Newcomers<'t> {
                 }
                 Entered::Known(found) => return Some(found),
                 Entered::Refused => return None,
-                Entered::Taken => draft = self.next(wanted.key, draft)?,
+                Entered::Taken => {
+                    self.note_taken(wanted.key, draft);
+                    draft = self.next(wanted.key, draft)?;
+                }
             }
         }
         None

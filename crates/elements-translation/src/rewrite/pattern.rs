@@ -1,6 +1,6 @@
 //! Rewriting patterns: what new flows' identifiers become.
 
-use super::exhausted::Domain;
+use super::exhausted::{Domain, Field};
 use super::share::Share;
 use elements_shared::flow_id::FlowId;
 use router::{FromArg, IpMask, Scope, parse_integer};
@@ -24,6 +24,17 @@ pub(super) struct Pattern {
     choice: Choice,
     /// The number to try next, where numbers go in sequence: one for each share. All who use the pattern go on with them.
     next: Box<[Next; NEXTS]>,
+}
+
+/// What says which numbers of a range flows can have.
+pub(super) trait Free {
+    /// Whether no other flow has become this.
+    fn is_free(&mut self, id: FlowId) -> bool;
+
+    /// The first number from here on that may be free, which it is as a rule where that is known.
+    fn next(&mut self, from: u32) -> Option<u32> {
+        Some(from)
+    }
 }
 
 /// Numbers to try next. Further shares use those of others.
@@ -171,14 +182,12 @@ impl Pattern {
         }
     }
 
-    /// What a flow's port or address would be taken from, if the pattern has a range.
-    pub(super) fn domain(&self, id: FlowId) -> Option<Domain> {
-        let fixed = self.fixed(id);
-        let (id, first) = match self.ports {
-            true => (FlowId { sport: 0, ..fixed }, u32::from(self.sport)),
-            false => (FlowId { saddr: 0, ..fixed }, self.saddr),
-        };
-        (self.top > 0).then_some(Domain { id, range: (first, self.top) })
+    /// What a flow's port (or what the `field` says instead) or address would be taken from, if the pattern has a range.
+    pub(super) fn domain(&self, id: FlowId, field: Field) -> Option<Domain> {
+        let field = if self.ports { field } else { Field::Addresses };
+        let (id, _) = field.split(self.fixed(id));
+        let first = if self.ports { u32::from(self.sport) } else { self.saddr };
+        (self.top > 0).then_some(Domain { id, field, range: (first, self.top) })
     }
 
     /// Whether a field varies, so that what a flow becomes depends on what other flows have become.
@@ -238,18 +247,18 @@ impl Pattern {
         self.varied(self.fixed(id), number)
     }
 
-    /// What a flow's identifier becomes: the first choice that is `free`. `None` if none is. Numbers of the `share` come first;
+    /// What a flow's identifier becomes: the first choice that is free. `None` if none is. Numbers of the `share` come first;
     /// with one share for all, the order is Click's. `random` makes a number up to the given one.
     pub(super) fn choose(
         &self,
         id: FlowId,
         share: Share,
         random: &mut dyn FnMut(u32) -> u32,
-        free: &mut dyn FnMut(FlowId) -> bool,
+        free: &mut dyn Free,
     ) -> Option<FlowId> {
         let first = self.first(id);
         if let Some(id) = first
-            && (!self.varies() || free(id))
+            && (!self.varies() || free.is_free(id))
         {
             return first;
         }
@@ -262,18 +271,33 @@ impl Pattern {
             Choice::Sequence => Some(next.load(Relaxed)).filter(|next| part.contains(next)).unwrap_or(first),
             Choice::Same | Choice::Random => first + random(last - first),
         };
-        let number = if free(varied(start)) {
-            start
-        } else {
-            // The others' numbers last.
-            let rest = (start..=last).skip(1).chain(first..start);
-            rest.chain((last..=self.top).skip(1)).chain(0..first).find(|&number| free(varied(number)))?
-        };
+        // The others' numbers last. A range ends before its second number.
+        let end = |last: u32| u64::from(last) + 1;
+        let ranges = [
+            (start.into(), end(last)),
+            (first.into(), start.into()),
+            (end(last), end(self.top)),
+            (0, first.into()),
+        ];
+        let number = ranges.into_iter().find_map(|range| find(range, free, &varied))?;
         if self.choice == Choice::Sequence {
             next.store(number.wrapping_add(1), Relaxed);
         }
         Some(varied(number))
     }
+}
+
+/// The first number of a range that is free.
+fn find((from, end): (u64, u64), free: &mut dyn Free, varied: &impl Fn(u32) -> FlowId) -> Option<u32> {
+    let mut from = from;
+    while from < end {
+        let number = free.next(from as u32).filter(|&next| u64::from(next) < end)?;
+        if free.is_free(varied(number)) {
+            return Some(number);
+        }
+        from = u64::from(number) + 1;
+    }
+    None
 }
 
 /// The addresses of a prefix: the first one, and how many more there are. Without those whose host bits are all zeros or
@@ -320,6 +344,12 @@ impl fmt::Display for Pattern {
 mod tests {
     use super::*;
     use std::collections::BTreeSet;
+
+    impl<F: FnMut(FlowId) -> bool> Free for F {
+        fn is_free(&mut self, id: FlowId) -> bool {
+            self(id)
+        }
+    }
 
     /// The ports that flows get one after the other, if workers make them in this order.
     fn ports(pattern: &Pattern, workers: &[usize], order: &[usize]) -> Vec<u16> {
