@@ -5,7 +5,7 @@
 //! comes, which does not trust it.
 
 use super::element::{Translator, Transport, transport};
-use super::hosts::halves;
+use super::hosts::{Hosts, halves};
 use crate::rewrite::index::Home;
 use crate::rewrite::record::{FORWARD, REPLY};
 use elements_shared::flow_id::{FlowId, Key};
@@ -17,10 +17,10 @@ use wire::{ip_proto, ipv4, ipv6};
 #[derive(Clone, Copy)]
 pub(super) struct Sight<'t> {
     /// What its flow is found by, if it has one, and the hash of that.
-    pub(super) key: Option<Key>,
-    pub(super) hash: u64,
+    key: Option<Key>,
+    hash: u64,
     /// The number of the host that sends it.
-    pub(super) host: Option<u32>,
+    host: Option<u32>,
     /// The line of an index that comes next.
     home: Option<Home<'t>>,
     source: [u64; 2],
@@ -44,6 +44,19 @@ impl<'t> Sight<'t> {
     fn expect(&mut self, home: Home<'t>) {
         home.prefetch();
         self.home = Some(home);
+    }
+
+    /// The number of the host that sends the packet, if that was found, and the number still stands for this address: it is given to another host
+    /// only when the turn of the look is over, but nothing here says that it is not.
+    #[inline]
+    pub(super) fn sender(&self, hosts: &Hosts, address: Ipv6Addr) -> Option<u32> {
+        self.host.filter(|&number| hosts.address(number) == Some(address))
+    }
+
+    /// The hash of a key, if that is what the look has found.
+    #[inline]
+    pub(super) fn hash_of(&self, key: Key) -> Option<u64> {
+        (self.key == Some(key)).then_some(self.hash)
     }
 
     /// The entry there that it most likely leads to.
@@ -141,3 +154,7 @@ fn plain4(data: &[u8]) -> Option<(Ipv4Addr, Ipv4Addr, Transport)> {
     let transport = transport(protocol, payload, false).ok().filter(|_| is_plain)?;
     Some((header.src(), header.dst(), transport))
 }
+
+#[cfg(test)]
+#[path = "ahead_tests.rs"]
+mod tests;

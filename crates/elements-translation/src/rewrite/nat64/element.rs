@@ -262,7 +262,7 @@ impl<'t> Translator<'t> {
     /// The flow of a key, of which a look at the packet may have made the hash.
     #[inline]
     fn find(&self, key: Key, sight: &Sight<'_>) -> Option<FlowMatch<'t>> {
-        let hash = if sight.key == Some(key) { sight.hash } else { self.set.hash(key) };
+        let hash = sight.hash_of(key).unwrap_or_else(|| self.set.hash(key));
         self.set.find_hashed(self.turn, key, hash)
     }
 
@@ -445,12 +445,12 @@ impl Nat64 {
         let flow = if side == V6 {
             let head = begin6(packet)?;
             let now_s = (now_ms / 1000) as u32;
-            let mut host = |address| match sight.host {
-                Some(number) if six.hosts().address(number) == Some(address) => {
+            let mut host = |address| match sight.sender(six.hosts(), address) {
+                Some(number) => {
                     six.hosts().meet_known(number, now_s);
                     Some(number)
                 }
-                _ => six.hosts().meet(turn, address, now_s),
+                None => six.hosts().meet(turn, address, now_s),
             };
             let mut make = |key, protocol| self.make(cx, V6, key, protocol, now_ms);
             let plan = translator.plan6(packet, &head, sight, &mut host, &mut make)?;
