@@ -23,6 +23,10 @@ ip-router-one  d.count     --vector 1 conf/fake-iprouter.click LIMIT=N BURST=1
 ipv6-router    d.count     bench/gate/ipv6-router.click LIMIT=N
 firewall       d.count     bench/gate/firewall.click LIMIT=N
 nat            d.count     bench/gate/nat.click LIMIT=N
+nat-new        d.count     bench/gate/nat-new.click LIMIT=N
+nat64          d.count     bench/gate/nat64.click LIMIT=N
+exporter       d.count     bench/gate/exporter.click LIMIT=N
+stateful       d.count     bench/gate/stateful.click LIMIT=N
 esp            sent.count  conf/routebricks/ipsec.click IN=MEMORY_N OUT=MEMORY_N
 cluster        d.count     bench/gate/cluster.click LIMIT=N
 classifier     d.count     bench/gate/classifier.click LIMIT=N
