@@ -34,22 +34,24 @@ struct Tells {
     /// What says that the element has them.
     json: &'static str,
     list: &'static str,
-    count: &'static str,
-    kill: &'static str,
+    /// None where flows are only looked at.
+    count: Option<&'static str>,
+    kill: Option<&'static str>,
     /// The room for flows, where that may be none.
     capacity: Option<&'static str>,
 }
 
-/// What knows connections, and what remembers the next hops of flows.
-const TELLS: [Tells; 2] = [
-    Tells { json: "flows_json", list: "flows", count: "count", kill: "kill", capacity: None },
+/// What knows connections, what remembers the next hops of flows, and what accounts for flows, which tells the largest.
+const TELLS: [Tells; 3] = [
+    Tells { json: "flows_json", list: "flows", count: Some("count"), kill: Some("kill"), capacity: None },
     Tells {
         json: "flow_json",
         list: "flow_list",
-        count: "flow_count",
-        kill: "flow_kill",
+        count: Some("flow_count"),
+        kill: Some("flow_kill"),
         capacity: Some("flow_capacity"),
     },
+    Tells { json: "largest_json", list: "largest", count: None, kill: None, capacity: None },
 ];
 
 impl Flows {
@@ -68,13 +70,14 @@ impl Session {
         if flows.kill && filter.is_empty() {
             return Err("--kill needs words that say which flows".to_owned());
         }
-        let elements = self.with_flows(flows.element.as_deref())?;
+        let elements = self.with_flows(flows.element.as_deref(), flows.counts || flows.kill)?;
         let (mut text, mut list) = (String::new(), Vec::new());
         for (element, tells) in &elements {
             if flows.counts || flows.kill {
-                let count = self.number(&format!("{element}.{}", tells.count), &filter)?;
+                let (Some(count), Some(kill)) = (tells.count, tells.kill) else { continue };
+                let count = self.number(&format!("{element}.{count}"), &filter)?;
                 if flows.kill {
-                    fine(self.client.write(&format!("{element}.{}", tells.kill), &filter))?;
+                    fine(self.client.write(&format!("{element}.{kill}"), &filter))?;
                 }
                 text.push_str(&format!("{element}\t{count}\n"));
                 list.push(json!({ "element": element, if flows.kill { "killed" } else { "count" }: count }));
@@ -101,8 +104,12 @@ impl Session {
         count.trim().parse().map_err(|_| format!("{handler} is no number: {count}"))
     }
 
-    /// The elements that list flows: the one that is named, or all.
-    fn with_flows(&mut self, named: Option<&str>) -> Result<Vec<(String, &'static Tells)>, String> {
+    /// The elements that list flows, or count them, too: the one that is named, or all.
+    fn with_flows(
+        &mut self,
+        named: Option<&str>,
+        is_counting: bool,
+    ) -> Result<Vec<(String, &'static Tells)>, String> {
         let mut elements = self.elements()?;
         if let Some(named) = named {
             elements.retain(|element| element == named);
@@ -117,6 +124,9 @@ impl Session {
             else {
                 continue;
             };
+            if is_counting && tells.count.is_none() {
+                continue;
+            }
             // A look-up of routes remembers no flows unless it is told to.
             let remembers = match tells.capacity {
                 Some(capacity) => self.number(&format!("{element}.{capacity}"), "")? > 0,
@@ -127,6 +137,8 @@ impl Session {
             }
         }
         match (found.is_empty(), named) {
+            (true, Some(named)) if is_counting => Err(format!("'{named}' does not count flows")),
+            (true, None) if is_counting => Err("no element counts flows".to_owned()),
             (true, Some(named)) => Err(format!("'{named}' does not list flows")),
             (true, None) => Err("no element lists flows".to_owned()),
             _ => Ok(found),

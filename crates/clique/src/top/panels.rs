@@ -288,13 +288,21 @@ fn tables(view: &View) -> Panel {
     }
 }
 
-/// The largest flows.
+/// Microseconds as milliseconds.
+fn milliseconds(us: f64) -> String {
+    format!("{:.1}", us / 1000.0)
+}
+
+/// The largest flows, and what is estimated of their TCP.
 fn flows(view: &View) -> Panel {
     use Holds::{Names, Numbers, Words};
     let row = |flow: &super::flows::Flow| {
         vec![
             number(or_dash(flow.octets_rate, bytes)),
             number(bytes(flow.octets)),
+            number(or_dash(flow.rtt_server_us, milliseconds)),
+            number(or_dash(flow.rtt_client_us, milliseconds)),
+            number(or_dash(flow.retransmitted.map(|[from, to]| from + to), short)),
             faint(&flow.protocol),
             name(&format!("{} {}", flow.source, flow.sport)),
             name(&format!("{} {}", flow.destination, flow.dport)),
@@ -306,6 +314,9 @@ fn flows(view: &View) -> Panel {
         columns: columns(&[
             ("octets/s", Numbers, 0),
             ("octets", Numbers, 1),
+            ("server ms", Numbers, 3),
+            ("client ms", Numbers, 3),
+            ("again", Numbers, 3),
             ("of", Words, 0),
             ("from", Names, 0),
             ("to", Names, 0),

@@ -233,6 +233,42 @@ fn top_prints_tables_or_objects() {
     router.end();
 }
 
+/// What is estimated of TCP is shown with the flows: a SYN that was sent twice.
+#[test]
+fn estimates_are_shown() {
+    const EXPORTER: &str = "
+        InfiniteSource(DATA \\<45000028 00000000 40060000 0a000001 c0000201  17700050 00000001 00000000 50020000 00000000>, LIMIT 2)
+          -> MarkIPHeader -> fx :: FlowExporter(ESTIMATES true) -> d :: Discard; fx[1] -> Discard;";
+    let router = Running::start("run", EXPORTER, &[]);
+    let start = Instant::now();
+    while router.talk("read d.count").lines().last() != Some("2") {
+        assert!(start.elapsed() < PATIENCE, "{}", router.talk("read d.count"));
+    }
+    let socket = router.socket.to_str().expect("UTF-8");
+    let ctl = |arguments: &[&str]| crate::clique(&[&["ctl", "-u", socket], arguments].concat());
+    let fine = |output: &str| format!("exit status: 0\n--- output\n{output}");
+    assert_eq!(ctl(&["flows"]), fine("tcp 10.0.0.1 6000 192.0.2.1 80 80 octets again 1 0\n"));
+    assert_eq!(ctl(&["flows", "udp"]), "exit status: 0\n");
+    let json = ctl(&["--json", "flows", "dport", "80"]);
+    assert!(json.contains(r#"{"elements":[{"element":"fx","flows":[{"#), "{json}");
+    assert!(json.contains(r#""retransmitted":[1,0]"#) && json.contains(r#""rtt_server_us":null"#), "{json}");
+    for arguments in [&["flows", "-c"][..], &["flows", "-k", "tcp"], &["flows", "-e", "fx", "-c"]] {
+        assert!(
+            ctl(arguments).contains(" flows") && !ctl(arguments).contains("status: 0"),
+            "{}",
+            ctl(arguments)
+        );
+    }
+    let object: Value = serde_json::from_str(&top(&router, &["--json", "-n", "1"])).expect("JSON");
+    let flow = &object["flows"][0];
+    assert_eq!(flow["retransmitted"], serde_json::json!([1.0, 0.0]), "{object}");
+    assert!(flow["rtt_server_us"].is_null(), "{object}");
+    let text = top(&router, &["--once"]);
+    assert!(text.contains("again") && text.contains("server ms"), "{text}");
+    router.talk("write stop");
+    router.end();
+}
+
 /// Flows and associations are shown where elements know them, the busiest first.
 #[test]
 fn top_shows_flows_and_associations() {

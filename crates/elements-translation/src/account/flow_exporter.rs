@@ -86,6 +86,10 @@
 //!   until it ends the answer is that of the walk before, or of the flows that the first one has seen so far.
 //! - `talkers_json` (read, a number from 1 to 1000, default 10): the same as a line with an object for each flow, those of each worker
 //!   apart; with ESTIMATES also `rtt_server_us`, `rtt_client_us` (null if unknown) and `retransmitted`, of both directions.
+//! - `largest` (read, a filter as ConnTrack's `flows` takes): those of the 1000 largest flows of each worker that the filter asks for, a line
+//!   for each, as `clique ctl flows` shows them: protocol, source, port, destination, port, and octets; with ESTIMATES also the round trips
+//!   that are known, to the `server` and to the `client`, and how many segments of each direction were sent `again`, if there were any. A flow's state is not known. `largest_json`: the same
+//!   as `talkers_json` says it.
 //! - `counters` (read): lines of a number, a tab and what it counts.
 //! - `flush` (write, button): exports all flows soon.
 //!
@@ -111,6 +115,7 @@ use super::record::{Record, Why};
 use super::sight::{self, Tuple};
 use super::talkers::{self, Talkers};
 use crate::rewrite::flow_events::Event;
+use elements_shared::flow_filter::Filter;
 use flows::{V4Tuple, V6Tuple};
 use packet::{Batch, Packet};
 use router::{
@@ -509,6 +514,22 @@ impl<E: Estimate> Element for FlowExporter<E> {
                 e.walk(cx);
             }
             Ok(e.talkers.json(most, e.with_estimates))
+        })
+        .merged(Merge::Concatenate);
+        h.read_with("largest", |e: &mut X<E>, cx, text| {
+            let filter = Filter::parse(text)?;
+            if e.talkers.begin() {
+                e.walk(cx);
+            }
+            Ok(e.talkers.lines_of(&filter))
+        })
+        .merged(Merge::Concatenate);
+        h.read_with("largest_json", |e: &mut X<E>, cx, text| {
+            let filter = Filter::parse(text)?;
+            if e.talkers.begin() {
+                e.walk(cx);
+            }
+            Ok(e.talkers.json_of(&filter, e.with_estimates))
         })
         .merged(Merge::Concatenate);
         h.write("flush", |e: &mut X<E>, cx, _| {

@@ -151,7 +151,7 @@ fn estimates_are_exported() {
     let sources = sources + &source(&udp((A, 5000), (B, 53), b"?"), 1);
     const NTOP: u32 = 35632;
     for vector in [1, 32] {
-        let script = "wait 1, read fx.talkers_json, wait 6";
+        let script = "wait 1, read fx.talkers_json, read fx.largest, wait 6";
         let config = |arguments: &str| config(&format!("IDLE_TIMEOUT 2, {arguments}"), &sources, script);
         let run = |arguments: &str| {
             let mut router = make(&config(arguments), vector, &Clock::simulated());
@@ -176,6 +176,10 @@ fn estimates_are_exported() {
             ),
             "{line}"
         );
+        let is_tcp = |line: &&str| line.starts_with("tcp ");
+        let line = text.lines().find(is_tcp).unwrap();
+        assert!(line.ends_with(" octets server 30.000 ms client 11.000 ms again 3 1"), "{line}");
+        assert!(text.lines().any(|line| line == "udp 10.0.0.1 5000 192.0.2.1 53 29 octets"), "{text}");
         let apart = records(&messages(&run("ESTIMATES true, BIFLOW false")));
         let mut again: Vec<_> =
             apart.iter().map(|record| values(record, [(0, 4), (NTOP, 109), (NTOP, 110)])).collect();
@@ -416,6 +420,12 @@ fn what_is_not_counted_is_told() {
     assert_eq!((sent.read("fx.count"), sent.read("fx.uncounted")), ("2".to_owned(), "4".to_owned()));
     assert_eq!(sent.read_with("fx.talkers", "1").lines().count(), 1);
     assert_eq!(sent.read("fx.talkers"), "58\tudp 10.0.0.1 2 192.0.2.1 53\n58\tudp 10.0.0.1 1 192.0.2.1 53\n");
+    let mut largest = |filter: &str| sent.read_with("fx.largest", filter);
+    assert_eq!(largest("sport 1"), "udp 10.0.0.1 1 192.0.2.1 53 58 octets\n");
+    let lines = ["tcp", "limit 1", "unreplied", "replied", "state OPEN"]
+        .map(|filter| largest(filter).lines().count());
+    assert_eq!(lines, [0, 1, 2, 0, 0]);
+    assert!(sent.read_with("fx.largest_json", "sport 2").contains(r#""sport":2,"#));
     let counters = sent.read("fx.counters");
     for line in
         ["8\tpackets", "3\tpackets without IP header", "1\tpackets of flows without room", "2\tIPv4 flows"]

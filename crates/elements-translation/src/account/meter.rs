@@ -87,6 +87,17 @@ impl<E: Estimate> Kept<E> {
 
 const _: () = assert!(size_of::<Kept<()>>() == size_of::<Record>());
 
+/// What a walk tells of a flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Talk {
+    /// Of both directions, since it was reported.
+    pub(super) octets: u64,
+    pub(super) parts: Parts,
+    pub(super) told: Told,
+    /// Whether there were octets of the second direction.
+    pub(super) is_answered: bool,
+}
+
 /// What reports are handed to: a flow's ends, its counts and estimates, and why it is reported.
 pub(super) trait Report: FnMut(Parts, &Record, Told, Why) {}
 
@@ -289,9 +300,15 @@ impl<K: Ends, E: Estimate> Meter<K, E> {
 
     /// Hands the octets of flows since they were reported to `f`, both directions together, with what is estimated of them: of those in
     /// `places` places for flows from `from` on. Where to go on, or `None` at the end.
-    pub(super) fn walk(&self, from: u32, places: usize, mut f: impl FnMut(u64, Parts, Told)) -> Option<u32> {
+    pub(super) fn walk(&self, from: u32, places: usize, mut f: impl FnMut(Talk)) -> Option<u32> {
         self.table.walk(from, places, |key, kept| {
-            f(kept.record.octets.iter().sum(), key.parts(), kept.estimate.told());
+            let octets = kept.record.octets;
+            f(Talk {
+                octets: octets.iter().sum(),
+                parts: key.parts(),
+                told: kept.estimate.told(),
+                is_answered: octets[1] > 0,
+            });
         })
     }
 

@@ -1,8 +1,8 @@
 //! Which flows are the largest.
 
 use super::estimate::{Estimate, Told};
-use super::meter::{Ends, Meter, Parts};
-use elements_shared::flow_filter::protocol_name;
+use super::meter::{Ends, Meter, Talk};
+use elements_shared::flow_filter::{Filter, Shown, protocol_name};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::fmt::Write as _;
@@ -31,25 +31,22 @@ pub(super) fn asked(text: &str) -> Result<usize, String> {
 
 /// The largest flows among those that were added, [`MOST`] of them; the smallest first.
 #[derive(Clone, Default)]
-struct Largest(BinaryHeap<Reverse<Talker>>);
-
-/// A flow's octets, its ends, and what is estimated of its TCP.
-type Talker = (u64, Parts, Told);
+struct Largest(BinaryHeap<Reverse<Talk>>);
 
 impl Largest {
-    fn add(&mut self, octets: u64, parts: Parts, told: Told) {
-        let is_smaller = |Reverse(least): &Reverse<Talker>| octets <= least.0;
-        if octets == 0 || self.0.len() == MOST && self.0.peek().is_some_and(is_smaller) {
+    fn add(&mut self, talk: Talk) {
+        let is_smaller = |Reverse(least): &Reverse<Talk>| talk.octets <= least.octets;
+        if talk.octets == 0 || self.0.len() == MOST && self.0.peek().is_some_and(is_smaller) {
             return;
         }
-        self.0.push(Reverse((octets, parts, told)));
+        self.0.push(Reverse(talk));
         if self.0.len() > MOST {
             self.0.pop();
         }
     }
 
     /// The largest first.
-    fn sorted(self) -> Vec<Reverse<Talker>> {
+    fn sorted(self) -> Vec<Reverse<Talk>> {
         self.0.into_sorted_vec()
     }
 }
@@ -61,7 +58,7 @@ pub(super) struct Talkers {
     next: [Option<u32>; 2],
     found: Largest,
     /// What the last walk that ended has found.
-    last: Option<Vec<Reverse<Talker>>>,
+    last: Option<Vec<Reverse<Talk>>>,
 }
 
 impl Talkers {
@@ -77,7 +74,7 @@ impl Talkers {
     /// Goes on with the walk; whether there is more to walk.
     pub(super) fn step<E: Estimate>(&mut self, v4: &Meter<impl Ends, E>, v6: &Meter<impl Ends, E>) -> bool {
         let Talkers { next: [next4, next6], found, last } = self;
-        let add = &mut |octets, parts, told| found.add(octets, parts, told);
+        let add = &mut |talk| found.add(talk);
         *next4 = next4.and_then(|from| v4.walk(from, STRIDE, &mut *add));
         *next6 = next6.and_then(|from| v6.walk(from, STRIDE, &mut *add));
         let has_more = next4.is_some() || next6.is_some();
@@ -88,46 +85,86 @@ impl Talkers {
     }
 
     /// What the last walk that ended has found, or the first one until now; the largest first.
-    fn largest(&self, most: usize) -> Vec<Talker> {
+    fn largest(&self, most: usize) -> Vec<Talk> {
         let so_far = if self.last.is_none() { self.found.clone().sorted() } else { Vec::new() };
         let all = self.last.as_ref().unwrap_or(&so_far).iter();
-        all.take(most).map(|Reverse(talker)| *talker).collect()
+        all.take(most).map(|Reverse(talk)| *talk).collect()
     }
 
     /// A line for each of so many flows, the largest first: octets, a tab, protocol, source, port, destination, port.
     pub(super) fn lines(&self, most: usize) -> String {
         let mut text = String::new();
-        for (octets, parts, _) in self.largest(most) {
-            let [(source, sport), (destination, dport)] = parts.ends;
-            let protocol = protocol_name(parts.protocol);
-            let _ = writeln!(text, "{octets}\t{protocol} {source} {sport} {destination} {dport}");
+        for talk in self.largest(most) {
+            let _ = writeln!(text, "{}\t{}", talk.octets, ends(&talk));
         }
         text
     }
 
     /// The same as a line with an object for each, and what is estimated of its TCP if that is asked for.
     pub(super) fn json(&self, most: usize, with_estimates: bool) -> String {
+        self.largest(most).iter().map(|talk| object(talk, with_estimates)).collect()
+    }
+
+    /// Those of the largest flows that a filter asks for.
+    fn of(&self, filter: &Filter) -> impl Iterator<Item = Talk> {
+        let all = self.largest(MOST).into_iter();
+        all.filter(|talk| filter.accepts(&shown(talk))).take(filter.limit())
+    }
+
+    /// A line for each of these: protocol, source, port, destination, port, octets, and what is estimated of its TCP.
+    pub(super) fn lines_of(&self, filter: &Filter) -> String {
         let mut text = String::new();
-        for (octets, parts, told) in self.largest(most) {
-            let [(source, sport), (destination, dport)] = parts.ends;
-            let protocol = protocol_name(parts.protocol);
-            let _ = write!(
-                text,
-                r#"{{"octets":{octets},"protocol":"{protocol}","source":"{source}","sport":{sport},"destination":"{destination}","dport":{dport}"#
-            );
-            if with_estimates && parts.protocol == ip_proto::TCP {
-                let known = |rtt_us: u32| if rtt_us == 0 { "null".to_owned() } else { rtt_us.to_string() };
-                let Told { rtt_us: [server, client], again: [from, to] } = told;
-                let (server, client) = (known(server), known(client));
-                let _ = write!(
-                    text,
-                    r#","rtt_server_us":{server},"rtt_client_us":{client},"retransmitted":[{from},{to}]"#
-                );
+        for talk in self.of(filter) {
+            let _ = write!(text, "{} {} octets", ends(&talk), talk.octets);
+            let Told { rtt_us, again: [from, to] } = talk.told;
+            for (whose, rtt_us) in ["server", "client"].into_iter().zip(rtt_us) {
+                if rtt_us > 0 {
+                    let _ = write!(text, " {whose} {}.{:03} ms", rtt_us / 1000, rtt_us % 1000);
+                }
             }
-            text.push_str("}\n");
+            if (from, to) != (0, 0) {
+                let _ = write!(text, " again {from} {to}");
+            }
+            text.push('\n');
         }
         text
     }
+
+    /// The same as a line with an object for each.
+    pub(super) fn json_of(&self, filter: &Filter, with_estimates: bool) -> String {
+        self.of(filter).map(|talk| object(&talk, with_estimates)).collect()
+    }
+}
+
+/// What a filter sees of a flow: nothing of its state is known.
+fn shown(talk: &Talk) -> Shown {
+    let (protocol, ends) = (talk.parts.protocol, talk.parts.ends);
+    Shown { protocol, ends, state: "", replied: talk.is_answered, assured: false }
+}
+
+/// Protocol, source, port, destination and port.
+fn ends(talk: &Talk) -> String {
+    let [(source, sport), (destination, dport)] = talk.parts.ends;
+    format!("{} {source} {sport} {destination} {dport}", protocol_name(talk.parts.protocol))
+}
+
+/// A flow as a line with an object.
+fn object(talk: &Talk, with_estimates: bool) -> String {
+    let [(source, sport), (destination, dport)] = talk.parts.ends;
+    let (octets, protocol) = (talk.octets, protocol_name(talk.parts.protocol));
+    let mut text = format!(
+        r#"{{"octets":{octets},"protocol":"{protocol}","source":"{source}","sport":{sport},"destination":"{destination}","dport":{dport}"#
+    );
+    if with_estimates && talk.parts.protocol == ip_proto::TCP {
+        let known = |rtt_us: u32| if rtt_us == 0 { "null".to_owned() } else { rtt_us.to_string() };
+        let Told { rtt_us: [server, client], again: [from, to] } = talk.told;
+        let (server, client) = (known(server), known(client));
+        let _ = write!(
+            text,
+            r#","rtt_server_us":{server},"rtt_client_us":{client},"retransmitted":[{from},{to}]"#
+        );
+    }
+    text + "}\n"
 }
 
 #[cfg(test)]
