@@ -20,7 +20,8 @@
 // as one more. `clique ctl` shows them: read rw.tcp_table.
 
 define($IN eth0, $INSIDE 10.0.0.1/24, $OUT eth1, $OUTSIDE 203.0.113.2/24, $PROVIDER 203.0.113.1,
-  $WEB 10.0.0.80, $FLOWS 100000, $METHOD LINUX, $MAPPING address-and-port-dependent, $FILTERING address-and-port-dependent);
+  $WEB 10.0.0.80, $FLOWS 100000, $METHOD LINUX, $MAPPING address-and-port-dependent, $FILTERING address-and-port-dependent,
+  $MTU_IN 1500, $MTU_OUT 1500);
 
 AddressInfo(inside $INSIDE $IN:eth, outside $OUTSIDE $OUT:eth, provider $PROVIDER, web $WEB);
 
@@ -28,20 +29,25 @@ AddressInfo(inside $INSIDE $IN:eth, outside $OUTSIDE $OUT:eth, provider $PROVIDE
 IPRewriterPatterns(share outside 1024-65535 - -);
 
 // Input 0: from inside. Input 1: from outside, for the web server. Input 2: from outside, only what is known, or let in by FILTERING.
-// Output 0 leads outside, output 1 inside.
-rw :: IPRewriter(pattern share 0 1, pattern - - web 80 1 0, drop, MAPPING_CAPACITY $FLOWS, MAPPING $MAPPING, FILTERING $FILTERING);
-ping :: ICMPPingRewriter(pattern share 0 1, drop, MAPPING_CAPACITY rw, MAPPING $MAPPING);
+// Output 0 leads outside, output 1 inside; by output 2 leaves what no mapping can be made for.
+rw :: IPRewriter(pattern share 0 1, pattern - - web 80 1 0, drop, MAPPING_CAPACITY $FLOWS, MAPPING $MAPPING, FILTERING $FILTERING,
+  UNMAPPED 2);
+ping :: ICMPPingRewriter(pattern share 0 1, drop, MAPPING_CAPACITY rw, MAPPING $MAPPING, UNMAPPED 2);
 
 // Errors about packets that were translated, from outside and from inside (RFC 5508, section 4), by the output that such packets have.
 errors_in :: ICMPRewriter(rw:0 ping:0, CHECKSUM true);
 errors_out :: ICMPRewriter(rw:0 ping:0, CHECKSUM true, TRANSLATE_SRC true);
 
-// A network interface: IP packets that arrive leave by the output, IP packets at the input are sent to their neighbours.
-elementclass Port { $device, $address |
+// A network interface: IP packets that arrive leave by the output, IP packets at the input are sent to their neighbours;
+// errors about those that do not reach these leave by the second output.
+elementclass Port { $device, $address, $mtu |
   FromDevice($device, METHOD $METHOD)
     -> HostEtherFilter($address, DROP_OTHER true)
     -> kind :: Classifier(12/0806 20/0001, 12/0806 20/0002, 12/0800, -);
-  arp :: ARPQuerier($address) -> out :: ToDevice($device, METHOD $METHOD);
+  // A neighbour that does not answer three times, a second apart, is unreachable.
+  arp :: ARPQuerier($address, PROBES 3) -> out :: ToDevice($device, METHOD $METHOD);
+  arp[1] -> out;
+  arp[2] -> ICMPError($address, unreachable, host) -> [1]output;
   // Who asks, or announces itself, says where it is.
   kind[0] -> asked :: Tee -> ARPResponder($address) -> out;
   asked[1] -> [1]arp;
@@ -52,11 +58,12 @@ elementclass Port { $device, $address |
     -> IPFilter(deny src net 0.0.0.0/8, deny src net 127.0.0.0/8, deny src net 224.0.0.0/4, allow all)
     -> output;
   kind[3] -> Discard;
-  input -> arp;
+  input -> size :: IPFragmenter($mtu) -> arp;
+  size[1] -> ICMPError($address, unreachable, needfrag, PMTU $mtu) -> [1]output;
 }
 
-in :: Port($IN, inside);
-out :: Port($OUT, outside);
+in :: Port($IN, inside, $MTU_IN);
+out :: Port($OUT, outside, $MTU_OUT);
 
 // From inside. What is for the gateway itself ends here; pings of it are answered (RFC 5508, REQ-10).
 in -> from_in :: IPClassifier(dst host inside:ip or (icmp type echo and dst host outside:ip), tcp dst port 21, tcp or udp, icmp type echo, icmp, -);
@@ -102,3 +109,13 @@ ping[1] -> to_in;
 errors_in[0] -> Discard; // it quotes a packet as only hosts inside see it
 errors_in[1] -> to_in;
 to_in[1] -> ICMPError(outside, timeexceeded) -> errors_out; // tells of the packet as it came
+
+// Errors about packets that are translated already.
+out[1] -> errors_in;
+in[1] -> errors_out;
+
+// Who sends what no mapping can be made for hears of it (RFC 5508, REQ-8).
+rw[2] -> unmapped :: IPClassifier(src net inside:ipnet, -);
+ping[2] -> unmapped;
+unmapped[0] -> ICMPError(inside, unreachable, filterprohibited) -> in;
+unmapped[1] -> ICMPError(outside, unreachable, filterprohibited) -> route;

@@ -48,6 +48,9 @@ fn datagram(from: u16, to: u16) -> Vec<u8> {
 fn sent(interface: &Interface) -> Vec<Vec<u8>> {
     let mut packets = Vec::new();
     interface.drain_tap(100, |frame| {
+        if frame[12..14] != [8, 0] {
+            return; // asks for a neighbour
+        }
         let mut packet = frame[14..].to_vec();
         ipv4::check(&packet, true).expect("correct headers");
         packet[8] = 64;
@@ -88,7 +91,7 @@ fn run_with(
     let registry = Interfaces::new();
     interfaces.iter().for_each(|interface| registry.add(interface.clone()).expect("names differ"));
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../conf").join(name);
-    let text = in_memory(&std::fs::read_to_string(path).expect("readable")) + "Script(wait 1, stop);";
+    let text = in_memory(&std::fs::read_to_string(path).expect("readable")) + "Script(wait 5, stop);";
     let owned = |&(name, value): &(&str, &str)| (name.to_owned(), value.to_owned());
     let parsed = lang::parse(&text, name, &arguments.iter().map(owned).collect::<Vec<_>>());
     let known = elements::classes();
@@ -257,6 +260,69 @@ fn the_gateway_answers_pings() {
     let answer = |from, to| packet(ICMP, from, to, &ping(0));
     assert_eq!(inside, [answer("10.0.0.1", host), answer("203.0.113.2", host)]);
     assert_eq!(outside, [answer("203.0.113.2", far)]);
+}
+
+/// An ICMP error of a type and code: who gets it, what its second word says, and the packet that it is about, from the addresses on.
+fn error(packet: &[u8], of: [u8; 2]) -> (&[u8], &[u8], &[u8]) {
+    assert_eq!((packet[9], &packet[20..22]), (ICMP, &of[..]));
+    (&packet[12..20], &packet[24..28], &packet[28 + 12..])
+}
+
+/// Who sends a packet for which there is no room, or no port, hears that it is prohibited (RFC 5508, REQ-8).
+#[test]
+fn who_can_have_no_mapping_hears_of_it() {
+    let (host, other, far) = ("10.0.0.5", "10.0.0.6", "198.51.100.7");
+    let ping = frame(1, ICMP, other, far, &[8, 0, 0, 0, 0, 7, 0, 1]);
+    for refused in [frame(1, UDP, other, far, &datagram(5000, 53)), ping] {
+        let [inside, outside] = run_with(
+            "nat.click",
+            &[("FLOWS", "1")],
+            &[("in", other), ("out", "203.0.113.1")],
+            [vec![frame(1, UDP, host, far, &datagram(5000, 53)), refused.clone()], Vec::new()],
+        );
+        assert_eq!((inside.len(), outside.len()), (1, 1));
+        let (ends, _, about) = error(&inside[0], [3, 13]);
+        assert_eq!((ends, about), (&[10, 0, 0, 1, 10, 0, 0, 6][..], &refused[14 + 12..]));
+    }
+}
+
+/// Who sends a packet to a host that does not answer, or by a provider who does not, hears of it, and sees the packet as it was sent (RFC
+/// 5508, REQ-10).
+#[test]
+fn hosts_that_do_not_answer() {
+    let (host, far, gateway) = ("10.0.0.5", "198.51.100.7", "203.0.113.2");
+    let ask = frame(1, UDP, host, far, &datagram(5000, 53));
+    let answer = frame(2, UDP, far, gateway, &datagram(53, 5000));
+    let [inside, outside] =
+        run("nat.click", &[("out", "203.0.113.1")], [vec![ask.clone()], vec![answer.clone()]]);
+    assert_eq!((inside.len(), outside.len()), (0, 2));
+    let (ends, _, about) = error(&outside[1], [3, 1]);
+    assert_eq!((ends, about), (&[203, 0, 113, 2, 198, 51, 100, 7][..], &answer[14 + 12..]));
+    let [inside, outside] = run("nat.click", &[("in", host)], [vec![ask.clone()], Vec::new()]);
+    assert_eq!((inside.len(), outside.len()), (1, 0));
+    let (ends, _, about) = error(&inside[0], [3, 1]);
+    assert_eq!((&ends[4..], about), (&[10, 0, 0, 5][..], &ask[14 + 12..]));
+}
+
+/// A packet that is too long for the next link and must not be cut: its sender hears how long it may be (RFC 5508, REQ-10).
+#[test]
+fn packets_that_are_too_long() {
+    let (host, far) = ("10.0.0.5", "198.51.100.7");
+    let mut long = datagram(5000, 53);
+    long.resize(700, 0);
+    long[4..6].copy_from_slice(&700u16.to_be_bytes());
+    let mut ask = frame(1, UDP, host, far, &long);
+    ask[14 + 6] = 0x40;
+    ipv4::fill_checksum(&mut ask[14..]).expect("a header");
+    let neighbours = [("in", host), ("out", "203.0.113.1")];
+    let [inside, outside] =
+        run_with("nat.click", &[("MTU_OUT", "600")], &neighbours, [vec![ask.clone()], Vec::new()]);
+    assert_eq!((inside.len(), outside.len()), (1, 0));
+    let (ends, says, about) = error(&inside[0], [3, 4]);
+    assert_eq!((&ends[4..], says), (&[10, 0, 0, 5][..], &[0, 0, 2, 88][..]));
+    assert_eq!(about[..16], ask[14 + 12..][..16]);
+    let [_, outside] = run("nat.click", &neighbours, [vec![ask.clone()], Vec::new()]);
+    assert_eq!((outside.len(), outside[0].len()), (1, 720));
 }
 
 /// A packet that has come a long way ends at the gateway, and its sender hears of it, by the provider.

@@ -47,6 +47,7 @@ pub(super) struct RewriterArgs {
     mapping: Option<Raw>,
     filtering: Option<Raw>,
     icmp_timeout: Option<Duration>,
+    unmapped: Option<u16>,
     // FastClick's.
     use_cache: bool,
     set_aggregate: bool,
@@ -94,6 +95,9 @@ impl RewriterArgs {
         }
         if matches!(kind, Kind::Ip | Kind::Tcp | Kind::Udp | Kind::Six) {
             args = args.keyword("FILTERING", &mut self.filtering);
+        }
+        if kind != Kind::Six {
+            args = args.keyword("UNMAPPED", &mut self.unmapped);
         }
         if kind == Kind::Udp {
             args = args.keyword("STREAMING_TIMEOUT", &mut self.streaming_timeout);
@@ -193,6 +197,7 @@ pub(super) fn make_six(config: &mut Config<'_>) -> Result<Six, ConfigError> {
         policies: args.policies(Kind::Six),
         specs: vec![spec, Spec::Drop],
         filtering,
+        unmapped: None,
         capacity,
         seed: config.seed(),
         six: Some(super::nat64::Six::new(prefix, config.seed(), most)),
@@ -224,6 +229,9 @@ pub(super) fn make(kind: Kind, config: &mut Config<'_>) -> Result<Made, ConfigEr
     let capacity = args.capacity(config)?;
     let word = |raw: &Option<Raw>| raw.as_ref().map(|Raw(text)| text.clone());
     let filtering = Filtering::read(word(&args.mapping).as_deref(), word(&args.filtering).as_deref())?;
+    if args.unmapped.is_some_and(|output| usize::from(output) >= config.outputs()) {
+        return Err("bad UNMAPPED: no such output".into());
+    }
     if args.specs.len() != config.inputs() {
         return Err(format!("need {} arguments, one per input port", config.inputs()).into());
     }
@@ -247,6 +255,7 @@ pub(super) fn make(kind: Kind, config: &mut Config<'_>) -> Result<Made, ConfigEr
         policies: args.policies(kind),
         specs,
         filtering,
+        unmapped: args.unmapped,
         capacity,
         seed: config.seed(),
         six: None,

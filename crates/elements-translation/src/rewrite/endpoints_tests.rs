@@ -42,6 +42,7 @@ fn nat_of(kind: Kind, filtering: Option<Filtering>, capacity: i32, guarantee_ms:
         policies: [policy; 3],
         specs: vec![Spec::Pattern(PatternRef::Here(pattern.clone()), [0, 1]), Spec::Drop],
         filtering,
+        unmapped: None,
         capacity: Capacity::Own(capacity),
         seed: 1,
         six: None,

@@ -293,8 +293,9 @@ impl Element for ICMPRewriter {
             map.nat = cx.info().shared(map.element);
             let (outputs, rewriter) =
                 (cx.info().nodes[cx.index()].outputs.len(), &cx.info().nodes[map.element]);
+            let of_flows = map.nat.as_ref().map_or(rewriter.outputs.len(), |nat| nat.outputs_of_flows());
             if let Some(offset) = map.offset
-                && offset + rewriter.outputs.len() > outputs
+                && offset + of_flows > outputs
             {
                 let s = if outputs == 1 { "" } else { "s" };
                 let name = &rewriter.name;
@@ -519,5 +520,14 @@ mod tests {
         assert!(with("x").contains("x not an IP rewriter"));
         assert!(with("rw:x").contains("rw:x not an IP rewriter"));
         assert!(with("rw:1").contains("rw:1 port offset requires more than 1 output"));
+        // Of packets that get no mapping there are no errors to be translated.
+        let text = |unmapped| {
+            format!(
+                "Idle -> rw :: IPRewriter(keep 0 1{unmapped}); rw[0] -> Discard; rw[1] -> Discard; rw[2] -> Discard;
+                 Idle -> er :: ICMPRewriter(rw:0); er[0] -> Discard; er[1] -> Discard;"
+            )
+        };
+        assert!(errors(&text("")).contains("rw:0 port offset requires more than 2 outputs"));
+        assert!(crate::testing::build(&text(", UNMAPPED 2"), 1, 1).is_ok());
     }
 }

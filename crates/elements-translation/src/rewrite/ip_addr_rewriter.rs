@@ -23,7 +23,7 @@
 //! Keywords:
 //! - `TIMEOUT` (seconds, default 2 hours): idle time after which a source's mappings are removed.
 //! - `GUARANTEE` (seconds, default 5): how long they are guaranteed to stay after each packet.
-//! - `REAP_INTERVAL`, `MAPPING_CAPACITY`, `REPLY_ANNO`: as for IPRewriter.
+//! - `REAP_INTERVAL`, `MAPPING_CAPACITY`, `REPLY_ANNO`, `UNMAPPED`: as for IPRewriter.
 //!
 //! If the destination address changes, the destination annotation is set to it.
 //!

@@ -39,7 +39,7 @@
 //!   ROUTPUT.
 //! - `pattern SADDR SPORT DADDR DPORT FOUTPUT ROUTPUT`: creates mappings that set these fields; a field `-` is not
 //!   changed. SPORT may be a range `L-H`: a port is chosen so that replies can be distinguished from those of other
-//!   flows; if none is left the packet is dropped. The packet's own port is preferred, otherwise one is chosen at
+//!   flows; if none is left the packet is dropped (see UNMAPPED). The packet's own port is preferred, otherwise one is chosen at
 //!   random. If `#` follows the range, ports are chosen in sequence; if `?` follows, always at random. SADDR may be
 //!   an address, or the name of one.
 //! - `pattern NAME FOUTPUT ROUTPUT`: the same with a pattern defined by IPRewriterPatterns.
@@ -77,10 +77,12 @@
 //! - `DST_ANNO` (boolean, default true): whether to set the destination annotation to the new destination address.
 //! - `REPLY_ANNO` (annotation of one byte): an annotation set in replies, to the value that the flow's first packet
 //!   had there.
+//! - `UNMAPPED` (integer, default none): the output by which packets leave, as they came, for which no mapping can be made: no port is left, or
+//!   there is no room for a flow. An ICMPError there tells who sent them (RFC 5508, REQ-8). Otherwise they are dropped.
 //!
 //! # Handlers
 //! - `table_size` (read): flows in the table. `nmappings` is an older name.
-//! - `mapping_failures` (read): packets dropped because no mapping could be made.
+//! - `mapping_failures` (read): packets for which no mapping could be made.
 //! - `size` (read): flows and mappings of endpoints in the table, including those of rewriters that share the capacity.
 //! - `capacity` (read, write): the maximum number of flows.
 //! - `tcp_table`, `udp_table` (read): the table, one line per direction of each flow: the original fields, the new
@@ -166,8 +168,10 @@ mod tests {
     use crate::rewrite::samples::{ends, tcp, udp};
     use crate::testing::{Sent, send, send_one};
     use crate::testing::{build, build_at, errors, run_and_read};
+    use elements_testing::run_to_end;
     use packet::Anno;
     use router::Call;
+    use std::collections::BTreeSet;
     use wire::tcp::flag::{ACK, FIN, RST, SYN};
 
     /// Packets from inside (10.0.0.0/8) arrive at input 0, others at input 1.
@@ -255,6 +259,51 @@ mod tests {
         let more = [udp(hosts[0], WEB), udp(hosts[1], "5.6.7.9:80")];
         let flow = send(&nat("pattern 1.2.3.4 40-42 - - 0 1", ""), more);
         assert_eq!(ends(&flow.data(0)), ["1.2.3.4:41 5.6.7.8:80", "1.2.3.4:41 5.6.7.9:80"]);
+    }
+
+    /// A range that runs out gives each of its ports once, also to flows that begin in one batch.
+    #[test]
+    fn a_crowded_range() {
+        for (sport, vector) in [("2000-2599#", 1), ("2000-2599#", 32), ("2000-2599?", 1), ("2000-2599?", 32)]
+        {
+            // All flows go to one port.
+            let config = format!(
+                "FastUDPFlows(0, 1000, 60, 2:0:0:0:0:1, 10.0.0.1, 2:0:0:0:0:2, 5.6.7.8, 1, 1, STOP true) -> Strip(14)
+                 -> MarkIPHeader -> IPRewriter(pattern - - - 80 0 0) -> rw :: IPRewriter(pattern 1.2.3.4 {sport} - - 0 0) -> Discard"
+            );
+            let mut router = build(&config, 1, vector).unwrap();
+            run_to_end(&mut router);
+            let mut read = |path: &str| router.call(Call::read(path, "")).unwrap();
+            let table = read("rw.udp_table");
+            let out = table.lines().filter_map(|line| line.split_once(" => (1.2.3.4, ")?.1.split_once(','));
+            let ports: BTreeSet<u16> = out.map(|(port, _)| port.parse().unwrap()).collect();
+            assert_eq!(ports, (2000..2600).collect(), "{sport}, {vector}");
+            assert_eq!(read("rw.table_size"), "600");
+            assert!(read("rw.mapping_failures").parse::<u32>().unwrap() > 300);
+        }
+    }
+
+    /// Packets for which no mapping can be made leave as they came, where that is asked for.
+    #[test]
+    fn packets_without_a_mapping() {
+        let hosts = ["10.0.0.1:41", "10.0.0.2:41", "10.0.0.3:41"].map(|host| udp(host, WEB));
+        let config = |keywords: &str| {
+            format!(
+                "Inject -> MarkIPHeader -> rw :: IPRewriter(pattern 1.2.3.4 40-41 - - 0 1{keywords}) -> Collect(0); rw[1] -> Collect(1); rw[2] -> Collect(2);"
+            )
+        };
+        for keywords in [", UNMAPPED 2", ", UNMAPPED 2, MAPPING endpoint-independent"] {
+            let mut flow = send(&config(keywords), hosts.clone());
+            assert_eq!((flow.data(0).len(), flow.data(2)), (2, vec![hosts[2].clone()]), "{keywords}");
+            assert_eq!((flow.read("rw.mapping_failures"), flow.drops()), ("1".to_owned(), Vec::new()));
+        }
+        assert_eq!(send(&config(""), hosts.clone()).data(2), Vec::<Vec<u8>>::new());
+        let text = errors("Idle -> rw :: IPRewriter(drop, UNMAPPED 1) -> Discard");
+        assert!(text.contains("bad UNMAPPED: no such output"), "{text}");
+        // What is dropped because it is unknown stays so.
+        let answer = udp(WEB, "1.2.3.4:4000");
+        let flow = send(&config(", UNMAPPED 2").replace("pattern 1.2.3.4 40-41 - - 0 1", "drop"), [answer]);
+        assert_eq!((flow.data(2).len(), flow.drops()), (0, vec![("no mapping", 1)]));
     }
 
     /// Hosts whose first packets come in one batch have a port each, and keep it for the packets behind, in batches of whatever size; the

@@ -132,6 +132,8 @@ pub(crate) struct Nat {
     counts: Arc<[InputCounts]>,
     /// Who reaches an endpoint from outside, if what it is there does not depend on where it sends.
     pub(super) filtering: Option<Filtering>,
+    /// Where packets leave for which no mapping can be made.
+    unmapped: Option<u16>,
     updater: Mutex<Updater>,
     ready: AtomicBool,
     /// Whether an element asks for what happens to flows.
@@ -153,6 +155,8 @@ pub(super) struct Plan {
     pub(super) specs: Vec<Spec>,
     /// `None` for mappings that depend on where an endpoint sends.
     pub(super) filtering: Option<Filtering>,
+    /// `None` if they are dropped.
+    pub(super) unmapped: Option<u16>,
     pub(super) capacity: Capacity,
     pub(super) seed: u64,
     /// Of NAT64.
@@ -192,6 +196,7 @@ impl Nat {
             counts: plan.specs.iter().map(|_| InputCounts::default()).collect(),
             specs: plan.specs,
             filtering: plan.filtering,
+            unmapped: plan.unmapped,
             updater: Mutex::new(rcu::Domain::global().updater()),
             ready: AtomicBool::new(false),
             tells: AtomicBool::new(false),
@@ -315,6 +320,12 @@ impl Nat {
         }
     }
 
+    /// The outputs by which packets of flows may leave: all, or all before one for packets without a mapping.
+    pub(super) fn outputs_of_flows(&self) -> usize {
+        self.outputs
+            - usize::from(self.unmapped.is_some_and(|output| usize::from(output) + 1 == self.outputs))
+    }
+
     /// Whether packets may leave by an output: none is one that leads nowhere.
     pub(super) fn has_output(&self, output: u16) -> bool {
         usize::from(output) < self.outputs || output == u16::MAX
@@ -377,7 +388,9 @@ impl Nat {
             Input::Pass(output) => (admit(), Miss::Pass(usize::from(*output))),
             input => match self.make(set, turn, input, wanted, with) {
                 Ok(made) => (Some(made), Miss::Drop(NOT_MADE)),
-                Err(reason) => return Miss::Drop(reason),
+                Err(reason) => {
+                    return self.unmapped.map_or(Miss::Drop(reason), |output| Miss::Pass(output.into()));
+                }
             },
         };
         let Some((found, new)) = made else { return otherwise };

@@ -20,6 +20,7 @@ fn nat(sport: &str, turn: Turn<'_>) -> Nat {
         policies: [policy; 3],
         specs: vec![Spec::Pattern(PatternRef::Here(pattern.clone()), [0, 1])],
         filtering: None,
+        unmapped: None,
         capacity: Capacity::Own(i32::MAX),
         seed: 1,
         six: None,

@@ -13,7 +13,7 @@
 //! # Arguments
 //! One input specification for each input, as for IPRewriter, and its keywords `TCP_TIMEOUT`, `TIMEOUT`,
 //! `TCP_DONE_TIMEOUT`, `TCP_NODATA_TIMEOUT`, `TCP_GUARANTEE`, `GUARANTEE`, `REAP_INTERVAL`, `MAPPING_CAPACITY`,
-//! `MAPPING`, `FILTERING`, `DST_ANNO` and `REPLY_ANNO`.
+//! `MAPPING`, `FILTERING`, `DST_ANNO`, `REPLY_ANNO` and `UNMAPPED`.
 //!
 //! # Handlers
 //! - `table` (read): the table, in the format of IPRewriter's `tcp_table`; flows whose sequence numbers are adjusted

@@ -17,7 +17,7 @@
 //!   directions. `UDP_STREAMING_TIMEOUT` is another name.
 //! - `GUARANTEE` (seconds, default 5): how long a flow is guaranteed to stay after each packet. `UDP_GUARANTEE` is another
 //!   name.
-//! - `REAP_INTERVAL`, `MAPPING_CAPACITY`, `MAPPING`, `FILTERING`, `DST_ANNO`, `REPLY_ANNO`: as for IPRewriter.
+//! - `REAP_INTERVAL`, `MAPPING_CAPACITY`, `MAPPING`, `FILTERING`, `DST_ANNO`, `REPLY_ANNO`, `UNMAPPED`: as for IPRewriter.
 //!
 //! # Handlers
 //! - `table` (read): the table, in the format of IPRewriter's `udp_table`. `mappings` is an older name.

@@ -25,6 +25,7 @@ fn rewriter(turn: Turn<'_>, kind: Kind, capacity: Capacity) -> Nat {
         policies: [POLICY; 3],
         specs: vec![Spec::Drop],
         filtering: None,
+        unmapped: None,
         capacity,
         seed: 1,
         six: None,
