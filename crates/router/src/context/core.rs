@@ -285,6 +285,13 @@ impl Core {
         self.task_of(self.here as usize)
     }
 
+    /// Makes the task of the element that runs run, which does not run now.
+    #[inline(never)] // seldom
+    pub(crate) fn schedule_own(&mut self) {
+        let task = self.own_task();
+        self.scheduler.schedule(task);
+    }
+
     /// The task of an element, which is made if it has none.
     #[inline]
     pub(crate) fn task_of(&mut self, element: usize) -> u32 {

@@ -29,8 +29,9 @@ impl Tasks<'_> {
     /// Makes this element's task run (again), after what is scheduled already.
     #[inline]
     pub fn schedule(&mut self) {
-        let task = self.core.own_task();
-        self.core.scheduler.schedule(task);
+        if !self.core.scheduler.runs_again(self.core.here) {
+            self.core.schedule_own();
+        }
     }
 
     /// Makes this element's task run once a descriptor is ready (or has failed); the worker may sleep meanwhile. Holds for

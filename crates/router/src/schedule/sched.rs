@@ -2,6 +2,9 @@
 //!
 //! Each task has tickets; running advances its pass by a stride inversely proportional to them, and the task with the
 //! lowest pass runs next, the longest waiting among equals, as Click's driver does it.
+//!
+//! A task that makes itself run again is only marked. Its place among the others is found when the next task is looked for; while it is
+//! the only one there is none to find.
 
 /// Stride of a task with one ticket.
 const STRIDE1: u64 = 1 << 16;
@@ -10,12 +13,18 @@ pub const DEFAULT_TICKETS: u32 = 1 << 10;
 /// Most tickets that a task can have.
 pub const MAX_TICKETS: u32 = 1 << 15;
 
+/// The number of no task.
+const NONE: u32 = u32::MAX;
+
+/// As long as a line of the cache, so that a task is found without a multiplication.
+#[repr(align(64))]
 struct Task {
     element: u32,
     pass: u64,
     tickets: u32,
     stride: u64,
     scheduled: bool,
+    /// Whether it has a place among those that wait.
     queued: bool,
     runs: u64,
     /// Nanoseconds of its runs, as far as they are timed.
@@ -74,6 +83,22 @@ impl Queue {
         }
     }
 
+    /// Which is first, a task that has no place or one that waits, if any does; then the first of those leaves its place, and the task
+    /// gets one.
+    #[inline(always)] // once for each run
+    fn exchange(&mut self, pass: u64, task: u32) -> u32 {
+        let Some((_, first)) = self.get(0).filter(|place| place.0 <= pass) else {
+            return task;
+        };
+        let end = self.at(self.len);
+        self.places[end] = (pass, task);
+        self.first = self.at(1);
+        if self.len > 1 && self.places[self.at(self.len - 2)].0 > pass {
+            self.sink();
+        }
+        first
+    }
+
     /// Moves the last entry to where it belongs.
     #[cold]
     #[inline(never)]
@@ -107,14 +132,31 @@ impl Queue {
 }
 
 /// The tasks of one worker.
-#[derive(Default)]
 pub(crate) struct Scheduler {
     tasks: Vec<Task>,
+    /// The others that are to run. A task that was stopped meanwhile keeps its place until that comes up.
     queue: Queue,
     /// Pass of the task that runs, or ran last: where the whole thread is.
     pass: u64,
-    /// The task that runs, or ran last.
-    running: Option<u32>,
+    /// The task that runs, or ran last; [`NONE`] at first.
+    running: u32,
+    /// Its element; [`NONE`] once it has a place.
+    element: u32,
+    /// Whether it is to run again, and has no place yet.
+    again: bool,
+}
+
+impl Default for Scheduler {
+    fn default() -> Scheduler {
+        Scheduler {
+            tasks: Vec::new(),
+            queue: Queue::default(),
+            pass: 0,
+            running: NONE,
+            element: NONE,
+            again: false,
+        }
+    }
 }
 
 impl Scheduler {
@@ -138,14 +180,35 @@ impl Scheduler {
     #[inline]
     pub(crate) fn schedule(&mut self, id: u32) {
         let task = &mut self.tasks[id as usize];
-        task.scheduled = true;
-        if !task.queued {
-            if self.running != Some(id) {
-                task.pass = self.pass;
-            }
-            task.queued = true;
-            let pass = task.pass;
-            self.queue.insert(pass, id);
+        if task.queued {
+            task.scheduled = true;
+        } else if id == self.running {
+            self.again = true;
+        } else {
+            task.pass = self.pass;
+            self.place(id);
+        }
+    }
+
+    /// Makes the running task run again, if it is this element's.
+    #[inline(always)] // two comparisons for nearly every run
+    pub(crate) fn runs_again(&mut self, element: u32) -> bool {
+        self.again |= element == self.element;
+        element == self.element
+    }
+
+    /// Gives a task without a place the one that its pass says.
+    fn place(&mut self, id: u32) {
+        let task = &mut self.tasks[id as usize];
+        (task.scheduled, task.queued) = (true, true);
+        self.queue.insert(task.pass, id);
+    }
+
+    /// Gives the task that ran last its place, if it is to run again.
+    fn place_running(&mut self) {
+        if std::mem::take(&mut self.again) {
+            self.place(self.running);
+            self.element = NONE;
         }
     }
 
@@ -153,27 +216,48 @@ impl Scheduler {
     #[inline]
     pub(crate) fn unschedule(&mut self, id: u32) {
         self.tasks[id as usize].scheduled = false;
+        self.again &= id != self.running;
     }
 
     /// Takes the next task out: its element. It stays out unless scheduled again.
-    #[inline]
+    #[inline(always)] // once for each run
     pub(crate) fn next(&mut self) -> Option<u32> {
+        if std::mem::take(&mut self.again) {
+            let last = &mut self.tasks[self.running as usize];
+            let id = self.queue.exchange(last.pass, self.running);
+            if id == self.running {
+                return Some(self.begin(id));
+            }
+            (last.scheduled, last.queued) = (true, true);
+            if self.tasks[id as usize].scheduled {
+                return Some(self.begin(id));
+            }
+            self.tasks[id as usize].queued = false;
+        }
         loop {
             let id = self.queue.pop()?;
             let task = &mut self.tasks[id as usize];
-            task.queued = false;
-            if std::mem::take(&mut task.scheduled) {
-                self.pass = task.pass;
-                self.running = Some(id);
-                task.pass += task.stride;
-                task.runs += 1;
-                return Some(task.element);
+            if task.scheduled {
+                return Some(self.begin(id));
             }
+            task.queued = false;
         }
+    }
+
+    /// A task that is out runs: its element.
+    #[inline(always)]
+    fn begin(&mut self, id: u32) -> u32 {
+        let task = &mut self.tasks[id as usize];
+        (task.scheduled, task.queued) = (false, false);
+        (self.running, self.element, self.pass) = (id, task.element, task.pass);
+        task.pass += task.stride;
+        task.runs += 1;
+        task.element
     }
 
     /// Takes out the next task whose element is one of `these`: the element. All others keep their places.
     pub(crate) fn next_of(&mut self, these: impl Fn(u32) -> bool) -> Option<u32> {
+        self.place_running();
         let (mut passed, mut found) = (Vec::new(), None);
         while let Some((pass, id)) = self.queue.get(0) {
             let task = &mut self.tasks[id as usize];
@@ -200,13 +284,13 @@ impl Scheduler {
     /// Whether nothing is scheduled.
     #[inline]
     pub(crate) fn is_idle(&self) -> bool {
-        (0..self.queue.len)
-            .all(|i| self.queue.get(i).is_none_or(|(_, id)| !self.tasks[id as usize].scheduled))
+        let is_to_run = |(_, id): (u64, u32)| self.tasks[id as usize].scheduled;
+        !self.again && !(0..self.queue.len).any(|i| self.queue.get(i).is_some_and(is_to_run))
     }
 
     #[inline]
     pub(crate) fn is_scheduled(&self, id: u32) -> bool {
-        self.tasks[id as usize].scheduled
+        self.tasks[id as usize].scheduled || self.again && id == self.running
     }
 
     pub(crate) fn tickets(&self, id: u32) -> u32 {
@@ -227,8 +311,8 @@ impl Scheduler {
     /// Charges time to the task that ran last.
     #[inline]
     pub(crate) fn charge(&mut self, ns: u64) {
-        if let Some(id) = self.running {
-            self.tasks[id as usize].busy_ns += ns;
+        if let Some(task) = self.tasks.get_mut(self.running as usize) {
+            task.busy_ns += ns;
         }
     }
 
@@ -261,6 +345,109 @@ mod tests {
         }
         let accounts: Vec<_> = s.accounts().map(|task| (task.element, task.runs, task.busy_ns)).collect();
         assert_eq!(accounts, [(10, 1, 100), (20, 1, 30)]);
+    }
+
+    /// A scheduler without a trick: who is to run has a place at once, in a list that is sorted again each time.
+    #[derive(Default)]
+    struct Plain {
+        /// Pass, stride, whether it is to run.
+        tasks: Vec<(u64, u64, bool)>,
+        /// Pass and task.
+        places: Vec<(u64, u32)>,
+        pass: u64,
+        ran: Option<u32>,
+    }
+
+    impl Plain {
+        fn schedule(&mut self, id: u32) {
+            let task = &mut self.tasks[id as usize];
+            task.2 = true;
+            if self.places.iter().all(|place| place.1 != id) {
+                if self.ran != Some(id) {
+                    task.0 = self.pass;
+                }
+                self.places.push((task.0, id));
+                self.places.sort_by_key(|place| place.0);
+            }
+        }
+
+        /// The next task runs. Those before it that were stopped have lost their places.
+        fn next(&mut self) -> Option<u32> {
+            let tasks = &self.tasks;
+            let at = self.places.iter().position(|place| tasks[place.1 as usize].2);
+            self.places.drain(..at.unwrap_or(self.places.len()));
+            self.next_of(|_| true)
+        }
+
+        /// The next of these tasks runs; all others keep their places.
+        fn next_of(&mut self, these: impl Fn(u32) -> bool) -> Option<u32> {
+            let runs = |place: &(u64, u32)| self.tasks[place.1 as usize].2 && these(place.1);
+            let at = self.places.iter().position(runs)?;
+            let (pass, id) = self.places.remove(at);
+            let (_, stride, _) = self.tasks[id as usize];
+            self.tasks[id as usize] = (pass + stride, stride, false);
+            (self.pass, self.ran) = (pass, Some(id));
+            Some(id)
+        }
+    }
+
+    /// A task that is stopped in the run in which it made itself run again stays stopped, with others and without.
+    #[test]
+    fn a_task_stops_itself() {
+        for others in [0, 1] {
+            let mut s = Scheduler::default();
+            let tasks: Vec<u32> = (0..=others).map(|element| s.add(element)).collect();
+            tasks.iter().for_each(|&task| s.schedule(task));
+            assert_eq!(s.next(), Some(0));
+            assert!(s.runs_again(0) && !s.runs_again(1) && s.is_scheduled(0));
+            s.unschedule(0);
+            assert!(!s.is_scheduled(0));
+            assert_eq!(s.is_idle(), others == 0);
+            assert_eq!(s.next(), (others > 0).then_some(1));
+            assert_eq!(s.next(), None);
+        }
+    }
+
+    /// However tasks make themselves and others run or stop, they run in the order of the plain scheduler.
+    #[test]
+    fn tasks_run_as_with_a_place_at_once() {
+        let mut rng = fastrand::Rng::with_seed(7);
+        for tasks in (1..9).cycle().take(400) {
+            let (mut s, mut plain) = (Scheduler::default(), Plain::default());
+            for id in 0..tasks {
+                let tickets = 1 << rng.u32(5..11);
+                s.add(id);
+                s.set_tickets(id, tickets);
+                plain.tasks.push((0, STRIDE1 / u64::from(tickets), false));
+            }
+            for _ in 0..200 {
+                let id = rng.u32(0..tasks);
+                match rng.u32(0..8) {
+                    0..2 => _ = (s.schedule(id), plain.schedule(id)),
+                    2 if plain.ran != Some(id) => {
+                        s.unschedule(id);
+                        plain.tasks[id as usize].2 = false;
+                    }
+                    3 => {
+                        let odd = |id: u32| id % 2 == 1;
+                        assert_eq!(s.next_of(odd), plain.next_of(odd));
+                    }
+                    _ => {
+                        let ran = s.next();
+                        assert_eq!(ran, plain.next());
+                        if let Some(id) = ran.filter(|_| rng.bool()) {
+                            let more = rng.u64(0..3);
+                            s.count_more_runs(id, more);
+                            plain.tasks[id as usize].0 += more * plain.tasks[id as usize].1;
+                            s.schedule(id);
+                            plain.schedule(id);
+                        }
+                    }
+                }
+                assert_eq!(s.is_idle(), plain.tasks.iter().all(|task| !task.2));
+                assert_eq!(s.is_scheduled(id), plain.tasks[id as usize].2);
+            }
+        }
     }
 
     /// Those that are not wanted now come in their order later.
