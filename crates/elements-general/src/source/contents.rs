@@ -63,7 +63,7 @@ impl Contents {
     }
 
     /// Makes a packet, unless memory is short.
-    #[inline]
+    #[inline(always)] // there are two users, and it is what a source does
     pub(super) fn make_one(&self, cx: &mut Cx<'_>, timestamp_ns: i64) -> Option<Packet> {
         let mut packet = cx.pool().packet(&self.bytes)?;
         if self.random {

@@ -207,7 +207,12 @@ impl Core {
     #[inline]
     pub(crate) fn put(&mut self, work: Work) {
         self.leash.cut();
-        if self.first.is_none() { self.first = Some(work) } else { self.list.push(work) }
+        if self.first.is_none() { self.first = Some(work) } else { self.put_further(work) }
+    }
+
+    #[inline(never)] // elements that make one item only save no registers for this
+    fn put_further(&mut self, work: Work) {
+        self.list.push(work);
     }
 
     /// Takes the running element's first work item, and puts the others in the order in which they come off the list.

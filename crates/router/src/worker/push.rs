@@ -14,28 +14,54 @@ const HOPS_PER_LOOK: usize = 64;
 impl Running<'_> {
     /// Brings packets to an element, and what that emits first to the next, and so on to the end of the path. Whatever else
     /// is emitted on the way goes onto the list.
-    #[inline(never)] // the list's loop stays small
-    pub(super) fn push(&mut self, mut link: Link, mut load: Load, budget: &mut usize) {
+    #[inline]
+    pub(super) fn push(&mut self, link: Link, load: Load, budget: &mut usize) {
         self.core.account.batches.count(load.len());
+        self.push_on(link, load, budget);
+    }
+
+    /// The same of packets that were counted when they set out.
+    #[inline(never)] // the list's loop stays small
+    fn push_on(&mut self, mut link: Link, mut load: Load, budget: &mut usize) {
         loop {
             match load {
                 Load::Packet(packet) => self.push_packet(link, packet, budget),
                 Load::Batch(batch) => self.push_batch(link, batch),
             }
-            if self.core.first.is_none() {
-                return;
+            match self.way_on(budget) {
+                Some(next) => (link, load) = next,
+                None => return,
             }
-            if !self.goes_on(*budget) {
-                return self.core.leave();
-            }
-            let Some((to, next)) = self.core.take_load() else { return };
-            link = to;
-            load = match next {
-                Load::Batch(batch) => self.load(batch),
-                alone => alone,
-            };
-            *budget -= 1;
         }
+    }
+
+    /// The same of a packet that is alone: mostly it gets to the end of its path by itself.
+    #[inline(never)] // needs less than what treats batches, too
+    pub(super) fn push_alone(&mut self, link: Link, packet: Packet, budget: &mut usize) {
+        self.core.account.batches.count(1);
+        self.push_packet(link, packet, budget);
+        if let Some((link, load)) = self.way_on(budget) {
+            self.push_on(link, load, budget);
+        }
+    }
+
+    /// Where to go on with what the element that ran has made first, if that is packets and there is time for them.
+    #[inline(always)] // once for each hop
+    fn way_on(&mut self, budget: &mut usize) -> Option<(Link, Load)> {
+        if self.core.first.is_none() {
+            return None;
+        }
+        if !self.goes_on(*budget) {
+            self.core.leave();
+            return None;
+        }
+        let (link, next) = self.core.take_load()?;
+        *budget -= 1;
+        let load = match next {
+            Load::Batch(batch) => self.load(batch),
+            alone => alone,
+        };
+        Some((link, load))
     }
 
     /// What a batch is: a packet that is alone in one goes on without it.

@@ -129,7 +129,7 @@ impl Running<'_> {
         if let Some(turned) = self.run_list(budget) {
             return turned;
         }
-        for task in 1..=TASKS_PER_TURN {
+        for task in 1..TASKS_PER_TURN + 1 {
             if self.is_asked_to_stop()
                 && let Some(turned) = self.consider_stopping(budget)
             {
@@ -199,26 +199,44 @@ impl Running<'_> {
         if let Some(instance) = &mut slot.instance {
             instance.run_task(&mut Cx { core: self.core, turn: self.turn });
         }
-        // The first item is done without touching the list.
-        match self.core.take_first() {
-            None => {}
-            Some(first) if *budget == 0 => self.core.list.push(first),
-            Some(Work::Alone { element, port, packet }) => {
-                *budget -= 1;
-                self.push(Link { element, port }, Load::Packet(packet), budget);
-            }
-            Some(Work::Push { element, port, batch }) => {
-                *budget -= 1;
-                let load = self.load(batch);
-                self.push(Link { element, port }, load, budget);
-            }
-            Some(Work::Ask { element, port, want, own }) => {
-                *budget -= 1;
-                self.ask(element, port, want, own, budget);
-            }
-            Some(first) => self.core.list.push(first),
-        }
+        self.do_first(budget);
         if self.core.list.is_empty() { None } else { self.run_list(budget) }
+    }
+
+    /// Does the first item that a task has made, without touching the list. A variant at a time: an item that is moved as a whole goes by
+    /// way of the stack.
+    #[inline(always)] // once for each run
+    fn do_first(&mut self, budget: &mut usize) {
+        if self.core.first.is_none() {
+            return;
+        }
+        if *budget == 0 {
+            return self.core.leave();
+        }
+        if let Some(Work::Ask { element, port, want, own }) = self.core.first {
+            std::mem::forget(self.core.take_first()); // owns nothing
+            *budget -= 1;
+            return self.ask(element, port, want, own, budget);
+        }
+        if matches!(self.core.first, Some(Work::Alone { .. }))
+            && let Some(Work::Alone { element, port, packet }) = self.core.take_first()
+        {
+            *budget -= 1;
+            return self.push_alone(Link { element, port }, packet, budget);
+        }
+        self.do_first_batch(budget);
+    }
+
+    #[inline(never)] // what one packet takes stays short
+    fn do_first_batch(&mut self, budget: &mut usize) {
+        if let Some((link, load)) = self.core.take_load() {
+            *budget -= 1;
+            let load = match load {
+                Load::Batch(batch) => self.load(batch),
+                alone => alone,
+            };
+            self.push(link, load, budget);
+        }
     }
 
     fn serve(&mut self) -> Turned {
@@ -298,7 +316,7 @@ impl Running<'_> {
                     self.push(Link { element, port }, load, budget);
                 }
                 Work::Alone { element, port, packet } => {
-                    self.push(Link { element, port }, Load::Packet(packet), budget);
+                    self.push_alone(Link { element, port }, packet, budget);
                 }
                 Work::Ask { element, port, want, own } => self.ask(element, port, want, own, budget),
                 Work::Waiting(_) => {} // its answer was lost with a dropped batch: nothing to hand on
