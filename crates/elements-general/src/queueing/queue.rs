@@ -111,6 +111,9 @@ struct Queue {
     local: Fifo,
     overflow_output: bool,
     in_vain: u8,
+    /// Whether its pullers on this worker have been told that there are packets, and not since then that there are none. For what one worker
+    /// has for itself; between workers their signal says it.
+    has_told: bool,
     /// Pulls in vain after which pullers sleep.
     sleepiness: u8,
     /// Whether sources upstream wait while the queue is full.
@@ -203,6 +206,7 @@ pub(super) fn create_sized(
         local,
         overflow_output,
         in_vain: 0,
+        has_told: true,
         sleepiness,
         holds_up: holds_up || blocking,
         discipline,
@@ -350,11 +354,20 @@ impl Queue {
         if self.overflow_output { cx.emit(1, batch) } else { cx.drop_batch(batch, reason) }
     }
 
+    /// Wakes those who pull on this worker, unless they are awake.
+    #[inline]
+    fn tell(&mut self, cx: &mut Cx<'_>) {
+        if !self.has_told {
+            self.has_told = true;
+            wake(cx);
+        }
+    }
+
     /// Wakes pullers, here and elsewhere.
     #[inline]
     fn notify(&mut self, cx: &mut Cx<'_>) {
         if self.common.ring.is_none() {
-            return wake(cx);
+            return self.tell(cx);
         }
         self.notify_all(cx);
     }
@@ -436,6 +449,7 @@ impl Queue {
                 return;
             }
         }
+        self.has_told = false;
         cx.signals().set(false);
     }
 
@@ -538,11 +552,18 @@ impl Element for Queue {
         self.local.push_back(packet);
         self.common.length.store(length, Relaxed);
         self.note_highwater(length);
-        wake(cx);
+        self.tell(cx);
         cx.signals().set_room(capacity - length);
     }
 
     fn pull(&mut self, cx: &mut Cx<'_>, _port: usize, want: usize) -> Pull {
+        if want == 1
+            && let Some(packet) = self.fetch()
+        {
+            self.in_vain = 0;
+            self.admit(cx);
+            return Pull::Alone(packet);
+        }
         let mut batch = cx.batch();
         self.fetch_into(&mut batch, want);
         if !batch.is_empty() {

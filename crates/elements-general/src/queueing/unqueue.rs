@@ -28,7 +28,7 @@
 //! # See also
 //! Queue, RatedSource
 
-use packet::{BATCH_MAX, Batch};
+use packet::{BATCH_MAX, Batch, Packet};
 use router::{Activity, Class, Config, ConfigError, Cx, Element, Flags, Handlers, Merge, Pull, metric};
 
 /// The class.
@@ -81,6 +81,24 @@ impl Unqueue {
         self.asked
     }
 
+    /// Goes on, after so many packets came: asks for more, or has the task run again.
+    #[inline]
+    fn go_on(&mut self, cx: &mut Cx<'_>, got: usize) -> Pull {
+        self.count += got as u64;
+        self.left = self.left.saturating_sub(got);
+        if got < self.asked {
+            if cx.signals().may_have(0) {
+                cx.tasks().schedule();
+            }
+            return Pull::Nothing;
+        }
+        if self.left > 0 && self.active {
+            return Pull::Ask { input: 0, want: self.step(cx) };
+        }
+        cx.tasks().schedule();
+        Pull::Nothing
+    }
+
     fn wake(&mut self, cx: &mut Cx<'_>) {
         if self.active && self.allowed() > 0 {
             cx.tasks().schedule();
@@ -113,21 +131,14 @@ impl Element for Unqueue {
 
     fn pulled(&mut self, cx: &mut Cx<'_>, _port: usize, batch: Batch) -> Pull {
         let got = batch.len();
-        self.count += got as u64;
-        self.left = self.left.saturating_sub(got);
         cx.tasks().count_runs(got.div_ceil(self.burst.max(1) as usize));
         cx.emit(0, batch);
-        if got < self.asked {
-            if cx.signals().may_have(0) {
-                cx.tasks().schedule();
-            }
-            return Pull::Nothing;
-        }
-        if self.left > 0 && self.active {
-            return Pull::Ask { input: 0, want: self.step(cx) };
-        }
-        cx.tasks().schedule();
-        Pull::Nothing
+        self.go_on(cx, got)
+    }
+
+    fn pulled_packet(&mut self, cx: &mut Cx<'_>, _port: usize, packet: Packet) -> Pull {
+        cx.emit_packet(0, packet);
+        self.go_on(cx, 1)
     }
 
     fn handlers(&self, h: &mut Handlers) {

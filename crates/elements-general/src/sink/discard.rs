@@ -74,6 +74,28 @@ impl Discard {
         self.bytes += batch.iter().map(|packet| packet.len() as u64).sum::<u64>();
         cx.consume(batch);
     }
+
+    #[inline(always)] // there are two ways to it
+    fn take_one(&mut self, cx: &mut Cx<'_>, packet: Packet) {
+        self.packets += 1;
+        self.bytes += packet.len() as u64;
+        cx.pool().free(packet);
+    }
+
+    /// Goes on, after so many packets came: asks for more, or has the task run again.
+    #[inline]
+    fn go_on(&mut self, cx: &mut Cx<'_>, got: usize) -> Pull {
+        self.left -= got;
+        if got == self.asked && self.left > 0 {
+            self.asked = self.left.min(BATCH_MAX);
+            return Pull::Ask { input: 0, want: self.asked };
+        }
+        let some = got > 0 || self.left < self.wanted;
+        if self.active && (some || cx.signals().may_have(0)) {
+            cx.tasks().schedule();
+        }
+        Pull::Nothing
+    }
 }
 
 impl Element for Discard {
@@ -92,9 +114,7 @@ impl Element for Discard {
     }
 
     fn push_packet(&mut self, cx: &mut Cx<'_>, _port: usize, packet: Packet) {
-        self.packets += 1;
-        self.bytes += packet.len() as u64;
-        cx.pool().free(packet);
+        self.take_one(cx, packet);
     }
 
     fn run_task(&mut self, cx: &mut Cx<'_>) {
@@ -108,20 +128,16 @@ impl Element for Discard {
     fn pulled(&mut self, cx: &mut Cx<'_>, _port: usize, batch: Batch) -> Pull {
         let got = batch.len();
         self.take(cx, batch);
-        self.left -= got;
         // Mostly one run had them all, which a comparison tells.
         if got > self.burst as usize {
             cx.tasks().count_runs(got.div_ceil(self.burst as usize));
         }
-        if got == self.asked && self.left > 0 {
-            self.asked = self.left.min(BATCH_MAX);
-            return Pull::Ask { input: 0, want: self.asked };
-        }
-        let some = got > 0 || self.left < self.wanted;
-        if self.active && (some || cx.signals().may_have(0)) {
-            cx.tasks().schedule();
-        }
-        Pull::Nothing
+        self.go_on(cx, got)
+    }
+
+    fn pulled_packet(&mut self, cx: &mut Cx<'_>, _port: usize, packet: Packet) -> Pull {
+        self.take_one(cx, packet);
+        self.go_on(cx, 1)
     }
 
     fn handlers(&self, h: &mut Handlers) {

@@ -72,6 +72,13 @@ pub trait Element: Any + Send {
         Pull::Give(batch)
     }
 
+    /// Takes a packet that answers such a request alone, [`Pull::Alone`]. By default it comes as a batch.
+    #[inline]
+    fn pulled_packet(&mut self, cx: &mut Cx<'_>, port: usize, packet: Packet) -> Pull {
+        let batch = cx.core.pool.batch_of(packet);
+        self.pulled(cx, port, batch)
+    }
+
     /// Runs the element's task. It runs again when [`crate::Tasks::schedule`] was called meanwhile.
     fn run_task(&mut self, cx: &mut Cx<'_>) {
         let _ = cx;
@@ -207,11 +214,14 @@ pub struct Queues {
 pub enum Pull {
     /// These, perhaps fewer than were asked for, perhaps none.
     Give(Batch),
+    /// One packet, which needs no batch.
+    Alone(Packet),
     /// None.
     Nothing,
     /// Not known yet: a control computation that the element has started answers with [`Cx::answer`].
     Later,
-    /// Cannot say before asking for up to `want` packets at this pull input; [`Element::pulled`] gets them.
+    /// Cannot say before asking for up to `want` packets at this pull input; [`Element::pulled`] gets them, or
+    /// [`Element::pulled_packet`] one that comes alone.
     Ask {
         /// The pull input.
         input: usize,

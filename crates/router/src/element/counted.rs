@@ -70,6 +70,7 @@ impl Counted {
 fn given(pull: &Pull) -> usize {
     match pull {
         Pull::Give(batch) => batch.len(),
+        Pull::Alone(_) => 1,
         Pull::Nothing | Pull::Later | Pull::Ask { .. } => 0,
     }
 }
@@ -107,6 +108,10 @@ impl Element for Counted {
 
     fn pulled(&mut self, cx: &mut Cx<'_>, port: usize, batch: Batch) -> Pull {
         self.count(cx, batch.len(), |inner, cx| inner.pulled(cx, port, batch), given)
+    }
+
+    fn pulled_packet(&mut self, cx: &mut Cx<'_>, port: usize, packet: Packet) -> Pull {
+        self.count(cx, 1, |inner, cx| inner.pulled_packet(cx, port, packet), given)
     }
 
     fn run_task(&mut self, cx: &mut Cx<'_>) {

@@ -193,8 +193,8 @@ impl Element for Observed {
 
     fn pull(&mut self, cx: &mut Cx<'_>, port: usize, want: usize) -> Pull {
         let (begun, here) = (cx.core.watch.begin(), cx.core.here as usize);
-        let mut pull = self.inner.pull(cx, port, want);
-        let packets = given(&mut pull).map_or(0, |batch| batch.len());
+        let pull = self.inner.pull(cx, port, want);
+        let packets = given(&pull).len();
         cx.core.watch.end(begun, here, packets);
         pull
     }
@@ -214,12 +214,12 @@ impl Element for Observed {
         let since = Made::now(cx);
         cx.core.watch.dropped = None;
         let begun = cx.core.watch.begin();
-        let mut pull = self.inner.pulled(cx, port, batch);
+        let pull = self.inner.pulled(cx, port, batch);
         cx.core.watch.end(begun, here, packets);
         let Some(trace) = trace else { return pull };
         let mut gone_on = Vec::new();
         sent(cx, since, |packet| gone_on.push(packet.trace()));
-        gone_on.extend(given(&mut pull).into_iter().flat_map(|batch| batch.iter()).map(Packet::trace));
+        gone_on.extend(given(&pull).iter().map(Packet::trace));
         for packet in arrived {
             let number = trace.known(packet.trace());
             if let Some(number) = number
@@ -230,6 +230,17 @@ impl Element for Observed {
             }
             cx.core.pool.free(packet);
         }
+        pull
+    }
+
+    fn pulled_packet(&mut self, cx: &mut Cx<'_>, port: usize, packet: Packet) -> Pull {
+        if cx.core.watch.trace.is_some() {
+            let batch = cx.core.pool.batch_of(packet);
+            return self.pulled(cx, port, batch);
+        }
+        let (begun, here) = (cx.core.watch.begin(), cx.core.here as usize);
+        let pull = self.inner.pulled_packet(cx, port, packet);
+        cx.core.watch.end(begun, here, 1);
         pull
     }
 
@@ -307,10 +318,11 @@ impl Element for Observed {
 }
 
 /// The packets that an element answers with.
-fn given(pull: &mut Pull) -> Option<&mut Batch> {
+fn given(pull: &Pull) -> &[Packet] {
     match pull {
-        Pull::Give(batch) => Some(batch),
-        Pull::Nothing | Pull::Later | Pull::Ask { .. } => None,
+        Pull::Give(batch) => batch.packets(),
+        Pull::Alone(packet) => std::slice::from_ref(packet),
+        Pull::Nothing | Pull::Later | Pull::Ask { .. } => &[],
     }
 }
 

@@ -130,6 +130,16 @@ impl<S: Simple> Element for PerPacket<S> {
         Pull::Give(cx.sift(batch, |cx, packet| self.0.process(cx, packet)))
     }
 
+    #[inline]
+    fn pulled_packet(&mut self, cx: &mut Cx<'_>, _port: usize, mut packet: Packet) -> Pull {
+        match self.0.process(cx, &mut packet) {
+            Verdict::Pass | Verdict::Output(0) => return Pull::Alone(packet),
+            Verdict::Output(output) => cx.emit_packet(output, packet),
+            Verdict::Drop(reason) => cx.drop(packet, reason),
+        }
+        Pull::Nothing
+    }
+
     fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
         self.0.initialize(cx)
     }
