@@ -140,6 +140,31 @@ pub(super) fn rules(
     (AddressSet::new(bad), good)
 }
 
+/// Marks a packet whose header begins there, has no options and fits, and takes what follows it away. False, and nothing is changed, if it
+/// does not fit or is not right in another way, which may be a matter of its source and its destination.
+#[inline(always)] // one call less for every packet
+pub(super) fn mark_usual(
+    packet: &mut Packet,
+    at: u32,
+    is_right: impl Fn(ipv4::Header<&[u8; ipv4::HEADER_LEN]>, Ipv4Addr, Ipv4Addr) -> bool,
+) -> bool {
+    let Some((header, there)) = packet.data_from(at) else { return false };
+    let header = ipv4::Header::new(header);
+    let total = usize::from(header.total_len());
+    let (source, destination) = (header.src(), header.dst());
+    // Mostly nothing follows the packet, which one comparison tells.
+    let fits = total == there || (ipv4::HEADER_LEN..there).contains(&total);
+    let right = fits && is_right(header, source, destination);
+    if !right || !packet.set_near_network(at as isize, ipv4::HEADER_LEN) {
+        return false;
+    }
+    packet.set_dst_ip(destination);
+    if total != there {
+        let _ = packet.take(there - total); // there is as much
+    }
+    true
+}
+
 /// The reason's place among all of them.
 fn reason_of(error: Error) -> usize {
     match error {
@@ -206,20 +231,11 @@ impl Simple for CheckIpHeader {
     #[inline(always)] // one call less for every packet
     fn process(&mut self, cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
         // A packet without options and faults, which nearly all are; what is another is seen to elsewhere.
-        let at = self.near;
-        let Some((header, there)) = packet.data_from(at) else { return self.unusual(cx, packet) };
-        let header = ipv4::Header::new(header);
-        let total = usize::from(header.total_len());
-        let (source, destination) = (header.src(), header.dst());
-        // Mostly nothing follows the packet, which one comparison tells.
-        let fits = total == there || (ipv4::HEADER_LEN..there).contains(&total);
-        let right = fits && ipv4::is_usual(header, self.checksum) && !self.is_bad(source, destination);
-        if !right || !packet.set_near_network(at as isize, ipv4::HEADER_LEN) {
+        let is_usual = mark_usual(packet, self.near, |header, source, destination| {
+            ipv4::is_usual(header, self.checksum) && !self.is_bad(source, destination)
+        });
+        if !is_usual {
             return self.unusual(cx, packet);
-        }
-        packet.set_dst_ip(destination);
-        if total != there {
-            let _ = packet.take(there - total); // there is as much
         }
         self.count += 1;
         Verdict::Pass

@@ -27,6 +27,7 @@
 
 use super::address_set::AddressSet;
 use super::arguments::{Addresses, Prefixes};
+use super::check_ip_header::mark_usual;
 use packet::Packet;
 use router::{Args, Class, Config, ConfigError, Cx, Element, Handlers, Merge, PerPacket, Simple, Verdict};
 use std::net::Ipv4Addr;
@@ -66,22 +67,29 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
 }
 
 impl IpInputCombo {
-    /// None if the header is bad.
+    /// Whether a packet from there may not go there.
     #[inline]
+    fn is_bad(&self, source: Ipv4Addr, destination: Ipv4Addr) -> bool {
+        self.bad_sources.contains(source) && !self.good_destinations.contains(&destination)
+    }
+
+    /// A packet that has options, or a fault: None if the header is bad.
     fn check(&self, packet: &mut Packet) -> Option<()> {
-        if !packet.pull(ethernet::HEADER_LEN) {
-            return None;
-        }
         let extent = ipv4::check(packet.data(), true).ok()?;
         let header = ipv4::Header::new_checked(packet.data()).ok()?;
         let (source, destination) = (header.src(), header.dst());
-        if self.bad_sources.contains(source) && !self.good_destinations.contains(&destination) {
+        if self.is_bad(source, destination) {
             return None;
         }
         packet.set_network(0, extent.header_len);
         packet.set_dst_ip(destination);
         let padding = packet.len() - extent.total_len;
         (padding == 0 || packet.take(padding)).then_some(())
+    }
+
+    #[cold]
+    fn unusual(&mut self, cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
+        if self.check(packet).is_some() { Verdict::Pass } else { self.bad(cx) }
     }
 
     #[cold]
@@ -98,10 +106,13 @@ impl Simple for IpInputCombo {
     #[inline(always)] // one call less for every packet
     fn process(&mut self, cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
         packet.set_paint(self.color);
-        match self.check(packet) {
-            Some(()) => Verdict::Pass,
-            None => self.bad(cx),
+        if !packet.pull(ethernet::HEADER_LEN) {
+            return self.bad(cx);
         }
+        let is_usual = mark_usual(packet, 0, |header, source, destination| {
+            ipv4::is_usual(header, true) && !self.is_bad(source, destination)
+        });
+        if is_usual { Verdict::Pass } else { self.unusual(cx, packet) }
     }
 
     fn handlers(&self, h: &mut Handlers) {

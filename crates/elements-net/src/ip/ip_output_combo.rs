@@ -89,7 +89,7 @@ impl IpOutputCombo {
     }
 
     /// What becomes of the packet itself.
-    #[inline]
+    #[inline(always)] // into the loop over the batch
     fn decide(&mut self, cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
         if is_broadcast(packet) {
             return Verdict::Drop(REASON);
