@@ -48,9 +48,7 @@ impl Running<'_> {
     /// Where to go on with what the element that ran has made first, if that is packets and there is time for them.
     #[inline(always)] // once for each hop
     fn way_on(&mut self, budget: &mut usize) -> Option<(Link, Load)> {
-        if self.core.first.is_none() {
-            return None;
-        }
+        self.core.first.as_ref()?;
         if !self.goes_on(*budget) {
             self.core.leave();
             return None;
