@@ -2,4 +2,4 @@
 
 #![allow(dead_code, unused_imports)] // each test uses what it needs
 
-elements_testing::harness!(families: crate, elements_analysis, elements_classify, elements_general, elements_net, elements_translation; aliases: elements_analysis, elements_classify, elements_general, elements_net, elements_translation);
+elements_testing::harness!(families: crate, elements_analysis, elements_classify, elements_general, elements_net, elements_routing, elements_translation; aliases: elements_analysis, elements_classify, elements_general, elements_net, elements_routing, elements_translation);

@@ -5,7 +5,7 @@
 //! ```
 //!
 //! The successor of a node is the next one in the order of numbers that takes part. Each node tells its successor the flows of its
-//! rewriters: at first all, then those that are new, have changed or are gone. The successor keeps them aside. When the node drains, it
+//! ELEMENTs: at first all, then those that are new, have changed or are gone. The successor keeps them aside. When the node drains, it
 //! tells what is left and hands over; VLBNode waits for that, up to three seconds, before it leaves. When the node is down, the
 //! successor takes over what it has been told. Either way it adopts the flows into its own elements of the same names, and acts for the
 //! node: the other nodes send it what is to leave the cluster by the node (whatever VLBEncap says), and a VLBGate
@@ -14,6 +14,12 @@
 //!
 //! A flow whose reply key another flow of the successor has, above all its port, is not adopted and counted (`contended`), so nodes
 //! should translate to addresses of their own. All nodes need the same ELEMENTs, with inputs and outputs that mean the same.
+//!
+//! - Of a rewriter the flows move with all that belongs to them.
+//! - Of a ConnTrack connections move with their states. TCP's numbers, which change with each segment, do not: they are not checked at the
+//!   other node. A connection that is known there and not over stays as it is.
+//! - Of a lookup that remembers flows (FLOWS) the flows move with their next hops. They wait for whichever worker sees their next packets,
+//!   and go on with the same next hop as long as the other node's route has it. A flow that is remembered there goes on as it was.
 //!
 //! Messages between nodes go through the cluster as packets with EtherType 0x88b6, authenticated with NODE's key. Each is
 //! for one life of its receiver and believed once. What is lost on the way is sent again.
@@ -24,8 +30,9 @@
 //!
 //! # Arguments
 //! - `NODE` (element): this node's VLBNode or VLBFly.
-//! - `ELEMENT` (elements): rewriters whose flows move: IPRewriter, TCPRewriter, UDPRewriter, ICMPPingRewriter, IPAddrRewriter,
-//!   IPAddrPairRewriter; at most 16. A rewriter that shares the table of another cannot be one.
+//! - `ELEMENT` (elements): those whose flows move: IPRewriter, TCPRewriter, UDPRewriter, ICMPPingRewriter, IPAddrRewriter,
+//!   IPAddrPairRewriter; ConnTrack; IPLookup, IP6Lookup and their relatives with FLOWS; at most 16. A rewriter that shares the table of
+//!   another cannot be one.
 //! - `INTERVAL` (time, default 10ms): between two messages with what has changed. Flows that are younger when the node dies are lost.
 //! - `LIMIT` (integer, default 1048576): flows kept aside for other nodes, at most.
 //!
@@ -53,7 +60,7 @@
 //! ```
 //!
 //! # See also
-//! VLBNode, VLBFly, VLBGate, IPRewriter
+//! VLBNode, VLBFly, VLBGate, IPRewriter, ConnTrack, IPLookup
 
 use super::shared::Shared;
 use super::succession::{Ports, Successions, frame, message};
@@ -103,7 +110,7 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         .keyword("LIMIT", &mut limit)
         .finish()?;
     if elements.is_empty() || elements.len() > MOST {
-        return Err("ELEMENT: from 1 to 16 rewriters".into());
+        return Err("ELEMENT: from 1 to 16 elements".into());
     }
     if interval.is_zero() || interval > Duration::from_millis(50) {
         return Err("INTERVAL: up to 50ms".into());

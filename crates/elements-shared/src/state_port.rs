@@ -46,6 +46,9 @@ pub struct Overrun;
 
 /// A table of entries.
 pub trait StatePort: Send + Sync {
+    /// Says, before packets come, that the table may be watched.
+    fn expect(&self) {}
+
     /// Begins or ends to note changes.
     ///
     /// # Errors
@@ -90,7 +93,9 @@ impl Port {
     /// # Errors
     /// There is no such element, or it has no state that can move.
     pub fn of(cx: &Cx<'_>, name: &str) -> Result<Arc<dyn StatePort>, String> {
-        let port: Arc<Port> = cx.shared_of(name, "rewriter or other stateful")?;
+        let port: Arc<Port> =
+            cx.shared_of(name, "rewriter, ConnTrack, lookup with FLOWS or other stateful")?;
+        port.0.expect();
         Ok(port.0.clone())
     }
 }

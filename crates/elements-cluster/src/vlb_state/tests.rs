@@ -1,4 +1,5 @@
 use crate::testing::{errors, run_and_read};
+use cluster::topology::Topology;
 
 /// Three nodes with all links, each with a rewriter; a host's packets come in at node 0 once all act for themselves.
 fn three(rewriter: &str, script: &str) -> String {
@@ -75,6 +76,159 @@ fn a_port_that_is_taken_is_counted() {
     assert_eq!(read, ["left", "0 1", "1", "0", "1"]);
 }
 
+/// A node of a cluster of any shape, with a ConnTrack and a lookup that remembers flows. Input 0 takes what hosts send, the last one answers.
+fn stateful(topology: &Topology, node: u16, tables: &str) -> String {
+    let class = match topology {
+        Topology::Mesh { nodes } => format!("VLBNode({node}, {nodes}, KEY k)"),
+        _ => format!("VLBFly({node}, {}, 2, KEY k)", topology.terminals()),
+    };
+    let cables = topology.neighbours(node).len();
+    let links: String =
+        (1..=cables).map(|at| format!("input[{at}] -> [{at}]vlb[{at}] -> [{at}]output; ")).collect();
+    if usize::from(node) >= topology.terminals() {
+        return format!(
+            "elementclass Node{node} {{ vlb :: {class}; input[0] -> vlb -> Discard; Idle -> [0]output; {links} }}\n"
+        );
+    }
+    let outside = cables + 1;
+    format!(
+        "elementclass Node{node} {{ vlb :: {class}; {links}
+           state :: VLBState(vlb, {tables}) -> vlb -> leaving :: Classifier(12/88b6, -) -> state; leaving[1] -> Discard;
+           ct :: ConnTrack; paths :: IPLookup(0/0 10.9.0.0 0, FLOWS 1000, FLOW_KEY 1);
+           input[0] -> CheckIPHeader -> [0]ct[0] -> paths; paths[0], paths[1], paths[2] -> Discard;
+           input[{outside}] -> CheckIPHeader -> [1]ct[1] -> is :: IPClassifier(state established, -);
+           is[0] -> known :: Counter -> Discard; is[1] -> unknown :: Counter -> Discard; Idle -> [0]output }}\n"
+    )
+}
+
+/// Sixty flows come in at node 0, and then at its successor, first the answers, after `mishap`. Between, another next hop comes.
+fn flows_through(topology: &Topology, tables: &str, mishap: &str) -> String {
+    let mut text = String::new();
+    for node in 0..topology.nodes() as u16 {
+        text += &stateful(topology, node, tables);
+        text += &format!("n{node} :: Node{node}; n{node} -> Discard;\n");
+        if node > 1 {
+            text += &format!("Idle -> n{node};\n");
+        }
+        let outside = topology.neighbours(node).len() + 1;
+        if node != 1 && usize::from(node) < topology.terminals() {
+            text += &format!("Idle -> [{outside}]n{node};\n");
+        }
+    }
+    let port = |node: u16, other| {
+        1 + topology.neighbours(node).iter().position(|&there| there == other).expect("a cable")
+    };
+    for node in 0..topology.nodes() as u16 {
+        for other in topology.neighbours(node) {
+            let (from, to) = (port(node, other), port(other, node));
+            text += &format!(
+                "n{node}[{from}] -> SetTimestamp -> Queue -> DelayUnqueue(50us) -> cut{node}_{other} :: Switch -> [{to}]n{other};
+                 cut{node}_{other}[1] -> Discard;\n"
+            );
+        }
+    }
+    let outside = topology.neighbours(1).len() + 1;
+    let hop = |at| format!(" nexthop 10.9.0.{at} {at}");
+    let set = |hops: std::ops::Range<u32>| -> String {
+        let route: String = hops.map(hop).collect();
+        (0..topology.terminals()).map(|node| format!("write n{node}/paths.set 0/0{route}, ")).collect()
+    };
+    let (two, three) = (set(0..2), set(0..3));
+    text + &format!(
+        "src :: FastUDPFlows(6000, -1, 64, 0:0:0:0:0:1, 10.0.0.2, 0:0:0:0:0:2, 10.0.2.2, 60, 1000000, SEQUENTIAL true, ACTIVE false)
+           -> Strip(14) -> to :: Switch -> n0; to[1] -> n1; to[2] -> IPMirror -> [{outside}]n1;
+         Script(wait 1, {two} write src.active true, wait 0.1, {three} wait 0.1, {mishap} wait 0.6,
+           write to.switch 2, wait 0.05, write to.switch 1, wait 0.05, stop);"
+    )
+}
+
+/// Flows as a lookup lists them, without their times.
+fn ways(list: &str) -> Vec<String> {
+    let mut ways: Vec<_> =
+        list.lines().map(|line| line.split(' ').take(7).collect::<Vec<_>>().join(" ")).collect();
+    ways.sort();
+    ways
+}
+
+/// A node is cut off from all others.
+fn death(topology: &Topology, node: u16) -> String {
+    let cut = |other| format!("write cut{node}_{other}.switch 1, write cut{other}_{node}.switch 1, ");
+    topology.neighbours(node).into_iter().map(cut).collect()
+}
+
+const SHAPES: [fn() -> Topology; 2] = [|| Topology::Mesh { nodes: 3 }, || Topology::fly(4, 2)];
+
+/// In a mesh and in a fly, when a node drains and when it dies, flows go on at the successor: with their next hops, although another one has
+/// come meanwhile, and their answers are answers.
+#[test]
+fn next_hops_and_connections_go_on() {
+    for topology in SHAPES.map(|shape| shape()) {
+        for mishap in ["write n0/vlb.drain,", &death(&topology, 0)] {
+            let read = run_and_read(
+                &flows_through(&topology, "ct, paths", mishap),
+                &[
+                    "n0/paths.flow_list",
+                    "n1/paths.flow_list",
+                    "n1/known.count",
+                    "n1/unknown.count",
+                    "n1/state.duties",
+                    "n1/state.lost",
+                    "n1/paths.flow_moves",
+                ],
+            );
+            let (before, after) = (ways(&read[0]), ways(&read[1]));
+            assert_eq!(
+                (before.len(), read[3].as_str(), read[4].as_str()),
+                (60, "0", "0 1"),
+                "{topology:?} {mishap}"
+            );
+            assert_eq!(before, after, "{topology:?} {mishap}");
+            assert!(
+                read[2].parse::<u32>().is_ok_and(|count| count >= 240),
+                "{topology:?} {mishap}: {read:?}"
+            );
+            assert_eq!(read[5..], ["0", "0"], "{topology:?} {mishap}");
+        }
+    }
+}
+
+/// What is not among the ELEMENTs does not: the successor takes answers for questions, and some flows for new ones.
+#[test]
+fn what_is_not_named_does_not_go_on() {
+    let topology = Topology::Mesh { nodes: 3 };
+    for (tables, known, same) in [("ct", true, false), ("paths", false, true)] {
+        let read = run_and_read(
+            &flows_through(&topology, tables, "write n0/vlb.drain,"),
+            &["n0/paths.flow_list", "n1/paths.flow_list", "n1/unknown.count"],
+        );
+        assert_eq!((ways(&read[0]) == ways(&read[1]), read[2] == "0"), (same, known), "{tables}");
+    }
+}
+
+/// Translations go on in a fly, too.
+#[test]
+fn flows_move_in_a_fly() {
+    let topology = Topology::fly(4, 2);
+    for mishap in ["write n0/vlb.drain,", &death(&topology, 0)] {
+        let config = flows_through(&topology, "rw", mishap).replace(
+            "ct :: ConnTrack;",
+            "ct :: ConnTrack; rw :: IPRewriter(pattern 192.0.2.9 1024-65535 - - 0 1, drop); Idle -> [1]rw[1] -> Discard;",
+        );
+        let config = config.replace("[0]ct[0] -> paths;", "[0]ct[0] -> [0]rw[0] -> CheckIPHeader -> paths;");
+        let read = run_and_read(
+            &config,
+            &[
+                "n0/rw.table_size",
+                "n1/rw.table_size",
+                "n1/state.adopted",
+                "n1/state.duties",
+                "n1/state.contended",
+            ],
+        );
+        assert_eq!(read, ["60", "60", "60", "0 1", "0"], "{mishap}");
+    }
+}
+
 #[test]
 fn bad_arguments() {
     let with = |arguments: &str| {
@@ -86,7 +240,7 @@ fn bad_arguments() {
     for (arguments, error) in [
         ("n", "ELEMENT"),
         ("c, rw", "'c' is not a VLBNode or VLBFly element"),
-        ("n, c", "'c' is not a rewriter or other stateful element"),
+        ("n, c", "'c' is not a rewriter, ConnTrack, lookup with FLOWS or other stateful element"),
         ("n, rw, INTERVAL 1s", "INTERVAL: up to 50ms"),
     ] {
         let said = with(arguments);

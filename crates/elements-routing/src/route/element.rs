@@ -6,6 +6,7 @@ mod listing;
 use super::cache::Cache;
 use super::family::Family;
 use super::feeds;
+use super::flow_port::FlowPort;
 use super::forwarder::{Balance, Forwarder, NO_ROUTE};
 use super::near::Words;
 use super::slots::SlotPolicy;
@@ -20,6 +21,7 @@ use elements_shared::flow_filter::Filter;
 use elements_shared::flow_hash::{Fields, Flows};
 use elements_shared::keyed_hash::HashKey;
 use elements_shared::membership::Membership;
+use elements_shared::state_port::Port;
 use lpm::{LongestMatch, Prefix};
 use packet::{BATCH_MAX, Batch, Packet};
 use router::{
@@ -170,7 +172,7 @@ pub(super) fn create<F: Family, T: LongestMatch<F::Key>>(
         0 if spread => Balance::Spread(0),
         0 => Balance::Hashed,
         size => {
-            let waiting = waiting(config, timeout)?;
+            let waiting = waiting(config, size, timeout)?;
             Balance::Remembered(Box::new(Sticky::new(size, timeout, &flows, waiting)))
         }
     };
@@ -179,8 +181,15 @@ pub(super) fn create<F: Family, T: LongestMatch<F::Key>>(
 }
 
 /// The flows that wait for one of an element's workers, as an instance sees them.
-fn waiting<F: Family>(config: &mut Config<'_>, timeout: Duration) -> Result<Waiting<F>, ConfigError> {
-    let flows = config.shared(|| Ok(Shared::<F>::default()))?;
+fn waiting<F: Family>(
+    config: &mut Config<'_>,
+    size: usize,
+    timeout: Duration,
+) -> Result<Waiting<F>, ConfigError> {
+    let (workers, outputs) = (config.workers().len(), config.outputs());
+    let flows = config.shared(|| Ok(Shared::<F>::new(workers)))?;
+    let room = size.saturating_mul(workers);
+    Port::offer(config, Arc::new(FlowPort::new(flows.clone(), outputs, room, timeout)))?;
     let place =
         Place { worker: config.worker(), workers: config.workers().to_vec(), feeds: Feeds::default() };
     Ok(Waiting::new(flows, place, timeout))
@@ -401,8 +410,17 @@ impl<F: Family, T: LongestMatch<F::Key>> Element for Lookup<F, T> {
         self.table.tell(cx.info(), cx.name());
         if let Some(sticky) = self.forwarder.sticky() {
             sticky.set_feeds(Feeds::of(cx.info(), cx.index()));
+            cx.timers().after(SHOW, SHOW_EVERY);
         }
         Ok(())
+    }
+
+    /// Shows flows to who keeps a copy of them, also where no packets come.
+    fn timer(&mut self, cx: &mut Cx<'_>, _key: u32) {
+        if let Some(sticky) = self.forwarder.sticky().filter(|sticky| sticky.is_copied()) {
+            sticky.show();
+            cx.timers().after(SHOW, SHOW_EVERY);
+        }
     }
 
     #[inline(always)] // one call less for a packet that is alone
@@ -559,6 +577,10 @@ impl<F: Family, T: LongestMatch<F::Key>> Element for Lookup<F, T> {
         say_lost(cx, lost, sticky.room());
     }
 }
+
+/// The timer of a worker that shows its flows, if another node may keep a copy, and how often it does.
+const SHOW: u32 = 0;
+const SHOW_EVERY: Duration = Duration::from_millis(5);
 
 /// The form of what is left to another process.
 const FORM: u8 = 1;

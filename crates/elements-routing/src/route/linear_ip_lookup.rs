@@ -36,7 +36,8 @@
 //!   Half of the table is for new flows. While that is full, another is remembered from its second packet on, in the
 //!   place of the oldest new one, and never of one that went on. A flow that is not remembered goes where its hash
 //!   says. When the configuration is replaced and other workers see the packets from then on, flows wait, as many as all
-//!   workers' tables have room for, until a worker sees their next packet; `flows` and `flow_list` include them.
+//!   workers' tables have room for, until a worker sees their next packet; `flows` and `flow_list` include them. In a cluster
+//!   VLBState moves them to another node.
 //! - `FLOW_TIMEOUT` (time, default 30 s): how long a flow is remembered after its last packet; 0 for ever.
 //! - `SPREAD` (boolean, default false): choose among several next hops for each packet by itself, as often as their
 //!   weights say. One flow can then use them all, and its packets may overtake each other. Not with FLOWS.

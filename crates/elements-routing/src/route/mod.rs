@@ -12,6 +12,7 @@ mod draft;
 mod element;
 mod family;
 mod feeds;
+mod flow_port;
 mod forwarder;
 mod hops;
 mod ip6_lookup;
@@ -31,6 +32,7 @@ mod sticky;
 mod table;
 mod target;
 mod waiting;
+mod watch;
 mod words;
 
 use lpm::LongestMatch;

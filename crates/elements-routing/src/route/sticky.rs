@@ -41,6 +41,8 @@ pub(super) struct Sticky<F: Family> {
     expired: u64,
     /// What tables of configurations before counted.
     before: Stats,
+    /// Where the worker goes on to show its flows to who keeps a copy of them; nowhere if it has shown all.
+    walk: Option<u32>,
 }
 
 /// A packet's flow: its hash, what the index says of that, and its tuple, if it has one.
@@ -65,7 +67,8 @@ impl<F: Family> Sticky<F> {
         let limits = Limits { unconfirmed: flows.div_ceil(NEW), earned: true, ..Limits::new(flows) };
         let table = Table::new(limits.with_timeout(timeout), hash.key);
         let at_hand = Vec::with_capacity(BATCH_MAX);
-        Sticky { table, at_hand, capacity: flows, moved: 0, waiting, expired: 0, before: Stats::default() }
+        let before = Stats::default();
+        Sticky { table, at_hand, capacity: flows, moved: 0, waiting, expired: 0, before, walk: None }
     }
 
     /// Says where this instance's packets come from.
@@ -86,11 +89,17 @@ impl<F: Family> Sticky<F> {
             self.at_hand.push(AtHand { hash, guess: Guess::NONE, tuple });
         }
         let looks = LOOKS * self.at_hand.len();
-        self.table.expire(now_ns, looks, &mut |_, _| ());
+        self.expire(now_ns, looks);
         self.expired += self.waiting.expire(now_ns, looks);
         for one in &mut self.at_hand {
             one.guess = self.table.guessed(one.hash);
         }
+    }
+
+    /// Ends flows whose time is over.
+    fn expire(&mut self, now_ns: i64, looks: usize) {
+        let waiting = &self.waiting;
+        self.table.expire(now_ns, looks, &mut |key, _| waiting.note(key, None));
     }
 
     /// Where a packet's flow goes: where it went, if that is one of its route's next hops still; otherwise where its hash says, also from
@@ -100,7 +109,14 @@ impl<F: Family> Sticky<F> {
             return forwarding.pick(|| 0);
         };
         match self.table.meet_alive(guess, &tuple, now_ns) {
-            Some(way) => Self::go_on(way, hash, forwarding, &mut self.moved),
+            Some(way) => {
+                let before = self.moved;
+                let chosen = Self::go_on(way, hash, forwarding, &mut self.moved);
+                if self.moved != before {
+                    self.waiting.note(tuple, chosen);
+                }
+                chosen
+            }
             None => self.choose_searched(hash, &tuple, now_ns, forwarding),
         }
     }
@@ -132,29 +148,61 @@ impl<F: Family> Sticky<F> {
         let found = self.table.find(hash, tuple);
         let Some(slot) = found.or_else(|| self.take_over(tuple, now_ns)) else {
             let chosen = forwarding.pick(|| hash)?;
+            let waiting = &self.waiting;
+            let mut gone = |key, _| waiting.note(key, None);
             // What is refused is counted there.
-            let _ = self.table.insert(hash, *tuple, Some(chosen), now_ns);
+            if self.table.insert_with((hash, *tuple), None, Some(chosen), now_ns, &mut gone).is_ok() {
+                waiting.note(*tuple, Some(chosen));
+            }
             return Some(chosen);
         };
         let is_over = self.table.is_over(slot, now_ns);
         let way = self.table.meet(slot, now_ns)?;
-        if !is_over {
-            return Self::go_on(way, hash, forwarding, &mut self.moved);
-        }
-        *way = forwarding.pick(|| hash);
-        if way.is_none() {
+        let (before, way) = (*way, {
+            if is_over {
+                *way = forwarding.pick(|| hash);
+                *way
+            } else {
+                Self::go_on(way, hash, forwarding, &mut self.moved)
+            }
+        });
+        if is_over && way.is_none() {
             // Nor is a flow that begins anew remembered before it has a next hop.
             self.table.remove(slot);
-            return None;
         }
-        *way
+        if way != before && (is_over || way.is_some()) {
+            self.waiting.note(*tuple, way);
+        }
+        way
     }
 
     /// A flow that has waited for this worker; if there is no room for it, it is a new one.
     #[inline]
     fn take_over(&mut self, tuple: &F::Tuple, now_ns: i64) -> Option<Slot> {
         let flow = self.waiting.take(tuple, now_ns)?;
-        self.table.restore(flow, now_ns).ok()
+        let (waiting, way) = (&self.waiting, flow.value);
+        let restored = self.table.restore_with(flow, now_ns, &mut |key, _| waiting.note(key, None)).ok();
+        if restored.is_some() {
+            waiting.note(*tuple, way);
+        }
+        waiting.note_taken(*tuple);
+        restored
+    }
+
+    /// Whether another node may keep a copy of the flows.
+    pub(super) fn is_copied(&self) -> bool {
+        self.waiting.is_expected()
+    }
+
+    /// Goes on showing the worker's flows, if something asks for them.
+    pub(super) fn show(&mut self) {
+        self.catch_up();
+        let Some(from) = self.walk else { return };
+        let waiting = &self.waiting;
+        self.walk = self.table.walk(from, waiting.room_to_show(), |key, way| waiting.note(key, *way));
+        if self.walk.is_none() {
+            waiting.has_shown();
+        }
     }
 
     /// The table, for an element that replaces this one.
@@ -282,7 +330,9 @@ impl<F: Family> Sticky<F> {
         let all = self.table.iter(now_ns);
         let these: Vec<_> = all.filter(|(_, flow)| is_meant(flow)).map(|(slot, _)| slot).collect();
         for slot in these {
-            self.table.remove(slot);
+            if let Some((key, _)) = self.table.remove(slot) {
+                self.waiting.note(key, None);
+            }
         }
         self.waiting.forget(now_ns, is_meant);
     }
@@ -307,6 +357,9 @@ impl<F: Family> Sticky<F> {
     /// Forgets what this worker knows of flows that were loaded meanwhile: they wait.
     #[inline]
     pub(super) fn catch_up(&mut self) {
+        if self.waiting.is_asked_anew() {
+            self.walk = self.waiting.heed().then_some(0);
+        }
         if self.waiting.has_news() {
             self.forget_loaded();
         }
@@ -314,12 +367,14 @@ impl<F: Family> Sticky<F> {
 
     #[cold]
     fn forget_loaded(&mut self) {
-        let table = &mut self.table;
+        let (table, mut forgotten) = (&mut self.table, Vec::new());
         self.waiting.look(|tuple| {
             if let Some(slot) = table.peek(table.hash(tuple), tuple) {
                 table.remove(slot);
+                forgotten.push(*tuple);
             }
         });
+        forgotten.into_iter().for_each(|key| self.waiting.note(key, None));
     }
 }
 

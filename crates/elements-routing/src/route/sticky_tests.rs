@@ -2,6 +2,7 @@
 
 use super::super::family::{Gateway4, V4};
 use super::super::target::Target;
+use super::super::waiting::Shared;
 use super::*;
 use elements_shared::flow_hash::Fields;
 use elements_shared::keyed_hash::HashKey;
@@ -10,6 +11,9 @@ use proptest::prelude::*;
 use std::collections::{BTreeSet, HashMap};
 use std::net::Ipv4Addr;
 use std::sync::Arc;
+
+#[path = "sticky_copy_tests.rs"]
+mod copied;
 
 const SECOND: i64 = 1_000_000_000;
 /// As long as the table's clock has steps.
@@ -31,9 +35,14 @@ fn feeds(workers: usize) -> Feeds {
 
 /// The tables of an element's instances.
 fn workers(number: usize, flows: usize) -> Vec<Sticky<V4>> {
-    let (shared, feeds, timeout) = (Arc::default(), feeds(number), Duration::from_nanos(TIMEOUT as u64));
+    workers_of(&Arc::new(Shared::new(number)), number, flows)
+}
+
+/// The same with flows that wait.
+fn workers_of(shared: &Arc<Shared<V4>>, number: usize, flows: usize) -> Vec<Sticky<V4>> {
+    let (feeds, timeout) = (feeds(number), Duration::from_nanos(TIMEOUT as u64));
     let place = |worker| Place { worker, workers: (0..number).collect(), feeds: feeds.clone() };
-    let waiting = |worker| Waiting::new(Arc::clone(&shared), place(worker), timeout);
+    let waiting = |worker| Waiting::new(Arc::clone(shared), place(worker), timeout);
     (0..number).map(|worker| Sticky::new(flows, timeout, &hash(), waiting(worker))).collect()
 }
 
@@ -68,7 +77,7 @@ impl Sticky<V4> {
         self.catch_up();
         self.at_hand.clear();
         let hash = self.table.hash(&tuple);
-        self.table.expire(now_ns, LOOKS, &mut |_, _| ());
+        self.expire(now_ns, LOOKS);
         self.at_hand.push(AtHand { hash, guess: self.table.guessed(hash), tuple: Some(tuple) });
         self.choose(0, now_ns, forwarding).map(|hop| hop.port)
     }

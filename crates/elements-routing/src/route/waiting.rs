@@ -5,10 +5,12 @@
 
 use super::family::Family;
 use super::target::Hop;
+use super::watch::{NOTHING, PARKED, Watch};
 use elements_shared::feeds::Feeds;
 use elements_shared::parked::Parked;
 use flows::Flow;
 use std::collections::BTreeMap;
+use std::ops::Bound;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;
@@ -46,15 +48,61 @@ pub(super) struct Shared<F: Family> {
     loads: AtomicU64,
     /// Whether another configuration has them.
     is_given: AtomicBool,
+    /// What has changed, of these flows and of those that workers have.
+    pub(super) watch: Watch<F>,
 }
 
-impl<F: Family> Default for Shared<F> {
-    fn default() -> Self {
+impl<F: Family> Shared<F> {
+    /// None yet, of an element with so many workers.
+    pub(super) fn new(workers: usize) -> Self {
         Shared {
             flows: Parked::default(),
             over_ns: AtomicI64::new(i64::MAX),
             loads: AtomicU64::new(0),
             is_given: AtomicBool::new(false),
+            watch: Watch::new(workers),
+        }
+    }
+
+    /// Shows some flows that wait, those with keys after one: their next hops, and when their last packets came. How many.
+    pub(super) fn some(
+        &self,
+        after: Option<F::Tuple>,
+        most: usize,
+        mut show: impl FnMut(F::Tuple, Way<F>, i64),
+    ) -> usize {
+        let from = after.map_or(Bound::Unbounded, Bound::Excluded);
+        self.flows.with(|flows| {
+            let some = flows.range((from, Bound::Unbounded)).take(most);
+            some.map(|(key, left)| show(*key, left.way, left.seen_ns)).count()
+        })
+    }
+
+    /// Has flows of another node wait, each in the place of one that waits already, as far as there is room for so many; for so long.
+    /// `taken` is told of each whether it does.
+    pub(super) fn adopt(
+        &self,
+        told: impl Iterator<Item = Option<(F::Tuple, Hop<F::Gateway>)>>,
+        (room, timeout_ns): (usize, i64),
+        now_ns: i64,
+        mut taken: impl FnMut(bool),
+    ) {
+        let is_over = |left: &Left<F>| timeout_ns > 0 && now_ns.saturating_sub(left.seen_ns) > timeout_ns;
+        self.flows.with(|flows| {
+            if flows.len() >= room {
+                flows.retain(|_, left| !is_over(left));
+            }
+            for told in told {
+                let told = told.filter(|(key, _)| flows.len() < room || flows.contains_key(key));
+                if let Some((key, hop)) = told {
+                    flows.insert(key, Left { seen_ns: now_ns, confirmed: true, way: Some(hop) });
+                    self.watch.note(PARKED, key, Some(hop));
+                }
+                taken(told.is_some());
+            }
+        });
+        if timeout_ns > 0 {
+            self.over_ns.store(now_ns.saturating_add(timeout_ns), Ordering::Relaxed);
         }
     }
 }
@@ -90,20 +138,65 @@ pub(super) struct Waiting<F: Family> {
     timeout_ns: i64,
     /// How many loads the instance knows of.
     loads: u64,
+    /// Which demand for notes it knows of, and where it writes them.
+    asked: u64,
+    lane: u16,
 }
 
 impl<F: Family> Waiting<F> {
     /// Those of an element, for its instance at a place.
     pub(super) fn new(shared: Arc<Shared<F>>, place: Place, timeout: Duration) -> Self {
         let timeout_ns = i64::try_from(timeout.as_nanos()).unwrap_or(i64::MAX);
-        Waiting { shared, place, timeout_ns, loads: 0 }
+        let at = place.workers.iter().position(|&worker| worker == place.worker).unwrap_or(0);
+        let lane = u16::try_from(at + 1).unwrap_or(u16::MAX);
+        Waiting { shared, place, timeout_ns, loads: 0, asked: NOTHING, lane }
+    }
+
+    /// Whether something asks anew for the instance's flows.
+    #[inline]
+    pub(super) fn is_asked_anew(&self) -> bool {
+        self.shared.watch.asked() != self.asked
+    }
+
+    /// Takes note of that. Whether anything asks.
+    pub(super) fn heed(&mut self) -> bool {
+        self.asked = self.shared.watch.asked();
+        self.asked != NOTHING
+    }
+
+    /// Whether anything may ask.
+    pub(super) fn is_expected(&self) -> bool {
+        self.shared.watch.is_expected()
+    }
+
+    /// Notes what is true of one of the instance's flows now.
+    #[inline]
+    pub(super) fn note(&self, key: F::Tuple, way: Way<F>) {
+        if self.asked != NOTHING {
+            self.shared.watch.note(self.lane, key, way);
+        }
+    }
+
+    /// Notes that a flow waits no more.
+    pub(super) fn note_taken(&self, key: F::Tuple) {
+        self.shared.watch.note(PARKED, key, None);
+    }
+
+    /// How many flows the instance may show now to who asks.
+    pub(super) fn room_to_show(&self) -> usize {
+        self.shared.watch.room(self.lane)
+    }
+
+    /// The instance has shown all that it has.
+    pub(super) fn has_shown(&self) {
+        self.shared.watch.shown(self.lane, self.asked);
     }
 
     fn is_over(&self, left: &Left<F>, now_ns: i64) -> bool {
         self.timeout_ns > 0 && now_ns.saturating_sub(left.seen_ns) > self.timeout_ns
     }
 
-    /// Takes over a flow that has a packet now, if it waits and its time is not over.
+    /// Takes over a flow that has a packet now, if it waits and its time is not over. Who has taken it [notes so](Waiting::note_taken).
     #[inline]
     pub(super) fn take(&self, key: &F::Tuple, now_ns: i64) -> Option<Flow<F::Tuple, Way<F>>> {
         if self.shared.flows.is_empty() { None } else { self.take_over(key, now_ns) }
@@ -111,7 +204,11 @@ impl<F: Family> Waiting<F> {
 
     #[cold]
     fn take_over(&self, key: &F::Tuple, now_ns: i64) -> Option<Flow<F::Tuple, Way<F>>> {
-        let left = self.shared.flows.take(key).filter(|left| !self.is_over(left, now_ns))?;
+        let left = self.shared.flows.take(key)?;
+        if self.is_over(&left, now_ns) {
+            self.note_taken(*key);
+            return None;
+        }
         let Flow { second, idle, state, value, .. } = left.flow(*key, now_ns);
         // This packet is not its first one.
         Some(Flow { key: *key, second, idle, state, confirmed: true, value: *value })
@@ -126,7 +223,11 @@ impl<F: Family> Waiting<F> {
 
     #[cold]
     fn end(&self, most: usize) -> u64 {
-        self.shared.flows.with(|flows| (0..most).map_while(|_| flows.pop_first()).count() as u64)
+        let watch = &self.shared.watch;
+        self.shared.flows.with(|flows| {
+            let ended = (0..most).map_while(|_| flows.pop_first());
+            ended.inspect(|(key, _)| watch.note(PARKED, *key, None)).count() as u64
+        })
     }
 
     /// All of them, for another configuration: once. They can be looked at here as before, by instances that [have news](Self::has_news).
@@ -186,6 +287,8 @@ impl<F: Family> Waiting<F> {
         let all = loaded.into_iter().map(|flow| (flow.key, Left::of(&flow, now_ns)));
         self.shared.flows.with(|flows| flows.extend(all));
         let lost = self.settle(room, now_ns, |_| false);
+        // Who keeps a copy looks at all of them again.
+        self.shared.watch.lose();
         self.shared.loads.fetch_add(1, Ordering::Release);
         lost
     }
@@ -215,7 +318,14 @@ impl<F: Family> Waiting<F> {
     /// Forgets those that are meant.
     pub(super) fn forget(&self, now_ns: i64, is_meant: impl Fn(&Flow<F::Tuple, &Way<F>>) -> bool) {
         if !self.shared.flows.is_empty() {
-            self.shared.flows.with(|flows| flows.retain(|key, left| !is_meant(&left.flow(*key, now_ns))));
+            let is_forgotten = |key: F::Tuple, left: &Left<F>| {
+                let is_meant = is_meant(&left.flow(key, now_ns));
+                if is_meant {
+                    self.note_taken(key);
+                }
+                is_meant
+            };
+            self.shared.flows.with(|flows| flows.retain(|key, left| !is_forgotten(*key, left)));
         }
     }
 }

@@ -26,7 +26,8 @@
 //! assured once its handshake is complete, the others once they are answered; assured connections give way to none. If all are
 //! assured, packets that begin new ones are dropped.
 //!
-//! When the configuration is replaced, connections move to a ConnTrack of the same name.
+//! When the configuration is replaced, connections move to a ConnTrack of the same name. In a cluster VLBState moves them to another node's
+//! when this one leaves or dies; TCP's numbers are not checked there.
 //!
 //! Ports: 1 or more inputs, as many outputs. Processing: push. Workers: shared.
 //!
@@ -72,7 +73,7 @@
 //! Click has no class of this name.
 //!
 //! # See also
-//! ConnTrackConfirm, IPFilter, IPClassifier, IP6Filter, IPRewriter, CheckIPHeader, CheckIP6Header
+//! ConnTrackConfirm, IPFilter, IPClassifier, IP6Filter, IPRewriter, CheckIPHeader, CheckIP6Header, VLBState
 
 use super::listing;
 use super::sight::{Fault, Sight};
@@ -81,6 +82,7 @@ use super::table::{Clue, End, Entered, Found, Table};
 use crate::rewrite::flow_events::Event;
 use elements_shared::connection_state::ConnectionState;
 use elements_shared::flow_filter::Filter;
+use elements_shared::state_port::Port;
 use packet::{BATCH_MAX, Batch, Packet};
 use rcu::Turn;
 use router::{
@@ -209,6 +211,7 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
             is_confirmed: AtomicBool::new(false),
         })
     })?;
+    Port::offer(config, shared.clone())?;
     Ok(Box::new(ConnTrack {
         shared,
         sweeps,
@@ -346,6 +349,10 @@ impl Element for ConnTrack {
         (old, self.counts) = *state;
         let table = self.shared.table.get_or_init(|| old.clone());
         let Plan { capacity, timeouts, loose, .. } = self.shared.plan;
+        if self.sweeps {
+            // What has kept a copy is gone, too.
+            table.notes.want(false);
+        }
         table.configure(capacity, timeouts, loose);
         table.want_events(self.shared.tells.load(Relaxed));
         if !Arc::ptr_eq(table, &old) {

@@ -5,6 +5,7 @@
 
 pub(crate) mod conn_track;
 mod conn_track_confirm;
+mod copy;
 mod left;
 mod listing;
 mod number;

@@ -122,6 +122,24 @@ impl Progress {
         self.0
     }
 
+    /// Whether nothing but late packets can come any more.
+    pub(super) fn is_past(self) -> bool {
+        matches!(self.state(), TimeWait | Closed)
+    }
+
+    /// The same where numbers of segments are not known any more.
+    pub(super) fn moved(self) -> Progress {
+        if self.state() == Open { self } else { self.with(PICKED_UP) }
+    }
+
+    /// Bits that another node says, if they are the state of a connection of a protocol.
+    pub(super) fn told(bits: u32, protocol: u8) -> Option<Progress> {
+        let known = 7 | REPLIED | ASSURED | FROM_HIGH | PICKED_UP | FINS[0] | FINS[1];
+        let progress = Progress(bits);
+        let fits = bits & !known == 0 && (progress.state() == Open) == (protocol != ip_proto::TCP);
+        fits.then_some(progress)
+    }
+
     pub(super) fn state(self) -> State {
         State::ALL[(self.0 & 7) as usize]
     }

@@ -8,6 +8,7 @@
 //! oldest gives way to the new one; assured connections give way to none, so that a flood of beginnings cannot touch them. The list is
 //! mended lazily: one that has become assured leaves it when it comes to its front, so that no packet of a known connection needs the lock.
 
+use super::copy::{Change, NOTES};
 use super::listing;
 use super::number::Number;
 use super::record::{NONE, Record, Slab};
@@ -17,6 +18,7 @@ use super::window;
 use crate::rewrite::flow_events::{Event, Log, What};
 use crate::rewrite::index::Index;
 use elements_shared::keyed_hash::HashKey;
+use elements_shared::notes::Notes;
 use rcu::{Account, Domain, Token, Turn, Updater};
 use router::Info;
 use std::collections::VecDeque;
@@ -156,6 +158,8 @@ pub(super) struct Table {
     /// Whether there are listeners to what comes and goes, as of the last sweep; and who they are.
     heard: AtomicBool,
     listeners: Mutex<(Weak<Info>, String)>,
+    /// What has changed, for a copy of the table elsewhere.
+    pub(super) notes: Notes<Change>,
 }
 
 impl Table {
@@ -189,6 +193,7 @@ impl Table {
             lanes: std::array::from_fn(lane),
             heard: AtomicBool::new(false),
             listeners: Mutex::default(),
+            notes: Notes::new(NOTES),
         };
         table.configure(capacity, timeouts, pick_up);
         table
@@ -233,7 +238,7 @@ impl Table {
         record.last_ms().saturating_add(self.timeouts[which as usize].load(Relaxed))
     }
 
-    fn is_over(&self, record: &Record, now_ms: u64) -> bool {
+    pub(super) fn is_over(&self, record: &Record, now_ms: u64) -> bool {
         self.over_ms(record) <= now_ms
     }
 
@@ -266,11 +271,22 @@ impl Table {
         });
     }
 
-    /// The record of a key that a clue leads to.
+    /// The record of a key that a clue leads to, with its number.
     #[inline]
-    fn find_by<'t>(&'t self, turn: Turn<'t>, key: Key, clue: Clue) -> Option<&'t Record> {
-        let guessed = clue.guess.and_then(|number| self.slab.get(number)).filter(|record| record.is(key));
-        guessed.or_else(|| self.find(turn, key, clue.hash).map(|(_, record)| record))
+    fn find_by<'t>(&'t self, turn: Turn<'t>, key: Key, clue: Clue) -> Option<(u32, &'t Record)> {
+        let guessed = clue.guess.and_then(|number| self.record(number)).filter(|(_, record)| record.is(key));
+        guessed.or_else(|| self.find(turn, key, clue.hash))
+    }
+
+    /// A record, with its number.
+    #[inline]
+    pub(super) fn record(&self, number: u32) -> Option<(u32, &Record)> {
+        self.slab.get(number).map(|record| (number, record))
+    }
+
+    /// The record of a key.
+    pub(super) fn find_key<'t>(&'t self, turn: Turn<'t>, key: Key) -> Option<&'t Record> {
+        self.find(turn, key, key.hash(&self.key)).map(|(_, record)| record)
     }
 
     /// The record that has a key.
@@ -278,7 +294,7 @@ impl Table {
     fn find<'t>(&'t self, turn: Turn<'t>, key: Key, hash: u64) -> Option<(u32, &'t Record)> {
         let mut found = None;
         self.index.find(turn, hash, |number| {
-            found = self.slab.get(number).filter(|record| record.is(key)).map(|record| (number, record));
+            found = self.record(number).filter(|(_, record)| record.is(key));
             found.is_some()
         });
         found
@@ -292,12 +308,12 @@ impl Table {
             Sight::Invalid(fault) => Found::Invalid(*fault),
             Sight::Of(key, from_high, act) => {
                 let found = self.find_by(turn, *key, clue);
-                match found.filter(|record| !self.is_over(record, now_ms)) {
-                    Some(record) => self.pass(record, *from_high, act, now_ms),
+                match found.filter(|(_, record)| !self.is_over(record, now_ms)) {
+                    Some(found) => self.pass(found, *from_high, act, now_ms),
                     None => self.unknown(*act),
                 }
             }
-            Sight::Error(key) => match self.find_by(turn, *key, clue) {
+            Sight::Error(key) => match self.find_by(turn, *key, clue).map(|(_, record)| record) {
                 Some(record) if !self.is_over(record, now_ms) => Found::Related,
                 _ => Found::Invalid(Fault::Error),
             },
@@ -321,13 +337,14 @@ impl Table {
 
     /// What a packet is to its connection.
     #[inline]
-    fn pass(&self, record: &Record, from_high: bool, act: &Act, now_ms: u64) -> Found {
+    fn pass(&self, found: (u32, &Record), from_high: bool, act: &Act, now_ms: u64) -> Found {
         let (signal, segment) = match act {
             Act::Tcp(signal, segment) => (*signal, segment),
-            Act::Datagram => return self.pass_other(record, |old| old.is_from_high() != from_high, now_ms),
+            Act::Datagram => return self.pass_other(found, |old| old.is_from_high() != from_high, now_ms),
             // Who asks is the originator, whichever address is lower: also where a host asks itself.
-            Act::Question | Act::Answer => return self.pass_other(record, |_| *act == Act::Answer, now_ms),
+            Act::Question | Act::Answer => return self.pass_other(found, |_| *act == Act::Answer, now_ms),
         };
+        let (number, record) = found;
         let [sender, receiver] = [from_high, !from_high].map(|high| &record.sides[usize::from(high)]);
         for _ in 0..TRIES {
             let old = record.progress();
@@ -343,6 +360,7 @@ impl Table {
                 return Found::Invalid(Fault::Window);
             }
             if record.advance(old, next) {
+                self.note_step(number, old, next);
                 window::note(segment, sender, receiver);
                 record.touch(now_ms);
                 return if next.is_replied() { Found::Established } else { Found::Unanswered };
@@ -352,12 +370,18 @@ impl Table {
     }
 
     #[inline]
-    fn pass_other(&self, record: &Record, is_reply: impl Fn(Progress) -> bool, now_ms: u64) -> Found {
+    fn pass_other(
+        &self,
+        (number, record): (u32, &Record),
+        is_reply: impl Fn(Progress) -> bool,
+        now_ms: u64,
+    ) -> Found {
         let mut next = record.progress();
         for _ in 0..TRIES {
             let old = record.progress();
             next = old.other(is_reply(old));
             if record.advance(old, next) {
+                self.note_step(number, old, next);
                 break;
             }
         }
@@ -400,6 +424,16 @@ impl Table {
     fn gives_way(&self, record: &Record, act: Act, now_ms: u64) -> bool {
         let begins_anew = |signal| matches!(record.progress().step(signal, false), Step::Anew);
         self.is_over(record, now_ms) || matches!(act, Act::Tcp(signal, _) if begins_anew(signal))
+    }
+
+    /// Removes the connection with a key if it is over: one that goes on between the same ends began later.
+    pub(super) fn remove_past(&self, turn: Turn<'_>, key: Key, now_ms: u64) {
+        let is_past = |record: &Record| record.progress().is_past() || self.is_over(record, now_ms);
+        if let Some((number, _)) =
+            self.find(turn, key, key.hash(&self.key)).filter(|(_, record)| is_past(record))
+        {
+            self.remove_if(turn, number, |record| record.is(key) && is_past(record), End::Replaced);
+        }
     }
 
     fn lane(&self, worker: usize) -> MutexGuard<'_, Lane> {
@@ -451,6 +485,7 @@ impl Table {
             lane.totals.made += 1;
             lane.log.add(|| Some(event(What::Begun, key, progress)));
             self.tell("new", key, progress);
+            self.notes.add(|| Change::Put(number));
             return Some(Entered::Made);
         }
         self.size.0.fetch_sub(1, Relaxed);
@@ -500,6 +535,15 @@ impl Table {
         lane.totals.ended[end as usize] += 1;
         lane.log.add(|| Some(event(What::Over, key, record.progress())));
         self.tell(End::ALL[end as usize].1, key, record.progress());
+        self.notes.add(|| Change::Gone(key));
+    }
+
+    /// Notes that a connection has another state, if it has.
+    #[inline]
+    fn note_step(&self, number: u32, old: Progress, new: Progress) {
+        if old != new {
+            self.notes.add(|| Change::Put(number));
+        }
     }
 
     /// Whom to tell about connections, and the name of the element that does.
@@ -593,6 +637,11 @@ impl Table {
             let key = record.key().filter(|_| !self.is_over(record, now_ms))?;
             Some((number, key, record))
         })
+    }
+
+    /// How many records have been used so far: their numbers are below.
+    pub(super) fn used(&self) -> u32 {
+        self.next.load(Relaxed)
     }
 
     /// Removes a connection that [`Table::all`] has shown.

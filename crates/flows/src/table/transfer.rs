@@ -66,9 +66,22 @@ impl<K: Key, V: Default, const KEYS: usize> Table<K, V, KEYS> {
     /// # Errors
     /// [`Refused`].
     pub fn restore(&mut self, flow: Flow<K, V>, now_ns: i64) -> Result<Slot, Refused> {
+        self.restore_with(flow, now_ns, &mut |_, _| ())
+    }
+
+    /// The same. Whatever makes room is handed to `gone`.
+    ///
+    /// # Errors
+    /// [`Refused`].
+    pub fn restore_with(
+        &mut self,
+        flow: Flow<K, V>,
+        now_ns: i64,
+        gone: &mut impl FnMut(K, V),
+    ) -> Result<Slot, Refused> {
         let hashed = |key: K| (self.hash(&key), key);
         let (first, second) = (hashed(flow.key), flow.second.map(hashed));
-        let slot = self.enter(first, second, flow.value, now_ns, flow.confirmed, &mut |_, _| ())?;
+        let slot = self.enter(first, second, flow.value, now_ns, flow.confirmed, gone)?;
         if let Some(record) = self.live_mut(slot) {
             record.seen = Instant::from_ns(now_ns).mark_before(steps(flow.idle));
             record.state = flow.state;

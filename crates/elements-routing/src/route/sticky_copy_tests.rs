@@ -1,0 +1,231 @@
+//! A copy of remembered flows against the flows themselves, and what becomes of it at another node.
+
+use super::super::super::flow_port::FlowPort;
+use super::super::super::waiting::Shared;
+use super::*;
+use elements_shared::state_port::{Adopted, Entry, Overrun, StatePort};
+use std::collections::BTreeMap;
+
+type Copy = BTreeMap<Vec<u8>, Vec<u8>>;
+
+/// An element's workers, and the port to their flows.
+struct Node {
+    tables: Vec<Sticky<V4>>,
+    port: FlowPort<V4>,
+}
+
+impl Node {
+    fn new(workers: usize, flows: usize) -> Node {
+        let shared = Arc::new(Shared::new(workers));
+        let timeout = Duration::from_nanos(TIMEOUT as u64);
+        let port = FlowPort::new(shared.clone(), 4, flows * workers, timeout);
+        Node { tables: workers_of(&shared, workers, flows), port }
+    }
+
+    /// What the timers of all workers do.
+    fn show(&mut self) {
+        self.tables.iter_mut().for_each(Sticky::show);
+    }
+
+    /// Brings a copy up to date. Whether that could be done.
+    fn tell(&self, copy: &mut Copy) -> Result<(), Overrun> {
+        self.port.changes_now(&mut |entry| note(copy, entry))
+    }
+
+    /// Looks at everything, a few flows at a time, until the end.
+    fn scan(&mut self, mut place: Option<u32>, now_ns: i64, copy: &mut Copy) {
+        while let Some(from) = place {
+            self.show();
+            place = self.port.scan_now(from, 5, now_ns, &mut |entry| note(copy, entry));
+        }
+    }
+
+    /// All that there is, looked at anew.
+    fn all(&mut self, now_ns: i64) -> Copy {
+        let mut copy = Copy::new();
+        self.port.watch(false).unwrap();
+        self.port.watch(true).unwrap();
+        self.scan(Some(0), now_ns, &mut copy);
+        copy
+    }
+
+    fn adopt(&self, copy: &Copy, now_ns: i64) -> Vec<Adopted> {
+        let mut became = Vec::new();
+        let mut entries = copy.iter().map(|(key, value)| (&key[..], &value[..]));
+        self.port.adopt_now(now_ns, &mut entries, &mut |adopted| became.push(adopted));
+        became
+    }
+}
+
+fn note(copy: &mut Copy, entry: Entry<'_>) {
+    match entry {
+        Entry::Put { key, value } => drop(copy.insert(key.into(), value.into())),
+        Entry::Gone { key } => drop(copy.remove(key)),
+    }
+}
+
+#[derive(Clone, Debug)]
+enum Op {
+    /// A packet of a flow comes to a worker.
+    Packet(u32, usize),
+    /// A next hop comes or goes.
+    Toggle(u32),
+    Wait(i64),
+    /// Another node's flows come.
+    Adopt(Vec<u32>, u32),
+    Forget(u32),
+    Kill,
+    /// The copy is told of changes, workers show their flows, or a few are looked at.
+    Tell,
+    Show,
+    Scan,
+}
+
+fn ops() -> impl Strategy<Value = Vec<Op>> {
+    let op = prop_oneof![
+        12 => (0..40u32, 0..3usize).prop_map(|(flow, worker)| Op::Packet(flow, worker)),
+        2 => (0..4u32).prop_map(Op::Toggle),
+        2 => (1..20i64).prop_map(Op::Wait),
+        2 => (prop::collection::vec(0..40u32, 1..8), 0..4u32).prop_map(|(flows, hop)| Op::Adopt(flows, hop)),
+        1 => (0..40u32).prop_map(Op::Forget),
+        1 => Just(Op::Kill),
+        3 => Just(Op::Tell),
+        2 => Just(Op::Show),
+        2 => Just(Op::Scan),
+    ];
+    prop::collection::vec(op, 0..150)
+}
+
+/// Flows of another node, all with one next hop.
+fn flows_of(numbers: &[u32], hop_number: u32) -> Copy {
+    let mut other = Node::new(1, 100);
+    for &number in numbers {
+        other.tables[0].send(number, 0, &forwarding(&vec![(hop_number, 1)]));
+    }
+    other.all(0)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(128))]
+
+    /// Whatever happens while everything is looked at in pieces, a copy that was told of all is what is there: flows of workers, in tables
+    /// so small that they give way, and those that wait. At another node each goes on with its next hop.
+    #[test]
+    fn a_copy_is_what_is_there(ops in ops()) {
+        let mut node = Node::new(3, 12);
+        let (mut copy, mut place, mut now_ns) = (Copy::new(), Some(0), 1 << 40);
+        let mut hops: Hops = vec![(0, 1), (1, 1)];
+        node.port.watch(true).unwrap();
+        for op in ops {
+            match op {
+                Op::Packet(flow, worker) => _ = node.tables[worker].send(flow, now_ns, &forwarding(&hops)),
+                Op::Toggle(number) if has(&hops, number) => hops.retain(|&(other, _)| other != number),
+                Op::Toggle(number) => hops.push((number, 1)),
+                Op::Wait(steps) => {
+                    now_ns += steps << 30;
+                    for table in &mut node.tables {
+                        table.expire(now_ns, 100);
+                        table.waiting.expire(now_ns, 100);
+                    }
+                }
+                Op::Adopt(flows, hop) => _ = node.adopt(&flows_of(&flows, hop), now_ns),
+                Op::Forget(flow) => for table in &mut node.tables {
+                    table.kill(&[Ipv4Addr::from(flow).to_string()], now_ns);
+                }
+                Op::Kill => node.tables.iter_mut().for_each(|table| table.kill(&["*".into(), "7".into()], now_ns)),
+                Op::Tell => node.tell(&mut copy).unwrap(),
+                Op::Show => node.show(),
+                Op::Scan => if let Some(from) = place {
+                    place = node.port.scan_now(from, 3, now_ns, &mut |entry| note(&mut copy, entry));
+                }
+            }
+        }
+        node.scan(place, now_ns, &mut copy);
+        node.tell(&mut copy).unwrap();
+        for table in &mut node.tables {
+            // Those whose time is over are gone in the copy, too.
+            table.expire(now_ns, 1000);
+            table.waiting.forget(now_ns, |flow| flow.idle > Duration::from_nanos(TIMEOUT as u64));
+        }
+        node.tell(&mut copy).unwrap();
+        prop_assert_eq!(&copy, &node.all(now_ns));
+
+        let heir = Node::new(2, 100);
+        prop_assert!(heir.adopt(&copy, now_ns).iter().all(|adopted| *adopted == Adopted::Taken));
+        let mut ways: BTreeMap<Vec<u8>, Vec<u8>> = BTreeMap::new();
+        copy.iter().for_each(|(key, value)| _ = ways.insert(key[2..].into(), value.clone()));
+        let mut tables = heir.tables;
+        for flow in 0..40 {
+            let key = ways.iter().find(|(key, _)| key[..4] == Ipv4Addr::from(flow).octets());
+            let all = forwarding(&vec![(0, 1), (1, 1), (2, 1), (3, 1)]);
+            let went = tables[flow as usize % 2].send(flow, now_ns, &all);
+            let expected = key.map(|(_, value)| u32::from_be_bytes(value[..4].try_into().unwrap()));
+            prop_assert_eq!(went, expected.or(by_hash(flow, &all)));
+        }
+    }
+
+    /// Any bytes may come: what is no flow is refused.
+    #[test]
+    fn any_bytes_may_come(key in prop::collection::vec(any::<u8>(), 0..50), value in prop::collection::vec(any::<u8>(), 0..30)) {
+        let node = Node::new(1, 10);
+        let became = node.adopt(&[(key, value)].into(), 0);
+        prop_assert!(became.len() == 1);
+    }
+}
+
+/// What is written is read: with a gateway of either family, and without one.
+#[test]
+fn entries_can_be_read() {
+    let gateways = ["10.0.0.1", "2001:db8::1"].map(|text| V4::gateway(text.parse().unwrap()).unwrap());
+    for gateway in [gateways[0], gateways[1], V4::DIRECT] {
+        let way = Hop { gateway, port: 3 };
+        let (here, there) = (Node::new(1, 10), Node::new(1, 10));
+        let flow = Flow {
+            key: tuple(7),
+            second: None,
+            idle: Duration::ZERO,
+            state: 0,
+            confirmed: true,
+            value: Some(way),
+        };
+        here.tables[0].waiting.load([flow], 10, 0);
+        let mut copy = Copy::new();
+        here.port.watch(true).unwrap();
+        here.port.scan_now(0, 5, 0, &mut |entry| note(&mut copy, entry));
+        assert_eq!(there.adopt(&copy, 0), [Adopted::Taken]);
+        assert_eq!(there.tables[0].waiting.take(&tuple(7), 0).and_then(|flow| flow.value), Some(way));
+    }
+    // An output that is not there leads nowhere.
+    let copy = flows_of(&[1], 3);
+    let few =
+        Node { port: FlowPort::new(Arc::new(Shared::new(1)), 3, 10, Duration::ZERO), ..Node::new(1, 1) };
+    assert_eq!(few.adopt(&copy, 0), [Adopted::Refused]);
+}
+
+/// One at a time watches; no more wait than there is room for, and those are said; a flood of notes is an overrun; flows that are loaded are
+/// another.
+#[test]
+fn bounds() {
+    let mut node = Node::new(1, 10);
+    node.port.watch(true).unwrap();
+    assert!(node.port.watch(true).is_err());
+    let numbers: Vec<u32> = (0..15).collect();
+    let became = node.adopt(&flows_of(&numbers, 1), 0);
+    let taken = became.iter().filter(|adopted| **adopted == Adopted::Taken).count();
+    assert_eq!((taken, became.len()), (10, 15));
+    // Those whose time is over make room.
+    let later = 2 * TIMEOUT;
+    assert_eq!(node.adopt(&flows_of(&[20], 1), later), [Adopted::Taken]);
+    let mut copy = Copy::new();
+    node.tell(&mut copy).unwrap();
+    let line = "0.0.0.30 7 10.0.0.1 9 17 10.0.0.1 1 0 established";
+    node.tables[0].load(line, 4, later).expect("a flow");
+    assert_eq!(node.tell(&mut copy), Err(Overrun));
+    assert_eq!(node.all(later).len(), 2);
+    let (one, other) = (forwarding(&vec![(0, 1)]), forwarding(&vec![(1, 1)]));
+    for at in 0..20_000 {
+        node.tables[0].send(30, later, if at % 2 == 0 { &one } else { &other });
+    }
+    assert_eq!(node.tell(&mut copy), Err(Overrun));
+    assert_eq!(node.tell(&mut copy), Ok(()));
+}
