@@ -1,7 +1,7 @@
 //! The ways of packets that come one behind the other: what is sent is accounted for by link and not by packet.
 
 use super::path::Path;
-use super::settings::OrderPolicy;
+use super::settings::{OrderPolicy, Scheme};
 use super::{Chooser, Decision, Refusal, persists};
 use crate::NodeId;
 use crate::label::Stamp;
@@ -24,7 +24,8 @@ pub(super) struct Pending {
 
 /// Packets of one point in time.
 ///
-/// As long as their flows keep their ways and the links of these have room, a packet takes no more than a look at its flow. Any other is
+/// As long as their flows keep their ways and the links of these have room, a packet takes no more than a look at its flow. Where each packet goes its own
+/// way, it takes less than that while the share that goes straight has room. Any other is
 /// chosen for as [`Chooser::choose`] does, when all before it is accounted for, so that the same comes out. What is left is accounted for when the burst is
 /// dropped.
 #[derive(Debug)]
@@ -36,6 +37,18 @@ pub struct Burst<'c> {
     gap_ns: Option<u64>,
     /// In a mesh the first link tells the way.
     is_mesh: bool,
+    straight: Straight,
+}
+
+/// How much may go straight to the egress where each packet goes its own way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Straight {
+    /// So many bytes more, by a link.
+    Room(u32, usize),
+    /// It is not known yet.
+    Unknown,
+    /// It has to be looked at for each packet.
+    Close,
 }
 
 /// A packet's flow, and where it is remembered.
@@ -50,13 +63,27 @@ impl Chooser {
     pub fn burst(&mut self, now_ns: u64) -> Burst<'_> {
         let gap_ns = (self.settings.order == OrderPolicy::Flowlet).then_some(self.settings.flowlet_gap_ns);
         let is_mesh = matches!(self.topology, Topology::Mesh { .. });
-        Burst { chooser: self, now_ns, egress: 0, gap_ns, is_mesh }
+        let straight = self.straight_at_first();
+        Burst { chooser: self, now_ns, egress: 0, gap_ns, is_mesh, straight }
     }
 
     /// How many bytes may go into a link before a flow is looked at more closely, in packets of up to `most` bytes.
     fn room(&mut self, now_ns: u64, link: usize, most: u32) -> u32 {
         let bound = (self.settings.comfortable_bytes / 2).min(self.room_bytes());
         self.queues.room(link, now_ns, bound.saturating_sub(most))
+    }
+
+    /// What is known of what may go straight before a packet has.
+    fn straight_at_first(&self) -> Straight {
+        let is_spread = matches!(self.settings.order, OrderPolicy::None | OrderPolicy::Sequence);
+        if is_spread && self.settings.scheme == Scheme::Direct { Straight::Unknown } else { Straight::Close }
+    }
+
+    /// How many bytes may go straight to an egress by a link, before each packet has to be looked at more closely.
+    fn room_straight(&mut self, now_ns: u64, egress: NodeId, link: usize) -> u32 {
+        let allowance = self.links + usize::from(egress);
+        let [share, comfortable] = [self.settings.direct_burst_bytes, self.settings.comfortable_bytes];
+        self.queues.room(allowance, now_ns, share).min(self.queues.room(link, now_ns, comfortable))
     }
 }
 
@@ -86,7 +113,7 @@ impl Burst<'_> {
     #[inline]
     pub fn choose(&mut self, of: Known, egress: NodeId, bytes: u32) -> Result<Decision, Refusal> {
         if self.gap_ns.is_none() {
-            return self.chooser.choose(self.now_ns, of.flow, egress, bytes);
+            return self.choose_alone(of.flow, egress, bytes);
         }
         if egress != self.egress {
             self.turn_to(egress);
@@ -94,6 +121,53 @@ impl Burst<'_> {
         match self.kept(of, bytes) {
             Some(decision) => Ok(decision),
             None => self.look_closely(of.flow, bytes),
+        }
+    }
+
+    /// The way of a packet whose flow does not keep its own: straight, as others to this egress just did, if there is room.
+    #[inline]
+    fn choose_alone(&mut self, flow: u64, egress: NodeId, bytes: u32) -> Result<Decision, Refusal> {
+        if let Straight::Room(left, link) = self.straight {
+            if egress == self.egress
+                && bytes <= left
+                && let Some(pending) = self.chooser.pending.get_mut(link)
+            {
+                self.straight = Straight::Room(left - bytes, link);
+                (pending.bytes, pending.packets) = (pending.bytes + bytes, pending.packets + 1);
+                let number = self.chooser.flows.number(flow, egress);
+                let stamp = number.map_or(Stamp::None, |(bucket, number)| Stamp::Sequence { bucket, number });
+                return Ok(Decision { path: Path::Direct, link, stamp });
+            }
+            self.end_straight(link);
+        }
+        let decision = self.chooser.choose(self.now_ns, flow, egress, bytes)?;
+        if egress != self.egress {
+            self.egress = egress;
+            self.straight = self.chooser.straight_at_first();
+        } else if self.straight == Straight::Unknown && decision.path == Path::Direct {
+            self.look_ahead(decision.link);
+        }
+        Ok(decision)
+    }
+
+    /// Of the second packet in a row that goes straight to an egress it is found out how much may follow: where egresses alternate that would be for nothing.
+    #[inline(never)]
+    fn look_ahead(&mut self, link: usize) {
+        let left = self.chooser.room_straight(self.now_ns, self.egress, link);
+        self.straight = if left > 0 { Straight::Room(left, link) } else { Straight::Close };
+    }
+
+    /// Accounts for what went straight. In the same burst there will be no more room than there is now.
+    #[inline(never)]
+    fn end_straight(&mut self, link: usize) {
+        self.straight = Straight::Close;
+        let Chooser { pending, queues, counts, links, .. } = &mut *self.chooser;
+        let Some(pending) = pending.get_mut(link) else { return };
+        let Pending { bytes, packets, .. } = std::mem::take(pending);
+        if packets > 0 {
+            queues.add(*links + usize::from(self.egress), self.now_ns, bytes);
+            queues.add(link, self.now_ns, bytes);
+            counts.direct += u64::from(packets);
         }
     }
 
@@ -177,6 +251,9 @@ impl Burst<'_> {
 
 impl Drop for Burst<'_> {
     fn drop(&mut self) {
+        if let Straight::Room(_, link) = self.straight {
+            self.end_straight(link);
+        }
         self.account();
         self.close();
     }

@@ -193,6 +193,7 @@ proptest! {
     fn a_burst_is_as_its_packets(
         order in 0usize..POLICIES.len(),
         fly: bool,
+        narrow: bool,
         bursts in proptest::collection::vec(
             (0u64..60_000, 0u8..24, proptest::collection::vec((0u64..24, 1u16..4, 60u32..3_000), 1..64)),
             1..40,
@@ -201,6 +202,10 @@ proptest! {
         let topology = if fly { Topology::fly(4, 2) } else { Topology::Mesh { nodes: 4 } };
         let mut settings = Settings::new(R, R / 2);
         settings.order = POLICIES[order];
+        if narrow {
+            // What may go straight is bounded before the link is.
+            settings.direct_burst_bytes = 8 << 10;
+        }
         let [mut one, mut other] = [(); 2].map(|()| Chooser::new(topology.clone(), View::whole(0, 4), settings.clone()));
         let mut now = 1_000_000_000;
         for (pause, event, packets) in bursts {
