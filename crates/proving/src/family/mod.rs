@@ -3,6 +3,7 @@
 mod accounting;
 mod balancer;
 mod cluster;
+mod cluster_nat;
 mod contract;
 mod filter;
 mod firewall;
@@ -30,6 +31,7 @@ pub fn all() -> &'static [&'static dyn Family] {
         &ipsec::Ipsec,
         &balancer::Balancer,
         &cluster::Cluster,
+        &cluster_nat::ClusterNat,
         &paths::Paths,
         &accounting::Accounting,
     ]

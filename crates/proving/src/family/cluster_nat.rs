@@ -1,0 +1,446 @@
+//! Four nodes that translate, and go on with each other's connections: the shipped `conf/cluster-nat.click`, with all hosts on one segment.
+//!
+//! A node that drains hands its flows and its addresses to the next one, and nothing is lost by it. One that is restarted is dead to the others at
+//! first: what it translated goes on at the next one, but for flows of the last moment. The model knows mappings by what it sees, as that of
+//! one gateway does. Where more goes wrong at once than the nodes promise to bear, it expects nothing more of this story.
+
+use super::contract::{Family, replace};
+use crate::datagram::{Mac, protocol};
+use crate::host::{Address, Host};
+use crate::ledger::{Arrived, Ledger, Sent};
+use crate::link::{Link, Station};
+use crate::machine::Machine;
+use crate::model::{Fate, Model, Verdict};
+use crate::story::{FlowStep, Knob, Knobs, Step, Story, Weather};
+use crate::world::{ECHO_PORT, Kind, Network};
+use fastrand::Rng;
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::{IpAddr, Ipv4Addr};
+
+/// The family.
+pub(super) struct ClusterNat;
+
+const SHIPPED: &str = include_str!("../../../../conf/cluster-nat.click");
+const NODES: usize = 4;
+const HOSTS: [&str; NODES] = ["h0", "h1", "h2", "h3"];
+const MACHINES: [&str; NODES] = ["n0", "n1", "n2", "n3"];
+const KEY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/keys/east.key");
+const TAPS: [&str; 2] = ["", "-> seen :: Counter"];
+const EXITS: [&str; 2] = ["out :: ToMemory($EXT);", "out :: Queue(1000); out -> ToMemory($EXT);"];
+
+const MS: i64 = 1_000_000;
+/// Until all nodes take part, act for themselves, and have successors that know everything.
+const WARM_UP_NS: i64 = 1_500 * MS;
+/// How long it takes until a node's flows and addresses have moved, also when it does not answer, and all successors know everything again.
+const MOVED_NS: i64 = 3_500 * MS;
+/// What nodes may forget when one dies: what is younger.
+const YOUNG_NS: i64 = 100 * MS;
+/// Longer silences may take a node for dead.
+const SILENT_NS: i64 = 30 * MS;
+
+const KNOBS: &[Knob] = &[
+    Knob { name: "tap", positions: TAPS.len() as u32, live: true },
+    Knob { name: "exit", positions: EXITS.len() as u32, live: true },
+    // Whether nodes let in only what answers a connection that they track, or that the node did for which they act.
+    Knob { name: "track", positions: 2, live: false },
+];
+
+impl Family for ClusterNat {
+    fn name(&self) -> &'static str {
+        "cluster-nat"
+    }
+
+    fn knobs(&self) -> &'static [Knob] {
+        KNOBS
+    }
+
+    fn network(&self, _: &Knobs) -> Network {
+        let host = |node: usize| {
+            let mac: Mac = [2, 0, 0, 1, 0, node as u8];
+            let address = Address { ip: ip(node, 2), prefix: 24, gateway: Some(ip(node, 1)) };
+            Host::new(HOSTS[node], mac, vec![address])
+        };
+        let stations = (0..NODES).flat_map(|node| [Station::Host(node), Station::Port(node, 0)]);
+        let lan = Link::new("lan", stations.collect());
+        let cable = |(one, other): (usize, usize)| {
+            let stations = vec![Station::Port(one, port(one, other)), Station::Port(other, port(other, one))];
+            Link::new(&format!("cable{one}{other}"), stations)
+        };
+        let links = [lan].into_iter().chain(pairs().map(cable)).collect();
+        let machines = MACHINES.map(|name| (name.to_owned(), NODES)).to_vec();
+        Network { hosts: (0..NODES).map(host).collect(), links, machines }
+    }
+
+    fn config(&self, machine: usize, knobs: &Knobs) -> String {
+        let mut text = SHIPPED.to_owned();
+        replace(&mut text, "$NODE 0,", &format!("$NODE {machine},"));
+        replace(&mut text, "$PUBLIC 192.0.2.1", &format!("$PUBLIC {}", public(machine)));
+        replace(&mut text, "$KEYFILE cluster.key", &format!("$KEYFILE {KEY}"));
+        replace(&mut text, "$EXT:eth", &format!("2:0:0:2:{machine}:0"));
+        // As many hellos as without the argument: each costs the world as much as a packet.
+        replace(&mut text, ", HELLO 2ms", "");
+        replace(
+            &mut text,
+            "FromDevice($EXT, METHOD $METHOD, PROMISC true, SNIFFER false)",
+            &format!("FromMemory($EXT) {}", TAPS[knobs.get("tap") as usize]),
+        );
+        replace(&mut text, "out :: ToDevice($EXT, METHOD $METHOD);", EXITS[knobs.get("exit") as usize]);
+        replace(
+            &mut text,
+            "FromDevice($device, METHOD $METHOD, PROMISC true, SNIFFER false)",
+            "FromMemory($device)",
+        );
+        replace(&mut text, "ToDevice($device, METHOD $METHOD)", "ToMemory($device)");
+        if knobs.get("track") == 1 {
+            replace(&mut text, "state :: VLBState", "ct :: ConnTrack; state :: VLBState");
+            let tracked = "VLBState(vlb, rw, pings, ct)";
+            replace(&mut text, "VLBState(vlb, rw, pings)", tracked);
+            replace(&mut text, "CheckIPHeader -> ttl ::", "CheckIPHeader -> [0]ct[0] -> ttl ::");
+            let known = "rw[1], pings[1] -> [1]ct[1] -> known :: IPFilter(allow tcp, allow state established, deny all);";
+            replace(&mut text, "back[2], rw[1], pings[1] ->", &format!("{known} back[2], known ->"));
+        }
+        text
+    }
+
+    fn model(&self, _: &Knobs) -> Box<dyn Model> {
+        Box::new(Heirs {
+            flows: BTreeMap::new(),
+            doubtful: BTreeSet::new(),
+            acts: [0, 1, 2, 3],
+            away: BTreeSet::new(),
+            draining_ns: i64::MIN,
+            dead_ns: i64::MIN,
+            busy_until_ns: i64::MIN,
+            mishap: None,
+            is_lost: false,
+        })
+    }
+
+    fn step(&self, _: &Story, rng: &mut Rng) -> Step {
+        match rng.u32(..20) {
+            0..2 => {
+                let machine = MACHINES[rng.usize(..NODES)].to_owned();
+                return Step::Write { machine, path: "vlb.drain".into(), value: String::new() };
+            }
+            2 => {
+                return Step::Restart {
+                    machine: MACHINES[rng.usize(..NODES)].to_owned(),
+                    workers: rng.usize(1..=3),
+                };
+            }
+            3..6 => return Step::Wait([200, 400, 3_600][rng.usize(..3)] * MS),
+            _ => {}
+        }
+        let from = rng.usize(..NODES);
+        let kind = [Kind::Udp, Kind::Tcp, Kind::Ping][rng.usize(..3)];
+        Step::Flow(FlowStep {
+            from: HOSTS[from].to_owned(),
+            to: ip((from + rng.usize(1..NODES)) % NODES, 2),
+            kind,
+            count: rng.u32(1..=60),
+            size: [16, 64, 500, 1400][rng.usize(..4)],
+            gap_ns: [0, MS, 10 * MS, 90 * MS][rng.usize(..4)],
+            ttl: if rng.u32(..8) == 0 { rng.u8(1..=2) } else { 64 },
+            ecn: 0,
+            ports: [rng.u16(2_000..2_008), [ECHO_PORT, 80][rng.usize(..2)]],
+            whole: false,
+            spread: false,
+        })
+    }
+
+    fn warm_up_ns(&self) -> i64 {
+        WARM_UP_NS
+    }
+
+    fn held_ns(&self) -> i64 {
+        10 * MS
+    }
+}
+
+fn ip(node: usize, number: u8) -> IpAddr {
+    Ipv4Addr::new(10, 0, node as u8, number).into()
+}
+
+/// The address that a node translates to.
+fn public(node: usize) -> IpAddr {
+    Ipv4Addr::new(192, 0, 2, node as u8 + 1).into()
+}
+
+fn pairs() -> impl Iterator<Item = (usize, usize)> {
+    (0..NODES).flat_map(|one| (one + 1..NODES).map(move |other| (one, other)))
+}
+
+/// The interface of a node that leads to another: they are in the order of their numbers.
+fn port(node: usize, other: usize) -> usize {
+    if other < node { other + 1 } else { other }
+}
+
+/// The protocol, who asks, and who is asked.
+type Inner = (u8, (IpAddr, u16), (IpAddr, u16));
+/// What that looks like to who is asked: the protocol, the public end, and its own.
+type Outer = (u8, (IpAddr, u16), (IpAddr, u16));
+
+/// What happens to a node.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Mishap {
+    Drains,
+    Dies,
+}
+
+/// What the nodes must do.
+#[derive(Clone)]
+struct Heirs {
+    /// What flows look like outside, and when they were seen first.
+    flows: BTreeMap<Inner, (Outer, i64)>,
+    /// Flows that may look otherwise from now on: another packet says how.
+    doubtful: BTreeSet<Inner>,
+    /// Which node acts for which.
+    acts: [usize; NODES],
+    /// Nodes that have drained.
+    away: BTreeSet<usize>,
+    /// When a node last began to drain, and when one died.
+    draining_ns: i64,
+    dead_ns: i64,
+    /// Until when flows move, and successors do not know everything.
+    busy_until_ns: i64,
+    /// What has just happened.
+    mishap: Option<(Mishap, usize)>,
+    /// Whether more has gone wrong than nodes bear.
+    is_lost: bool,
+}
+
+impl Heirs {
+    /// The next node that takes part takes over what one does.
+    fn move_on(&mut self, node: usize) {
+        let heir = (1..NODES).map(|step| (node + step) % NODES).find(|other| !self.away.contains(other));
+        let does = self.acts.contains(&node);
+        match heir {
+            Some(heir) => self.acts.iter_mut().filter(|acts| **acts == node).for_each(|acts| *acts = heir),
+            None => self.is_lost |= does,
+        }
+    }
+
+    /// Whether everything that is sent at a moment may get lost: a node has died, and others do not know it yet.
+    fn is_deaf(&self, at_ns: i64) -> bool {
+        self.is_lost || self.dead_ns != i64::MIN && at_ns < self.dead_ns + MOVED_NS
+    }
+
+    /// Whether a flow that was first seen at a moment may not have moved along.
+    fn is_young(&self, first_ns: i64) -> bool {
+        let since = |at_ns: i64, before_ns: i64| {
+            at_ns != i64::MIN && (at_ns - before_ns..at_ns + MOVED_NS).contains(&first_ns)
+        };
+        since(self.draining_ns, 0) || since(self.dead_ns, YOUNG_NS)
+    }
+
+    fn inner(sent: &Sent) -> Inner {
+        let (look, [from, to]) = (&sent.look, sent.look.ports);
+        let to = if look.protocol == protocol::ICMP { 0 } else { to };
+        (look.protocol, (look.src, from), (look.dst, to))
+    }
+
+    /// What an answer is addressed to.
+    fn outer(sent: &Sent) -> Outer {
+        let (look, [from, to]) = (&sent.look, sent.look.ports);
+        let from = if look.protocol == protocol::ICMP { 0 } else { from };
+        (look.protocol, (look.dst, to), (look.src, from))
+    }
+
+    fn asker(&self, outer: Outer) -> Option<(Inner, i64)> {
+        self.flows
+            .iter()
+            .find(|(_, (other, _))| *other == outer)
+            .map(|(inner, (_, first_ns))| (*inner, *first_ns))
+    }
+
+    /// A flow looks like this outside: as before, and as no other.
+    fn learn(&mut self, inner: Inner, outer: Outer, now_ns: i64) -> Result<(), String> {
+        let was_doubtful = self.doubtful.remove(&inner);
+        let before = self.flows.get(&inner).copied();
+        if let Some((before, first_ns)) = before {
+            if before == outer {
+                return Ok(());
+            }
+            if !was_doubtful && !self.is_young(first_ns) {
+                return Err(format!("{inner:?} was {before:?} outside, and is {outer:?} now"));
+            }
+        }
+        let is_other = |(other, (theirs, first_ns)): &(&Inner, &(Outer, i64))| {
+            *theirs == outer
+                && **other != inner
+                && !self.doubtful.contains(other)
+                && !self.is_young(*first_ns)
+        };
+        if let Some((other, _)) = self.flows.iter().find(is_other) {
+            return Err(format!("{inner:?} and {other:?} are both {outer:?} outside"));
+        }
+        self.flows.retain(|_, (theirs, _)| *theirs != outer);
+        self.flows.insert(inner, (outer, now_ns));
+        Ok(())
+    }
+}
+
+fn host_of(ip: IpAddr) -> Option<usize> {
+    (0..NODES).find(|&node| self::ip(node, 2) == ip)
+}
+
+impl Model for Heirs {
+    fn fate(&self, sent: &Sent) -> Fate {
+        let look = &sent.look;
+        if self.is_deaf(sent.at_ns) {
+            return Fate::Open;
+        }
+        if let Some(host) = host_of(look.dst).filter(|&host| host != sent.host) {
+            let is_answer = look.protocol == protocol::ICMP && sent.message.answer;
+            return match look.ttl {
+                _ if is_answer => Fate::Refused(None),
+                ..=1 => Fate::Refused(Some((11, 0))),
+                _ => Fate::arrives(host, 1, false),
+            };
+        }
+        match self.asker(Heirs::outer(sent)) {
+            Some((inner, first_ns)) if !self.doubtful.contains(&inner) && !self.is_young(first_ns) => {
+                host_of(inner.1.0).map_or(Fate::Open, |host| Fate::arrives(host, 1, false))
+            }
+            _ => Fate::Open,
+        }
+    }
+
+    fn write(&mut self, machine: usize, path: &str, _: &str) -> Verdict {
+        if path == "vlb.drain" && !self.away.contains(&machine) {
+            self.mishap = Some((Mishap::Drains, machine));
+        }
+        Verdict::Either
+    }
+
+    /// Its successor is told everything anew.
+    fn swap(&mut self, _: usize, _: &Knobs, _: &Knobs) -> Verdict {
+        Verdict::Succeeds
+    }
+
+    /// It joins anew.
+    fn upgrade(&mut self, machine: usize, _: &Knobs) -> bool {
+        self.restart(machine);
+        false
+    }
+
+    fn restart(&mut self, machine: usize) {
+        self.mishap = Some((Mishap::Dies, machine));
+    }
+
+    fn leap(&mut self, _: i64) {
+        self.is_lost = true;
+    }
+
+    fn stall(&mut self, _: usize, from_ns: i64, until_ns: i64) {
+        self.is_lost |= until_ns - from_ns >= SILENT_NS;
+    }
+
+    fn weather(&mut self, link: &str, _: Weather) -> bool {
+        self.is_lost |= link != "lan";
+        false
+    }
+
+    fn settle(&mut self, now_ns: i64) {
+        let Some((mishap, node)) = self.mishap.take() else { return };
+        // One thing at a time.
+        self.is_lost |= now_ns < self.busy_until_ns;
+        self.busy_until_ns = now_ns + MOVED_NS;
+        let did = self.acts.contains(&node);
+        match mishap {
+            Mishap::Drains => {
+                self.away.insert(node);
+                self.draining_ns = now_ns;
+                // A node that is alone has no successor.
+                self.is_lost |= self.away.len() > NODES / 2;
+            }
+            Mishap::Dies => {
+                self.dead_ns = now_ns;
+                self.is_lost |= self.away.iter().filter(|away| **away != node).count() + 1 > NODES / 2;
+                let young: Vec<_> = self
+                    .flows
+                    .iter()
+                    .filter(|(_, (_, first_ns))| self.is_young(*first_ns))
+                    .map(|(inner, _)| *inner)
+                    .collect();
+                self.doubtful.extend(young.into_iter().filter(|_| did));
+            }
+        }
+        self.move_on(node);
+        if mishap == Mishap::Dies {
+            self.away.remove(&node);
+        }
+    }
+
+    fn observe(&mut self, sent: &Sent, arrived: &Arrived) -> Result<(), String> {
+        let (look, seen) = (&sent.look, &arrived.look);
+        if self.is_lost {
+            return Ok(());
+        }
+        if host_of(look.dst).is_none() {
+            // By a mapping that was another one's a moment ago it may have come to whom that led.
+            let Some((inner, first_ns)) = self.asker(Heirs::outer(sent)) else { return Ok(()) };
+            let right = (seen.dst, seen.ports[1]) == inner.1 && seen.src == look.src;
+            let is_sure = !self.doubtful.contains(&inner) && !self.is_young(first_ns);
+            return if right || !is_sure {
+                Ok(())
+            } else {
+                Err(format!("{look:?} comes in as {seen:?}, and not to {inner:?}"))
+            };
+        }
+        let inner = Heirs::inner(sent);
+        let other = (seen.dst, inner.2.1);
+        if other != inner.2 || !(0..NODES).any(|node| public(node) == seen.src) {
+            return Err(format!("{look:?} leaves as {seen:?}"));
+        }
+        self.learn(inner, (look.protocol, (seen.src, seen.ports[0]), other), arrived.at_ns)
+    }
+
+    fn keeps_order(&self, _: &Sent) -> bool {
+        self.draining_ns == i64::MIN && self.dead_ns == i64::MIN && !self.is_lost
+    }
+
+    /// A flowlet may move while packets of it wait for a link where much does; such moves are counted.
+    fn lets_overtake(&self, machines: &mut [Machine]) -> bool {
+        let says = |machine: &mut Machine| {
+            let counts = ["vlb.moved", "vlb.spilled"].map(|path| machine.read(path));
+            counts.iter().flatten().any(|count| count.trim() != "0")
+        };
+        machines.iter_mut().any(says)
+    }
+
+    /// Nodes act for each other as they should, and have lost nothing on the way.
+    fn at_end(&self, machines: &mut [Machine], _: &Ledger, calm: bool) -> Vec<String> {
+        let mut wrong = Vec::new();
+        let is_over = self.busy_until_ns == i64::MIN;
+        if !calm || self.is_lost || !is_over && self.dead_ns != i64::MIN {
+            return wrong;
+        }
+        for (node, machine) in machines.iter_mut().enumerate() {
+            let mut says =
+                |path: &str| machine.read(path).map(|text| text.trim().to_owned()).unwrap_or_default();
+            let expected: Vec<_> =
+                (0..NODES).filter(|&of| self.acts[of] == node).map(|of| of.to_string()).collect();
+            if is_over && says("state.duties") != expected.join(" ") {
+                wrong.push(format!(
+                    "node {node} acts for '{}', and should for {expected:?}",
+                    says("state.duties")
+                ));
+            }
+            for path in ["state.lost", "state.contended"] {
+                if says(path) != "0" {
+                    wrong.push(format!("node {node}: {path} is {}", says(path)));
+                }
+            }
+        }
+        wrong
+    }
+
+    fn kept(&self, _: usize, _: &Knobs, _: &Knobs) -> Vec<String> {
+        ["vlb.phase", "state.duties", "rw.table_size", "pings.table_size"].map(str::to_owned).to_vec()
+    }
+
+    fn copy(&self) -> Box<dyn Model> {
+        Box::new(self.clone())
+    }
+}
