@@ -111,8 +111,8 @@ struct Queue {
     local: Fifo,
     overflow_output: bool,
     in_vain: u8,
-    /// Whether its pullers on this worker have been told that there are packets, and not since then that there are none. For what one worker
-    /// has for itself; between workers their signal says it.
+    /// Whether its pullers were told that there are packets, and not since then that there are none. Only a queue that one worker has for itself
+    /// goes by it: with several, `Sleepers::pullers` says it for each.
     has_told: bool,
     /// Pulls in vain after which pullers sleep.
     sleepiness: u8,
@@ -215,7 +215,7 @@ pub(super) fn create_sized(
     }))
 }
 
-/// Wakes those who pull on this worker.
+/// Wakes pullers on this worker.
 #[inline]
 fn wake(cx: &mut Cx<'_>) {
     cx.signals().set(true);
@@ -354,7 +354,7 @@ impl Queue {
         if self.overflow_output { cx.emit(1, batch) } else { cx.drop_batch(batch, reason) }
     }
 
-    /// Wakes those who pull on this worker, unless they are awake.
+    /// Wakes pullers on this worker, unless they were told already.
     #[inline]
     fn tell(&mut self, cx: &mut Cx<'_>) {
         if !self.has_told {
@@ -512,6 +512,7 @@ impl Element for Queue {
 
     fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
         cx.signals().provide();
+        self.has_told = cx.signals().is_active();
         if self.holds_up {
             cx.signals().provide_room();
             cx.signals().set_room(self.room());

@@ -290,7 +290,7 @@ impl Core {
         self.task_of(self.here as usize)
     }
 
-    /// Makes the task of the element that runs run, which does not run now.
+    /// Schedules the task of the element that runs, which is not the task that ran last.
     #[inline(never)] // seldom
     pub(crate) fn schedule_own(&mut self) {
         let task = self.own_task();

@@ -19,7 +19,7 @@ use std::any::Any;
 /// that its state needs. Implement [`crate::Simple`] instead for elements that treat packets one at a time.
 ///
 /// Every method has a default, so that an element says only what it does. Which of them are called follows from its
-/// class: `push` for push inputs, `pull` and `pulled` for pull outputs and inputs.
+/// class: `push` for push inputs, `pull` for pull outputs; `pulled`, or `pulled_packet` for a packet that is alone, for pull inputs.
 pub trait Element: Any + Send {
     /// Runs once, after every element of the router was configured: looks up shared parts of other elements, wakes
     /// its task, sets timers.

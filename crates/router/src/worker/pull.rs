@@ -107,8 +107,8 @@ impl Running<'_> {
         self.hand_on(waiting, load);
     }
 
-    /// The same of a packet that is alone: mostly it goes to who has asked of its own accord.
-    #[inline(always)] // who asks for a packet at a time asks often
+    /// The same of a packet that is alone: mostly it goes to an element that has asked of its own accord.
+    #[inline(always)] // once for each packet that is pulled alone
     fn hand_down_packet(&mut self, waiting: Waiting, packet: Packet) {
         self.core.account.batches.count(1);
         let Waiting { element, port, own } = waiting;
@@ -169,6 +169,8 @@ impl Running<'_> {
             }
             Pull::Give(rest) if own || at_once => Load::Batch(rest),
             Pull::Alone(rest) if own || at_once => Load::Packet(rest),
+            // It has dropped what it got, and the one below waits all the same.
+            Pull::Nothing if !own && at_once => Load::Batch(self.core.pool.batch()),
             pull => {
                 self.handle_pull(base, element, pull);
                 return None;
