@@ -88,6 +88,8 @@ struct Place {
     worker: usize,
     /// Whether its task has to be woken for a job.
     rests: AtomicBool,
+    /// Whether another process has left batches that are to be taken in here, before anything else.
+    inherits: AtomicBool,
     /// Whether pullers have to be woken for packets, and sources for room.
     pullers: AtomicBool,
     sources: AtomicBool,
@@ -103,7 +105,7 @@ struct Place {
 struct Common {
     window: Window,
     places: Box<[Place]>,
-    /// What came from the configuration or the process before, until the instances have taken it in.
+    /// What came from the configuration or the process before, until the instances have taken it in: with workers' numbers in the place of lanes.
     former: Mutex<Vec<Rest>>,
 }
 
@@ -113,8 +115,6 @@ struct Spray {
     place: usize,
     /// The batch that is worked on here.
     job: Option<Job>,
-    /// Whether another process has left something that is to be taken in here, before anything else.
-    inherits: bool,
     /// Whether packets came in since the task ran.
     brings: bool,
     /// And whether since it rested.
@@ -147,7 +147,6 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         common,
         place,
         job: None,
-        inherits: false,
         brings: false,
         has_brought: false,
         is_pulled: false,
@@ -163,6 +162,7 @@ impl Place {
         Place {
             worker,
             rests: AtomicBool::new(true),
+            inherits: AtomicBool::new(false),
             pullers: AtomicBool::new(false),
             sources: AtomicBool::new(false),
             entered,
@@ -187,6 +187,12 @@ fn is_to_wake(waits: &AtomicBool) -> bool {
 }
 
 impl Common {
+    /// The place that goes on with what came in on a worker: its own, or another one if it has none any more.
+    fn heir(&self, worker: usize) -> usize {
+        let own = self.places.iter().position(|place| place.worker == worker);
+        own.unwrap_or(worker % self.places.len())
+    }
+
     /// Packets that no worker has in hand.
     fn length(&self) -> usize {
         let sum = |of: fn(&Place) -> &AtomicU64| -> u64 {
@@ -337,13 +343,14 @@ impl Spray {
     /// Takes in the batches of this place's lane that others had, and of lanes that there are no more.
     #[cold]
     fn absorb(&mut self, cx: &mut Cx<'_>) {
-        self.inherits = false;
-        let places = self.common.places.len();
+        self.here().inherits.store(false, Relaxed);
         let mut former = self.common.former.lock().unwrap_or_else(PoisonError::into_inner);
-        let (own, others) = former.drain(..).partition(|rest| rest.at.0 % places == self.place);
+        let (own, others) = former.drain(..).partition(|rest| self.common.heir(rest.at.0) == self.place);
         *former = others;
         drop(former);
+        let drops = &self.common.places[self.place].drops;
         let entered = self.common.window.absorb(self.place, own, |mut packets| {
+            add(drops, packets.len());
             while let Some(packet) = packets.pop_front() {
                 cx.drop(packet, "no room");
             }
@@ -355,7 +362,7 @@ impl Spray {
     }
 
     fn enter(&mut self, cx: &mut Cx<'_>, mut batch: Batch) {
-        if self.inherits {
+        if self.here().inherits.load(Relaxed) {
             self.absorb(cx);
         }
         let packets = batch.len();
@@ -395,7 +402,7 @@ impl Element for Spray {
     }
 
     fn run_task(&mut self, cx: &mut Cx<'_>) {
-        if self.inherits {
+        if self.here().inherits.load(Relaxed) {
             self.absorb(cx);
         }
         self.finish(cx);
@@ -451,10 +458,13 @@ impl Element for Spray {
             add(&self.here().finished, job.packets.len());
             self.common.window.finish(job);
         }
-        let all = self.common.window.take_all();
-        for rest in &all {
+        let mut all = self.common.window.take_all();
+        for rest in &mut all {
             add(if rest.is_finished { &self.here().left } else { &self.here().begun }, rest.packets.len());
+            rest.at.0 = self.common.places[rest.at.0].worker;
         }
+        // What was left to this one, and no instance has taken in so far.
+        all.append(&mut self.common.former.lock().unwrap_or_else(PoisonError::into_inner));
         Some(Box::new(all))
     }
 
@@ -477,8 +487,17 @@ impl Element for Spray {
         if self.place == 0 {
             all.extend(window.take_all());
         }
+        let lanes = all.len();
+        all.iter_mut().for_each(|rest| rest.at.0 = self.common.places[rest.at.0].worker);
+        let mut former = self.common.former.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.place == 0 {
+            all.append(&mut former);
+        }
         state::write(out, &mut all);
         // If the other process cannot begin, this one goes on.
+        former.extend(all.drain(lanes..));
+        drop(former);
+        all.iter_mut().for_each(|rest| rest.at.0 = self.common.heir(rest.at.0));
         let rest = all.split_off(in_hand);
         self.job = all.pop().map(Rest::into_job);
         window.put_back(rest);
@@ -488,9 +507,11 @@ impl Element for Spray {
     /// All instances read before anything runs, and take in what is theirs when they run first: the batches of a lane come from several.
     fn read_state(&mut self, cx: &mut Cx<'_>, state: &mut StateReader) -> Result<(), BadState> {
         let all = state::read(state, cx.pool())?;
+        for place in all.iter().map(|rest| &self.common.places[self.common.heir(rest.at.0)]) {
+            place.inherits.store(true, Relaxed);
+            cx.tasks().schedule_on(place.worker);
+        }
         self.common.former.lock().unwrap_or_else(PoisonError::into_inner).extend(all);
-        self.inherits = true;
-        cx.tasks().schedule();
         Ok(())
     }
 

@@ -13,8 +13,8 @@ pub(super) fn write(out: &mut StateWriter, all: &mut [Rest]) {
     out.form(FORM);
     out.u64(all.len() as u64);
     for rest in all {
-        let (lane, number) = rest.at;
-        out.u64(lane as u64);
+        let (worker, number) = rest.at;
+        out.u64(worker as u64);
         out.u64(number);
         out.u64(u64::from(rest.is_finished));
         out.u64(rest.packets.len() as u64);

@@ -311,15 +311,21 @@ fn what_is_on_its_way_outlives_an_upgrade() {
     for workers in [1, 2] {
         let mut old = build(&config(false, 40), 2, 4).unwrap_or_else(|errors| panic!("{errors}"));
         run_to_end(&mut old);
-        let left = old.write_state();
-        let estate = Estate { heirlooms: left.heirlooms.into_iter().map(|(heirloom, _)| heirloom).collect() };
+        let leave = |router: &mut Router| {
+            let left = router.write_state();
+            Estate { heirlooms: left.heirlooms.into_iter().map(|(heirloom, _)| heirloom).collect() }
+        };
         let go_on = |new: &mut Router| {
             run_to_end(new);
             assert_eq!((printed(new), read(new, "s.length")), (expected.to_vec(), "0".to_owned()));
         };
         let mut new = build(&config(true, 0), workers, 4).unwrap_or_else(|errors| panic!("{errors}"));
-        assert_eq!(new.read_state(&estate), Vec::<String>::new());
+        assert_eq!(new.read_state(&leave(&mut old)), Vec::<String>::new());
+        // A third takes its place before it has run.
+        let mut third = build(&config(true, 0), workers, 4).unwrap_or_else(|errors| panic!("{errors}"));
+        assert_eq!(third.read_state(&leave(&mut new)), Vec::<String>::new());
         go_on(&mut new);
+        go_on(&mut third);
         let mut swapped = build(&config(true, 0), workers, 4).unwrap_or_else(|errors| panic!("{errors}"));
         swapped.take_over(&mut old).expect("taken over");
         go_on(&mut swapped);

@@ -25,7 +25,7 @@ pub(super) struct Job {
 
 /// A batch that was taken out before it had left.
 pub(super) struct Rest {
-    /// Lane and number.
+    /// Lane and number; outside of the window the lane's worker and the number.
     pub(super) at: (usize, u64),
     pub(super) packets: Fifo,
     /// Whether it has been worked on.
