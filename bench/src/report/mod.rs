@@ -9,6 +9,7 @@ mod kept;
 mod page;
 mod peers;
 mod plot;
+mod programs;
 mod show;
 mod stability;
 mod topics;
@@ -17,10 +18,8 @@ use crate::machine::Machine;
 use depth::Depth;
 use kept::{Account, Kept, Results, raw};
 use serde::Serialize;
-use serde_json::Value;
 pub(crate) use show::PUBLISHED;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 use std::time::Instant;
 use topics::Topic;
 
@@ -155,10 +154,10 @@ fn measure_one(
         topics::Measured::Peers => peers::run(depth, peers),
         topics::Measured::Command(..) => std::env::current_exe()
             .map_err(|e| format!("this program: {e}"))
-            .and_then(|this| run_command(&this, &command)),
-        topics::Measured::Router(..) => router()
+            .and_then(|this| programs::run(&this, &command)),
+        topics::Measured::Router(..) => programs::router()
             .ok_or("build clique beside this program".to_owned())
-            .and_then(|clique| run_command(&clique, &command)),
+            .and_then(|clique| programs::run(&clique, &command)),
     };
     Kept {
         topic: topic.name.to_owned(),
@@ -169,22 +168,4 @@ fn measure_one(
         steal_percent: before.steal_percent_since(),
         result,
     }
-}
-
-/// The program `clique`, if it was built.
-fn router() -> Option<PathBuf> {
-    let this = std::env::current_exe().ok()?;
-    Some(this.with_file_name("clique")).filter(|clique| clique.exists())
-}
-
-fn run_command(program: &Path, command: &[String]) -> Result<Value, String> {
-    let output = Command::new(program)
-        .args(command)
-        .stdin(Stdio::null())
-        .output()
-        .map_err(|e| format!("{}: {e}", command.join(" ")))?;
-    if !output.status.success() {
-        return Err(String::from_utf8_lossy(&output.stderr).into_owned());
-    }
-    serde_json::from_slice(&output.stdout).map_err(|e| format!("{}: {e}", command.join(" ")))
 }

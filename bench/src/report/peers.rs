@@ -47,7 +47,7 @@ pub(super) fn run(depth: Depth, peers: &[Peer]) -> Result<Value, String> {
         Depth::Quick => (3, 2_000_000),
         Depth::Full => (9, 5_000_000),
     };
-    let ours = super::router()
+    let ours = super::programs::router()
         .map(|clique| Peer { name: "clique".to_owned(), command: format!("{} click", clique.display()) });
     let all: Vec<&Peer> = ours.iter().chain(peers).collect();
     if all.is_empty() {

@@ -1,6 +1,7 @@
 //! Figure 8: the three applications at sizes from 64 to 1,518 octets, IMIX and a made-up trace.
 
-use super::{Case, Effort, frames, time};
+use super::frames;
+use super::run::{Case, Effort, time};
 use crate::rcu::Spread;
 use serde_json::{Value, json};
 

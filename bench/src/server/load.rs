@@ -5,7 +5,7 @@
 //! packets come to be made says how long.
 
 use super::applications::{APPLICATIONS, case, spread_destinations};
-use super::{Effort, time};
+use super::run::{Effort, time};
 use crate::rcu::Spread;
 use serde_json::{Value, json};
 

@@ -1,6 +1,6 @@
 //! Table 2: how much memory takes, by writes to random places of a large array as in the paper, and by writes one behind the other.
 
-use super::Effort;
+use super::run::Effort;
 use crate::rcu::{Bound, Spread, from_first_to_last, processors};
 use serde_json::{Value, json};
 use std::hint::black_box;

@@ -9,14 +9,12 @@ mod load;
 mod memory;
 mod parallel;
 mod projection;
+mod run;
 
-use crate::assembly;
 use crate::machine::Machine;
-use crate::rcu::processor_time_of_all;
-use router::{Call, Classes, Log, Options, Router};
+use run::Effort;
 use serde_json::{Value, json};
 use std::path::PathBuf;
-use std::time::Instant;
 
 /// What to measure.
 #[derive(clap::Args)]
@@ -60,15 +58,6 @@ enum Part {
     Memory,
     /// Section 5.3 and Figure 3, by arithmetic.
     Projection,
-}
-
-/// How much is measured.
-struct Effort {
-    rounds: usize,
-    packets: u64,
-    seconds: f64,
-    memory: usize,
-    routes: PathBuf,
 }
 
 /// Measures and prints.
@@ -127,64 +116,4 @@ fn print(figure: &Value) {
     let fields = figure.as_object().into_iter().flatten().filter(|(name, _)| *name != "name");
     let cells: Vec<String> = fields.map(|(name, value)| format!("{name} {}", cell(value))).collect();
     println!("{:44} {}", figure["name"].as_str().unwrap_or_default(), cells.join(", "));
-}
-
-/// A configuration, and what it is told.
-struct Case {
-    name: String,
-    config: String,
-    parameters: Vec<(String, String)>,
-    workers: usize,
-    vector: usize,
-    /// What counts the packets that have come through.
-    sinks: Vec<String>,
-}
-
-/// What a run took.
-struct Took {
-    packets: f64,
-    elapsed_ns: f64,
-    processor_ns: f64,
-    /// How late packets were made: half and 99 % of them at most.
-    late_us: Vec<f64>,
-}
-
-/// A router of a case, with routes if it has a table that `routing.click` names.
-fn build(case: &Case, effort: &Effort) -> Result<Router, String> {
-    let library = elements::classes();
-    let known = Classes::new(library.iter().chain([&frames::CLASS, &frames::SINK]));
-    let log = Log::Memory(std::sync::Mutex::default());
-    let options =
-        Options { workers: case.workers, vector: case.vector, pin: Some(0), log, ..Options::default() };
-    let mut router = assembly::build((&case.name, &case.config), &case.parameters, &known, options)?;
-    if router.info().nodes.iter().any(|node| node.name == "routes") {
-        router.call(Call::write("routes.load", format!("{} 0", effort.routes.display())))?;
-    }
-    Ok(router)
-}
-
-/// Runs a case to its end.
-///
-/// # Errors
-/// The configuration has errors, or a packet was dropped.
-fn time(case: &Case, effort: &Effort) -> Result<Took, String> {
-    frames::forget_window();
-    let mut router = build(case, effort)?;
-    let (start, busy) = (Instant::now(), processor_time_of_all());
-    router.run();
-    let elapsed_ns = start.elapsed().as_nanos() as f64;
-    let processor_ns = (processor_time_of_all() - busy).as_nanos() as f64;
-    router.finish();
-    crate::forward::check_nothing_dropped(&mut router).map_err(|error| format!("{}: {error}", case.name))?;
-    let mut packets = 0.0;
-    for sink in &case.sinks {
-        let count = router.call(Call::read(format!("{sink}.count"), ""))?;
-        packets +=
-            count.trim().parse::<f64>().map_err(|_| format!("'{sink}.count' is no number: {count}"))?;
-    }
-    let source = router.info().nodes.iter().find(|node| node.class.name == frames::CLASS.name);
-    let late = source.map(|source| format!("{}.late", source.name)).ok_or("no source")?;
-    let late = router.call(Call::read(late, ""))?;
-    let late_us = late.split(' ').map(|ns| ns.parse::<f64>().unwrap_or(f64::NAN) / 1e3).collect();
-    Ok(Took { packets, elapsed_ns, processor_ns, late_us })
 }

@@ -3,7 +3,7 @@
 //! A forwarding path is a receive queue, minimal forwarding and a transmit queue. The queues are Queue elements here. In memory a core's own queue
 //! at a port of its own, (b), and at a port that it shares, (d), are the same.
 
-use super::{Case, Effort, time};
+use super::run::{Case, Effort, time};
 use crate::rcu::Spread;
 use serde_json::{Value, json};
 
