@@ -34,6 +34,8 @@ impl<T> Notes<T> {
     /// Says whether changes are noted from now on. What waits is forgotten.
     pub fn want(&self, is_wanted: bool) {
         if is_wanted {
+            // No packet is to wait for the memory.
+            let _ = self.list();
             self.forget();
         }
         self.is_wanted.store(is_wanted, Relaxed);
@@ -48,7 +50,6 @@ impl<T> Notes<T> {
         if let Some(list) = self.list.get() {
             while list.pop().is_some() {}
         }
-        let _ = self.list();
         self.is_lost.store(false, Relaxed);
     }
 
@@ -118,6 +119,16 @@ mod tests {
         notes.want(false);
         notes.want(true);
         assert_eq!(taken(&notes), (vec![], false));
+    }
+
+    /// A list that nothing has asked for takes no memory, also when it is said again that nothing does.
+    #[test]
+    fn what_is_not_wanted_takes_no_memory() {
+        let notes = Notes::<u32>::new(4);
+        notes.want(false);
+        assert!(notes.list.get().is_none());
+        notes.want(true);
+        assert!(notes.list.get().is_some(), "before the first note");
     }
 
     /// Too many are said to be lost, once.
