@@ -64,7 +64,7 @@ impl Chooser {
         let gap_ns = (self.settings.order == OrderPolicy::Flowlet).then_some(self.settings.flowlet_gap_ns);
         let is_mesh = matches!(self.topology, Topology::Mesh { .. });
         let straight = self.straight_at_first();
-        Burst { chooser: self, now_ns, egress: 0, gap_ns, is_mesh, straight }
+        Burst { chooser: self, now_ns, egress: NONE, gap_ns, is_mesh, straight }
     }
 
     /// How many bytes may go into a link before a flow is looked at more closely, in packets of up to `most` bytes.
@@ -87,6 +87,8 @@ impl Chooser {
     }
 }
 
+/// Stands for an egress before the first packet: no node has this number.
+const NONE: NodeId = NodeId::MAX;
 /// Packets that are longer than this are chosen for one by one.
 const MOST: u32 = 2_048;
 
@@ -256,5 +258,28 @@ impl Drop for Burst<'_> {
         }
         self.account();
         self.close();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::choice::Settings;
+    use crate::view::View;
+
+    /// How much may go straight is found out of the second packet in a row to an egress, whichever node that is.
+    #[test]
+    fn the_second_packet_looks_ahead() {
+        for (me, egress) in [(1, 0), (0, 2)] {
+            let mut settings = Settings::new(10_000_000_000, 5_000_000_000);
+            settings.order = OrderPolicy::None;
+            let mut chooser = Chooser::new(Topology::Mesh { nodes: 4 }, View::whole(me, 4), settings);
+            let mut burst = chooser.burst(0);
+            let known = burst.find(7, egress, &mut 0);
+            burst.choose(known, egress, 100).expect("a way");
+            assert_eq!(burst.straight, Straight::Unknown, "to {egress}");
+            burst.choose(known, egress, 100).expect("a way");
+            assert!(matches!(burst.straight, Straight::Room(..)), "to {egress}");
+        }
     }
 }
