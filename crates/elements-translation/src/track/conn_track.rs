@@ -349,10 +349,8 @@ impl Element for ConnTrack {
         (old, self.counts) = *state;
         let table = self.shared.table.get_or_init(|| old.clone());
         let Plan { capacity, timeouts, loose, .. } = self.shared.plan;
-        if self.sweeps {
-            // What has kept a copy is gone, too.
-            table.notes.want(false);
-        }
+        // What has kept a copy is gone, too. Each instance says so: the one that sweeps may be new.
+        table.notes.want(false);
         table.configure(capacity, timeouts, loose);
         table.want_events(self.shared.tells.load(Relaxed));
         if !Arc::ptr_eq(table, &old) {
