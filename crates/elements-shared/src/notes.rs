@@ -46,13 +46,6 @@ impl<T> Notes<T> {
         }
     }
 
-    fn forget(&self) {
-        if let Some(list) = self.list.get() {
-            while list.pop().is_some() {}
-        }
-        self.is_lost.store(false, Relaxed);
-    }
-
     /// Whether changes are noted.
     #[inline]
     pub fn is_wanted(&self) -> bool {
@@ -85,13 +78,31 @@ impl<T> Notes<T> {
         self.list.get().map_or(self.room, |list| list.capacity() - list.len())
     }
 
-    /// Takes what has been noted until now. Whether anything was lost: then all of it is worth nothing.
+    /// Takes what has been noted until now. Whether anything was lost before: then all of it is worth nothing, and `each` is told nothing.
+    /// What is lost meanwhile is said the next time.
     pub fn take(&self, mut each: impl FnMut(T)) -> bool {
+        if self.is_lost() {
+            self.forget();
+            return true;
+        }
         if let Some(list) = self.list.get() {
             // What comes meanwhile waits for the next time.
             (0..list.len()).map_while(|_| list.pop()).for_each(&mut each);
         }
-        self.is_lost.swap(false, Acquire)
+        false
+    }
+
+    /// Whether anything was lost since this was last said.
+    pub fn is_lost(&self) -> bool {
+        self.is_lost.load(Acquire)
+    }
+
+    /// Forgets what waits, and that anything was lost: all that is there is looked at anew.
+    pub fn forget(&self) {
+        if let Some(list) = self.list.get() {
+            while list.pop().is_some() {}
+        }
+        self.is_lost.store(false, Relaxed);
     }
 }
 
@@ -139,7 +150,7 @@ mod tests {
         (0..4).for_each(|note| notes.add(|| note));
         assert_eq!((notes.room(), taken(&notes).1), (0, false));
         (0..5).for_each(|note| notes.add(|| note));
-        assert!(taken(&notes).1);
+        assert_eq!((taken(&notes), taken(&notes)), ((vec![], true), (vec![], false)));
         notes.lose();
         assert_eq!((taken(&notes), taken(&notes).1), ((vec![], true), false));
     }

@@ -1,6 +1,6 @@
 //! Which remembered flows are new, go another way or are gone, for a copy of them at another node of a cluster.
 //!
-//! A worker's table is its own, so each worker writes notes of it, which whoever keeps the copy takes. When somebody begins to ask, each
+//! A worker's table is its own, so each worker writes notes of it, which the copy's keeper takes. When VLBState begins to ask, each
 //! worker also goes through what it has, piece by piece.
 
 use super::family::Family;
@@ -109,14 +109,20 @@ impl<F: Family> Watch<F> {
         self.lanes.iter().skip(1).all(|lane| lane.shown.load(Acquire) == asked)
     }
 
-    /// Takes what has been noted, with the lanes. Whether something was lost. A flow that a worker takes over is noted there before it is gone
-    /// from those that wait: what is taken in this order never misses it.
+    /// Takes what has been noted, with the lanes. Whether something was lost: then nothing is told. A flow that a worker takes over is noted
+    /// there before it is gone from those that wait: what is taken in this order never misses it.
     pub(super) fn take(&self, mut each: impl FnMut(u16, Note<F>)) -> bool {
-        let mut is_lost = false;
-        for (lane, at) in self.lanes.iter().zip(0..) {
-            is_lost |= lane.notes.take(|note| each(at, note));
+        if self.lanes.iter().any(|lane| lane.notes.is_lost()) {
+            self.lanes.iter().for_each(|lane| lane.notes.forget());
+            return true;
         }
-        is_lost
+        for (lane, at) in self.lanes.iter().zip(0..) {
+            if lane.notes.take(|note| each(at, note)) {
+                // Other lanes have told theirs: it is said the next time.
+                lane.notes.lose();
+            }
+        }
+        false
     }
 
     /// Says that something was lost.
