@@ -11,6 +11,7 @@ use super::table::{Entered, Table};
 use elements_shared::state_port::{Adopted, Entry, Overrun, StatePort};
 use rcu::Turn;
 use router::Cx;
+use wire::ip_proto;
 
 /// Changes that wait to be told, at most.
 pub(super) const NOTES: usize = 32_768;
@@ -54,7 +55,9 @@ fn key_of(bytes: &[u8]) -> Option<Key> {
         6 => true,
         _ => false,
     };
-    (is_ordered && fits).then_some(key)
+    // Only of ICMP there are kinds of questions.
+    let is_question = matches!(key.protocol(), ip_proto::ICMP | ip_proto::ICMPV6);
+    (is_ordered && fits && (is_question || key.kind >> 16 == 0)).then_some(key)
 }
 
 impl Table {

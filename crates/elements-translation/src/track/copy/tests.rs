@@ -201,6 +201,17 @@ fn connections_go_on() {
     assert_eq!((state(1), state(2)), (Some(State::TimeWait), Some(State::Open)));
 }
 
+/// What kind of question it is has a place in the keys of ICMP alone: in others it would make keys that no packet has.
+#[test]
+fn only_questions_have_kinds() {
+    for (kind, fits) in
+        [(0x1_0401, true), (0x2_063a, true), (0x0411, true), (0x1_0411, false), (0x1_0606, false)]
+    {
+        let key = Key { low: 10, high: 20, ports: 0, kind };
+        assert_eq!(key_of(&key_bytes(key)), Some(key).filter(|_| fits), "{kind:x}");
+    }
+}
+
 /// One at a time watches a table; a full table refuses, and says so.
 #[test]
 fn bounds() {
@@ -218,6 +229,6 @@ fn bounds() {
         let (number, its, _) = here.all(turn, 1).find(|(_, its, _)| *its == key(2)).unwrap();
         here.kill(turn, number, its);
     }
-    assert_eq!(here.changes_in(turn, 1, &mut |_| {}), Err(Overrun));
+    assert_eq!(here.changes_in(turn, 1, &mut |_| panic!("it is worth nothing")), Err(Overrun));
     assert_eq!(here.changes_in(turn, 1, &mut |_| panic!("nothing is left")), Ok(()));
 }
