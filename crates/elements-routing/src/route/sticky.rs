@@ -37,7 +37,7 @@ pub(super) struct Sticky<F: Family> {
     pub(super) moved: u64,
     /// Flows that no worker has, since a hot swap or because they were loaded.
     waiting: Waiting<F>,
-    /// Those of them whose time was over.
+    /// Those of them whose time was over, and those of the worker's that a packet found so.
     expired: u64,
     /// What tables of configurations before counted.
     before: Stats,
@@ -145,7 +145,7 @@ impl<F: Family> Sticky<F> {
         now_ns: i64,
         forwarding: &Forwarding<F>,
     ) -> Way<F> {
-        let found = self.table.find(hash, tuple);
+        let found = self.table.find(hash, tuple).filter(|&slot| !self.ends(slot, tuple, now_ns));
         let Some(slot) = found.or_else(|| self.take_over(tuple, now_ns)) else {
             let chosen = forwarding.pick(|| hash)?;
             let waiting = &self.waiting;
@@ -156,24 +156,23 @@ impl<F: Family> Sticky<F> {
             }
             return Some(chosen);
         };
-        let is_over = self.table.is_over(slot, now_ns);
         let way = self.table.meet(slot, now_ns)?;
-        let (before, way) = (*way, {
-            if is_over {
-                *way = forwarding.pick(|| hash);
-                *way
-            } else {
-                Self::go_on(way, hash, forwarding, &mut self.moved)
-            }
-        });
-        if is_over && way.is_none() {
-            // Nor is a flow that begins anew remembered before it has a next hop.
-            self.table.remove(slot);
+        let before = *way;
+        let chosen = Self::go_on(way, hash, forwarding, &mut self.moved);
+        if chosen != before && chosen.is_some() {
+            self.waiting.note(*tuple, chosen);
         }
-        if way != before && (is_over || way.is_some()) {
-            self.waiting.note(*tuple, way);
+        chosen
+    }
+
+    /// Ends a flow if its time is over: its next packet begins another one, or goes on with one that waits. Whether it was.
+    fn ends(&mut self, slot: Slot, tuple: &F::Tuple, now_ns: i64) -> bool {
+        let is_over = self.table.is_over(slot, now_ns);
+        if is_over && self.table.remove(slot).is_some() {
+            self.expired += 1;
+            self.waiting.note(*tuple, None);
         }
-        way
+        is_over
     }
 
     /// A flow that has waited for this worker; if there is no room for it, it is a new one.

@@ -202,6 +202,19 @@ fn entries_can_be_read() {
     assert_eq!(few.adopt(&copy, 0), [Adopted::Refused]);
 }
 
+/// A flow that comes from another node goes on with its next hop there also at a worker that had it once, and has not swept it yet.
+#[test]
+fn a_flow_that_is_over_is_not_in_the_way() {
+    let mut node = Node::new(1, 100);
+    let both = forwarding(&vec![(0, 1), (1, 1)]);
+    (0..20).for_each(|flow| _ = node.tables[0].send(flow, 0, &both));
+    let (hashed, later) = (by_hash(19, &both).expect("a next hop"), 2 * TIMEOUT);
+    assert_eq!(node.adopt(&flows_of(&[19], 1 - hashed), later), [Adopted::Taken]);
+    assert_eq!(node.tables[0].send(19, later, &both), Some(1 - hashed));
+    // One that nothing is known of begins anew.
+    assert_eq!(node.tables[0].send(18, later, &both), by_hash(18, &both));
+}
+
 /// One at a time watches; no more wait than there is room for, and those are said; a flood of notes is an overrun; flows that are loaded are
 /// another.
 #[test]
@@ -226,6 +239,8 @@ fn bounds() {
     for at in 0..20_000 {
         node.tables[0].send(30, later, if at % 2 == 0 { &one } else { &other });
     }
-    assert_eq!(node.tell(&mut copy), Err(Overrun));
+    // What one worker has lost is lost of all: nothing is told, not even of flows that wait.
+    node.adopt(&flows_of(&[21], 1), later);
+    assert_eq!(node.port.changes_now(&mut |_| panic!("it is worth nothing")), Err(Overrun));
     assert_eq!(node.tell(&mut copy), Ok(()));
 }
