@@ -17,6 +17,8 @@ const TIMES: u32 = 4;
 const LISTEN_NS: u64 = 250_000_000;
 /// How long a node waits for a dead one's successor before it takes its own duty back.
 const RECLAIM_NS: u64 = 1_000_000_000;
+/// Between two times at least that a stream begins anew because too much has changed.
+const RESTART_NS: u64 = 1_000_000_000;
 /// Messages that are sent at once.
 const BURST: usize = 64;
 /// Records that are looked at, and entries that are adopted, at once.
@@ -136,6 +138,9 @@ pub struct Succession {
     deputies: BTreeMap<NodeId, bool>,
     stream: Option<Stream>,
     streams: u64,
+    /// When it began, and whether too much has changed since for it to go on.
+    began_ns: u64,
+    is_behind: bool,
     backlog: Backlog,
     /// The table and the place where the look at everything goes on.
     scan: Option<(usize, u32)>,
@@ -168,6 +173,8 @@ impl Succession {
             deputies: BTreeMap::new(),
             stream: None,
             streams: 0,
+            began_ns: 0,
+            is_behind: false,
             backlog: Backlog::default(),
             scan: None,
             is_whole: false,
@@ -242,7 +249,7 @@ impl Succession {
 
     /// Whether more is to be sent than fits into one turn.
     pub fn is_busy(&self) -> bool {
-        self.scan.is_some() || !self.backlog.parts.is_empty() || self.is_adopting()
+        self.scan.is_some() && !self.is_behind || !self.backlog.parts.is_empty() || self.is_adopting()
     }
 
     fn is_adopting(&self) -> bool {
@@ -336,6 +343,7 @@ impl Succession {
     fn begin(&mut self, to: Option<NodeId>, now_ns: u64, tables: &mut dyn Tables) {
         tables.watch(false);
         (self.backlog, self.scan, self.is_whole) = (Backlog::default(), None, false);
+        (self.began_ns, self.is_behind) = (now_ns, false);
         self.handed = None;
         self.stream = to.map(|to| {
             tables.watch(true);
@@ -354,8 +362,13 @@ impl Succession {
         let Some(stream) = &self.stream else { return };
         let (to, room) = (stream.to, stream.room());
         if self.backlog.parts.is_empty() && room > 0 {
-            if self.collect(tables).is_err() {
-                return self.begin(Some(to), now_ns, tables);
+            self.is_behind = self.is_behind || self.collect(tables).is_err();
+            if self.is_behind {
+                // Until then the successor keeps what it has: beginning again and again would leave it with nothing.
+                if now_ns.saturating_sub(self.began_ns) >= RESTART_NS {
+                    self.begin(Some(to), now_ns, tables);
+                }
+                return;
             }
             self.look_around(tables, room);
         }

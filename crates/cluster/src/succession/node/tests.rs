@@ -278,7 +278,7 @@ fn a_death_costs_what_is_younger_than_a_tenth_of_a_second() {
 fn what_was_taken_over_goes_on() {
     for seed in 0..30 {
         let mut net = Net::new(seed, (seed % 3) as u32 * 4);
-        net.turns(60);
+        net.turns(110);
         net.traffic(0, 200);
         net.traffic(1, 100);
         net.turns(60);
@@ -289,9 +289,9 @@ fn what_was_taken_over_goes_on() {
         } else {
             net.nodes[0].drains = true;
         }
-        net.turns(60);
+        net.turns(120);
         net.nodes[1].drains = true;
-        net.turns(60);
+        net.turns(120);
         assert!(net.nodes[1].has_left, "seed {seed}");
         assert_eq!(net.nodes[2].table.flows, all, "seed {seed}");
         assert_eq!(net.holders(), [Some(2), Some(2), Some(2), Some(3)], "seed {seed}");
@@ -303,14 +303,14 @@ fn what_was_taken_over_goes_on() {
 fn neighbours_that_drain_at_once() {
     for seed in 0..30 {
         let mut net = Net::new(seed, 5);
-        net.turns(60);
+        net.turns(110);
         net.traffic(0, 100);
         net.traffic(1, 100);
         net.turns(30);
         net.nodes[0].drains = true;
         net.turns(seed as usize % 3);
         net.nodes[1].drains = true;
-        net.turns(120);
+        net.turns(200);
         let mut all = net.nodes[0].table.flows.clone();
         all.extend(net.nodes[1].table.flows.clone());
         assert!(net.nodes[0].has_left && net.nodes[1].has_left, "seed {seed}");
@@ -324,7 +324,7 @@ fn neighbours_that_drain_at_once() {
 #[test]
 fn a_node_that_returns_is_relieved() {
     let mut net = Net::new(1, 0);
-    net.turns(60);
+    net.turns(110);
     net.traffic(0, 100);
     net.turns(60);
     let flows = net.nodes[0].table.flows.clone();
@@ -376,7 +376,7 @@ fn a_duty_that_was_forgotten_is_done_again() {
 #[test]
 fn a_copy_that_is_missing_is_made_again() {
     let mut net = Net::new(5, 0);
-    net.turns(60);
+    net.turns(110);
     net.traffic(0, 100);
     net.turns(60);
     let held = net.nodes[1].succession.held();
@@ -392,7 +392,7 @@ fn a_nearer_successor_takes_the_place_of_another() {
     for seed in 0..30 {
         let mut net = Net::new(seed, 5);
         net.nodes[1].is_alive = false;
-        net.turns(60);
+        net.turns(110);
         net.traffic(0, 100);
         net.turns(60);
         assert_eq!(net.nodes[0].succession.successor(), Some(2), "{seed}");
@@ -409,7 +409,7 @@ fn a_nearer_successor_takes_the_place_of_another() {
 #[test]
 fn what_is_replayed_is_not_believed() {
     let mut net = Net::new(2, 0);
-    net.turns(60);
+    net.turns(110);
     net.traffic(0, 100);
     net.turns(60);
     let (held, streams) = (net.nodes[1].succession.held(), net.nodes[0].succession.counts().streams);
@@ -424,13 +424,53 @@ fn what_is_replayed_is_not_believed() {
     assert_eq!(net.holders(), [0, 1, 2, 3].map(Some));
 }
 
+/// More flows come and go in each turn than a table notes.
+fn flood(net: &mut Net, turns: usize) {
+    for _ in 0..turns {
+        for flow in 0..NOTES as u8 {
+            net.nodes[0].table.put(&[0, 200 + flow, 0], &[flow]);
+            net.nodes[0].table.remove(&[0, 200 + flow, 0]);
+        }
+        net.turn();
+    }
+}
+
+/// A flood of new flows does not cost the successor its copy of the others: a stream does not begin anew all the time. Afterwards the copy
+/// is whole again.
+#[test]
+fn a_flood_does_not_empty_the_copy() {
+    let fresh = || {
+        let mut net = Net::new(6, 0);
+        net.turns(10);
+        (0..30).for_each(|flow| net.nodes[0].table.put(&[0, flow, 0], &[flow]));
+        net.turns(40);
+        (net.nodes[0].table.flows.clone(), net)
+    };
+    let (flows, mut net) = fresh();
+    flood(&mut net, 40);
+    net.nodes[0].is_alive = false;
+    net.turns(60);
+    assert_eq!(net.nodes[1].table.flows, flows);
+
+    let (flows, mut net) = fresh();
+    let before = net.nodes[0].succession.counts().streams;
+    flood(&mut net, 300);
+    let after = net.nodes[0].succession.counts().streams;
+    assert!((2..=4).contains(&(after - before)), "{before} {after}");
+    net.turns(150);
+    assert_eq!(net.nodes[1].succession.held(), flows.len());
+    net.nodes[0].is_alive = false;
+    net.turns(60);
+    assert_eq!(net.nodes[1].table.flows, flows);
+}
+
 /// What is held for others is bounded; the rest is counted.
 #[test]
 fn what_is_held_is_bounded() {
     let mut net = Net::new(3, 0);
     let few = Settings { limit: 20, ..settings(1) };
     net.nodes[1].succession = Succession::new(few, 2, Key::new(b"k"));
-    net.turns(60);
+    net.turns(110);
     net.traffic(0, 100);
     let all = net.nodes[0].table.flows.len();
     net.turns(60);
