@@ -165,7 +165,38 @@ impl Successions {
 }
 
 /// The ports of a node's tables.
-pub(super) type Ports = Vec<Arc<dyn StatePort>>;
+pub(super) struct Ports(Vec<Watched>);
+
+/// A port, and whether it is this element that watches its table.
+struct Watched {
+    port: Arc<dyn StatePort>,
+    is_own: bool,
+}
+
+impl Ports {
+    /// Ports that are not watched yet.
+    pub(super) fn new(ports: impl IntoIterator<Item = Arc<dyn StatePort>>) -> Ports {
+        Ports(ports.into_iter().map(|port| Watched { port, is_own: false }).collect())
+    }
+
+    /// Begins or ends to watch all tables: those that another element watches stay its own. `fails` is told why one is not watched.
+    pub(super) fn watch(&mut self, is_wanted: bool, mut fails: impl FnMut(String)) {
+        for Watched { port, is_own } in &mut self.0 {
+            if is_wanted == *is_own {
+                continue;
+            }
+            match port.watch(is_wanted) {
+                Ok(()) => *is_own = is_wanted,
+                Err(why) => fails(why),
+            }
+        }
+    }
+
+    /// The port of a table that this element watches.
+    fn own(&self, table: usize) -> Option<&dyn StatePort> {
+        self.0.get(table).filter(|watched| watched.is_own).map(|watched| &*watched.port)
+    }
+}
 
 /// The tables, for a worker's turn.
 struct WorkerTables<'a, 'c, 't> {
@@ -182,25 +213,23 @@ fn told<'t>(tell: &'t mut Tell<'_>) -> impl FnMut(Entry<'_>) + 't {
 
 impl Tables for WorkerTables<'_, '_, '_> {
     fn watch(&mut self, is_wanted: bool) {
-        for port in self.ports.iter() {
-            if let Err(why) = port.watch(is_wanted) {
-                self.cx.error(format_args!("state does not move: {why}"));
-            }
-        }
+        let WorkerTables { cx, ports } = self;
+        ports.watch(is_wanted, |why| cx.error(format_args!("state does not move: {why}")));
     }
 
     fn changes(&mut self, table: usize, tell: &mut Tell<'_>) -> Result<(), Overrun> {
-        let Some(port) = self.ports.get(table) else { return Ok(()) };
+        // What another element watches it is told of.
+        let Some(port) = self.ports.own(table) else { return Ok(()) };
         port.changes(self.cx, &mut told(tell)).map_err(|_| Overrun)
     }
 
     fn scan(&mut self, table: usize, from: u32, most: usize, tell: &mut Tell<'_>) -> Option<u32> {
-        self.ports.get(table)?.scan(self.cx, from, most, &mut told(tell))
+        self.ports.own(table)?.scan(self.cx, from, most, &mut told(tell))
     }
 
     fn adopt(&mut self, table: usize, entries: &[Held]) -> Adoption {
         let mut adoption = Adoption::default();
-        let Some(port) = self.ports.get(table) else { return adoption };
+        let Some(Watched { port, .. }) = self.ports.0.get(table) else { return adoption };
         let now_ms = (self.cx.now_ns() / 1_000_000) as u64;
         let mut all = entries.iter().map(|(key, value)| (&**key, &**value));
         port.adopt(self.cx, now_ms, &mut all, &mut |became| match became {
@@ -237,3 +266,7 @@ pub(super) fn message(frame: &[u8]) -> Option<&[u8]> {
 pub(super) fn is_state(frame: &[u8]) -> bool {
     frame.get(12..14) == Some(&STATE_TYPE.to_be_bytes())
 }
+
+#[cfg(test)]
+#[path = "succession_tests.rs"]
+mod tests;

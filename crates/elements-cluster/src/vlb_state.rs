@@ -32,7 +32,7 @@
 //! - `NODE` (element): this node's VLBNode or VLBFly.
 //! - `ELEMENT` (elements): those whose flows move: IPRewriter, TCPRewriter, UDPRewriter, ICMPPingRewriter, IPAddrRewriter,
 //!   IPAddrPairRewriter; ConnTrack; IPLookup, IP6Lookup and their relatives with FLOWS; at most 16. A rewriter that shares the table of
-//!   another cannot be one.
+//!   another cannot be one, nor one that is another VLBState's already.
 //! - `INTERVAL` (time, default 10ms): between two messages with what has changed. Flows that are younger when the node dies are lost.
 //! - `LIMIT` (integer, default 1048576): flows kept aside for other nodes, at most.
 //!
@@ -124,7 +124,7 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         is_home: config.home() == config.worker(),
         shared: None,
         cluster: None,
-        ports: Vec::new(),
+        ports: Ports::new([]),
     }))
 }
 
@@ -172,7 +172,8 @@ impl Element for VlbState {
             .0
             .get_or_init(|| Arc::new(Successions::new(cluster.terminals, self.limit)))
             .clone();
-        self.ports = self.names.iter().map(|name| Port::of(cx, name)).collect::<Result<_, _>>()?;
+        let ports: Vec<_> = self.names.iter().map(|name| Port::of(cx, name)).collect::<Result<_, _>>()?;
+        self.ports = Ports::new(ports);
         cluster.serve_while_draining();
         (self.shared, self.cluster) = (Some(shared), Some(cluster));
         if self.is_home {
@@ -207,6 +208,8 @@ impl Element for VlbState {
     }
 
     fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {
+        // Tables that go on can be watched in the next configuration.
+        self.ports.watch(false, |_| ());
         let succession = self.shared.as_ref()?.inner().succession.take()?;
         Some(Box::new(succession))
     }
