@@ -115,7 +115,9 @@ out[1] -> errors_in;
 in[1] -> errors_out;
 
 // Who sends what no mapping can be made for hears of it (RFC 5508, REQ-8).
-rw[2] -> unmapped :: IPClassifier(src net inside:ipnet, -);
+rw[2] -> unmapped :: IPClassifier(src net inside:ipnet, src host outside:ip, -);
 ping[2] -> unmapped;
 unmapped[0] -> ICMPError(inside, unreachable, filterprohibited) -> in;
-unmapped[1] -> ICMPError(outside, unreachable, filterprohibited) -> route;
+// A host inside has asked for the public address, and its packet has the public source by now.
+unmapped[1] -> ICMPError(outside, unreachable, filterprohibited) -> errors_in;
+unmapped[2] -> ICMPError(outside, unreachable, filterprohibited) -> route;

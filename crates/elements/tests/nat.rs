@@ -44,6 +44,11 @@ fn datagram(from: u16, to: u16) -> Vec<u8> {
     bytes
 }
 
+/// A connection to a web server begins.
+fn syn() -> Vec<u8> {
+    [&[0x13, 0x88, 0, 80, 0, 0, 0, 1, 0, 0, 0, 0, 0x50, 2, 1, 0][..], &[0; 4]].concat()
+}
+
 /// What an interface has sent, without Ethernet headers and with the hops that they had at first.
 fn sent(interface: &Interface) -> Vec<Vec<u8>> {
     let mut packets = Vec::new();
@@ -178,7 +183,7 @@ fn errors_from_inside_leave_as_the_gateways() {
 #[test]
 fn errors_between_hosts_inside_come_back() {
     let (a, b, gateway, far, web) = ("10.0.0.5", "10.0.0.6", "203.0.113.2", "198.51.100.7", "10.0.0.80");
-    let syn = [&[0x13, 0x88, 0, 80, 0, 0, 0, 1, 0, 0, 0, 0, 0x50, 2, 1, 0][..], &[0; 4]].concat();
+    let syn = syn();
     let behaviour = [("MAPPING", "endpoint-independent"), ("FILTERING", "endpoint-independent")];
     let tcp = ip_proto::TCP;
     let [inside, outside] = run_with(
@@ -286,6 +291,24 @@ fn who_can_have_no_mapping_hears_of_it() {
     }
 }
 
+/// So does who asks from inside for the server by its public address, if the first of the two mappings that this takes has had the last room. The
+/// error is about the packet that was sent.
+#[test]
+fn who_can_have_no_second_mapping_hears_of_it() {
+    let ask = frame(1, ip_proto::TCP, "10.0.0.5", "203.0.113.2", &syn());
+    let [inside, outside] = run_with(
+        "nat.click",
+        &[("FLOWS", "1")],
+        &[("in", "10.0.0.5"), ("in", "10.0.0.80"), ("out", "203.0.113.1")],
+        [vec![ask.clone()], Vec::new()],
+    );
+    assert_eq!((inside.len(), outside.len()), (1, 0));
+    let (ends, _, about) = error(&inside[0], [3, 13]);
+    assert_eq!(ends, [203, 0, 113, 2, 10, 0, 0, 5]);
+    // The checksum of TCP, which is not filled in here, is adjusted beyond the eight bytes that count.
+    assert_eq!(about[..16], ask[14 + 12..][..16]);
+}
+
 /// Who sends a packet to a host that does not answer, or by a provider who does not, hears of it, and sees the packet as it was sent (RFC
 /// 5508, REQ-10).
 #[test]
@@ -346,7 +369,7 @@ fn who_sent_a_packet_that_ends_here_hears_of_it() {
 /// A host inside that asks for the server by its public address reaches it, under that address.
 #[test]
 fn the_server_is_reached_by_its_public_address_from_inside() {
-    let syn = [&[0x13, 0x88, 0, 80, 0, 0, 0, 1, 0, 0, 0, 0, 0x50, 2, 1, 0][..], &[0; 4]].concat();
+    let syn = syn();
     let [inside, outside] = run(
         "nat.click",
         &[("in", "10.0.0.80"), ("out", "203.0.113.1")],
