@@ -18,10 +18,13 @@
 // FLOWS connections are remembered, 160 bytes each; when there are more, those go first that are closest to their timeout, so that
 // half-open connections of a flood go before established ones. With MAPPING endpoint-independent each address and port inside counts
 // as one more. `clique ctl` shows them: read rw.tcp_table.
+//
+// Senders of packets that are too large, have used up their TTL, find no neighbour or can have no mapping get ICMP errors, at most ERRORS a second
+// for each reason, side and worker.
 
 define($IN eth0, $INSIDE 10.0.0.1/24, $OUT eth1, $OUTSIDE 203.0.113.2/24, $PROVIDER 203.0.113.1,
   $WEB 10.0.0.80, $FLOWS 100000, $METHOD LINUX, $MAPPING address-and-port-dependent, $FILTERING address-and-port-dependent,
-  $MTU_IN 1500, $MTU_OUT 1500);
+  $MTU_IN 1500, $MTU_OUT 1500, $ERRORS 1000);
 
 AddressInfo(inside $INSIDE $IN:eth, outside $OUTSIDE $OUT:eth, provider $PROVIDER, web $WEB);
 
@@ -47,7 +50,7 @@ elementclass Port { $device, $address, $mtu |
   // A neighbour that does not answer three times, a second apart, is unreachable.
   arp :: ARPQuerier($address, PROBES 3) -> out :: ToDevice($device, METHOD $METHOD);
   arp[1] -> out;
-  arp[2] -> ICMPError($address, unreachable, host) -> [1]output;
+  arp[2] -> ICMPError($address, unreachable, host, RATE $ERRORS) -> [1]output;
   // Who asks, or announces itself, says where it is.
   kind[0] -> asked :: Tee -> ARPResponder($address) -> out;
   asked[1] -> [1]arp;
@@ -59,7 +62,7 @@ elementclass Port { $device, $address, $mtu |
     -> output;
   kind[3] -> Discard;
   input -> size :: IPFragmenter($mtu) -> arp;
-  size[1] -> ICMPError($address, unreachable, needfrag, PMTU $mtu) -> [1]output;
+  size[1] -> ICMPError($address, unreachable, needfrag, PMTU $mtu, RATE $ERRORS) -> [1]output;
 }
 
 in :: Port($IN, inside, $MTU_IN);
@@ -89,7 +92,7 @@ from_out[3] -> ICMPPingResponder -> route;
 rw[0] -> hairpin :: IPClassifier(dst host outside:ip and tcp dst port 80, dst host outside:ip, -);
 hairpin[2] -> to_out;
 ping[0] -> to_out;
-to_out[1] -> ICMPError(outside, timeexceeded) -> errors_in;
+to_out[1] -> ICMPError(outside, timeexceeded, RATE $ERRORS) -> errors_in;
 
 // Who is inside and asks for the public address means a host inside, and both see each other under that address (RFC 4787, section 6; RFC
 // 5382, REQ-8).
@@ -108,7 +111,7 @@ rw[1] -> to_in;
 ping[1] -> to_in;
 errors_in[0] -> Discard; // it quotes a packet as only hosts inside see it
 errors_in[1] -> to_in;
-to_in[1] -> ICMPError(outside, timeexceeded) -> errors_out; // tells of the packet as it came
+to_in[1] -> ICMPError(outside, timeexceeded, RATE $ERRORS) -> errors_out; // tells of the packet as it came
 
 // Errors about packets that are translated already.
 out[1] -> errors_in;
@@ -117,7 +120,7 @@ in[1] -> errors_out;
 // Who sends what no mapping can be made for hears of it (RFC 5508, REQ-8).
 rw[2] -> unmapped :: IPClassifier(src net inside:ipnet, src host outside:ip, -);
 ping[2] -> unmapped;
-unmapped[0] -> ICMPError(inside, unreachable, filterprohibited) -> in;
+unmapped[0] -> ICMPError(inside, unreachable, filterprohibited, RATE $ERRORS) -> in;
 // A host inside has asked for the public address, and its packet has the public source by now.
-unmapped[1] -> ICMPError(outside, unreachable, filterprohibited) -> errors_in;
-unmapped[2] -> ICMPError(outside, unreachable, filterprohibited) -> route;
+unmapped[1] -> ICMPError(outside, unreachable, filterprohibited, RATE $ERRORS) -> errors_in;
+unmapped[2] -> ICMPError(outside, unreachable, filterprohibited, RATE $ERRORS) -> route;

@@ -44,15 +44,26 @@ fn datagram(from: u16, to: u16) -> Vec<u8> {
     bytes
 }
 
+/// A datagram of 700 bytes.
+fn long_datagram() -> Vec<u8> {
+    let mut long = datagram(5000, 53);
+    long.resize(700, 0);
+    long[4..6].copy_from_slice(&700u16.to_be_bytes());
+    long
+}
+
 /// A connection to a web server begins.
 fn syn() -> Vec<u8> {
     [&[0x13, 0x88, 0, 80, 0, 0, 0, 1, 0, 0, 0, 0, 0x50, 2, 1, 0][..], &[0; 4]].concat()
 }
 
+/// Frames that an interface takes before it runs, and those that are kept of what it sends.
+const FRAMES: usize = 256;
+
 /// What an interface has sent, without Ethernet headers and with the hops that they had at first.
 fn sent(interface: &Interface) -> Vec<Vec<u8>> {
     let mut packets = Vec::new();
-    interface.drain_tap(100, |frame| {
+    interface.drain_tap(FRAMES, |frame| {
         if frame[12..14] != [8, 0] {
             return; // asks for a neighbour
         }
@@ -90,8 +101,8 @@ fn run_with(
     frames: [Vec<Vec<u8>>; 2],
 ) -> [Vec<Vec<u8>>; 2] {
     let interfaces: [Arc<Interface>; 2] = ["eth0", "eth1"].map(|name| {
-        let tap = Some(TapConfig { every: 1, capacity: 100 });
-        Interface::new(name, Config { tap, ..Config::rings(1, 64) })
+        let tap = Some(TapConfig { every: 1, capacity: FRAMES });
+        Interface::new(name, Config { tap, ..Config::rings(1, FRAMES) })
     });
     let registry = Interfaces::new();
     interfaces.iter().for_each(|interface| registry.add(interface.clone()).expect("names differ"));
@@ -309,6 +320,42 @@ fn who_can_have_no_second_mapping_hears_of_it() {
     assert_eq!(about[..16], ask[14 + 12..][..16]);
 }
 
+/// A flood of packets that are refused is answered a hundred times at once, whatever the reason, and then `ERRORS` times a second (RFC 1812, section
+/// 4.3.2.8).
+#[test]
+fn a_flood_gets_few_errors() {
+    let (host, far, gateway) = ("10.0.0.5", "198.51.100.7", "203.0.113.2");
+    let first = frame(1, UDP, "10.0.0.6", far, &datagram(5000, 53));
+    let ask = frame(1, UDP, host, far, &datagram(5000, 53));
+    let mut last = ask.clone();
+    last[14 + 8] = 1;
+    let mut long = frame(1, UDP, host, far, &long_datagram());
+    long[14 + 6] = 0x40;
+    for frame in [&mut last, &mut long] {
+        ipv4::fill_checksum(&mut frame[14..]).expect("a header");
+    }
+    let ping = frame(1, ICMP, host, far, &[8, 0, 0, 0, 0, 7, 0, 1]);
+    let web = frame(1, ip_proto::TCP, host, gateway, &syn());
+    let cases: [(&str, &[Vec<u8>], _, _); 5] = [
+        ("no room", std::slice::from_ref(&first), ask, [3, 13]),
+        ("no room for a ping", std::slice::from_ref(&first), ping, [3, 13]),
+        ("no room for the second mapping", &[], web, [3, 13]),
+        ("no TTL left", &[], last, [11, 0]),
+        ("too long", &[], long, [3, 4]),
+    ];
+    for (reason, before, refused, of) in cases {
+        let frames = before.iter().cloned().chain(std::iter::repeat_n(refused, 200));
+        let [inside, _] = run_with(
+            "nat.click",
+            &[("FLOWS", "1"), ("MTU_OUT", "600"), ("ERRORS", "1")],
+            &[("in", host), ("in", "10.0.0.6"), ("out", "203.0.113.1")],
+            [frames.collect(), Vec::new()],
+        );
+        assert_eq!(inside.len(), 100, "{reason}");
+        assert!(inside.iter().all(|packet| packet[20..22] == of), "{reason}");
+    }
+}
+
 /// Who sends a packet to a host that does not answer, or by a provider who does not, hears of it, and sees the packet as it was sent (RFC
 /// 5508, REQ-10).
 #[test]
@@ -331,10 +378,7 @@ fn hosts_that_do_not_answer() {
 #[test]
 fn packets_that_are_too_long() {
     let (host, far) = ("10.0.0.5", "198.51.100.7");
-    let mut long = datagram(5000, 53);
-    long.resize(700, 0);
-    long[4..6].copy_from_slice(&700u16.to_be_bytes());
-    let mut ask = frame(1, UDP, host, far, &long);
+    let mut ask = frame(1, UDP, host, far, &long_datagram());
     ask[14 + 6] = 0x40;
     ipv4::fill_checksum(&mut ask[14..]).expect("a header");
     let neighbours = [("in", host), ("out", "203.0.113.1")];

@@ -89,6 +89,8 @@ impl Family for Nat {
         replace(&mut text, "out :: ToDevice($device, METHOD $METHOD)", EXITS[knobs.get("exit") as usize]);
         replace(&mut text, "$IN:eth", "02:00:00:00:00:01");
         replace(&mut text, "$OUT:eth", "02:00:00:00:00:02");
+        // No model counts errors by the second.
+        replace(&mut text, "$ERRORS 1000", "$ERRORS 0");
         let mapping = MAPPINGS[knobs.get("mapping") as usize];
         replace(&mut text, "$MAPPING address-and-port-dependent", &format!("$MAPPING {mapping}"));
         replace(&mut text, "share outside 1024-65535", &format!("share outside {low}-{high}"));
