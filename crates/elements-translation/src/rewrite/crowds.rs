@@ -21,7 +21,8 @@ use std::sync::{Arc, OnceLock};
 const PLACES: usize = 4096;
 /// In a smaller range it is quick to look at all numbers.
 const LEAST_TOP: u32 = 255;
-/// Bytes that ranges take, at most: some, and more for each flow that is in the table. A range of which half is taken gets along with the latter.
+/// Bytes that ranges take, at most: some, and more for each flow that is in the table when one is added. A range of which half is taken gets along
+/// with the latter. Those whose flows are gone since then go when the table is looked through for flows whose time is over.
 const BYTES: usize = 64 << 10;
 const BYTES_A_FLOW: usize = 4;
 /// What a range takes beside its numbers.
@@ -149,7 +150,7 @@ impl Crowds {
             return;
         }
         if adder.bytes + bytes > most {
-            (0..SWEPT).for_each(|_| self.sweep(adder, turn));
+            self.sweep_some(adder, turn);
         }
         if adder.bytes + bytes > most {
             return;
@@ -158,6 +159,15 @@ impl Crowds {
         let mut list = self.list(turn, place).to_vec();
         list.push(Arc::new(Crowd { map, domain, taken: Bits::new(domain.range.1) }));
         self.replace(adder, turn, place, list);
+    }
+
+    /// Drops ranges of some lists that are crowded no more. Says whether there are more lists to look at in this round.
+    pub(super) fn sweep_some(&self, adder: &mut Adder, turn: Turn<'_>) -> bool {
+        if !self.has_any() {
+            return false;
+        }
+        (0..SWEPT).for_each(|_| self.sweep(adder, turn));
+        !adder.hand.is_multiple_of(PLACES)
     }
 
     /// Drops those of a list that are crowded no more.

@@ -231,8 +231,8 @@ impl<'s> Editor<'s> {
         }
     }
 
-    /// Removes flows whose time is over, and others while there are too many. Looks at `most` flows, and says whether
-    /// there may be more.
+    /// Removes flows whose time is over, and others while there are too many, and then what is known of ranges that are crowded no more.
+    /// Looks at `most` flows, and says whether there may be more to do.
     pub(super) fn shrink(&mut self, now_ms: u64, most: usize) -> bool {
         self.lanes.iter_mut().for_each(|lane| lane.log.set_now(now_ms));
         self.recall();
@@ -246,7 +246,8 @@ impl<'s> Editor<'s> {
             self.remove(record);
             removed += 1;
         }
-        removed == most
+        // What is known of ranges whose flows are gone would cost each new flow something.
+        removed == most || self.set.crowds.sweep_some(&mut self.exhausted.adder, self.turn)
     }
 
     /// Removes flows whose time is over: looks at `most` of them. Whether there may be more.

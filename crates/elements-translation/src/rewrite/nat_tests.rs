@@ -221,3 +221,19 @@ fn steps_where_little_is_left() {
         assert!(STEPS.get() - before <= 2 * STEPS_MAX, "{sport}: {}", STEPS.get() - before);
     }
 }
+
+/// What is known of a crowded range goes with the flows whose time is over, and stays while numbers are taken.
+#[test]
+fn crowds_go_with_their_flows() {
+    let reader = Domain::global().register("test");
+    let (nat, turn) = (nat("2000-2599", reader.turn()), reader.turn());
+    let set = nat.set().expect("its own table");
+    let shrink = |now_ms| while set.edit(turn).shrink(now_ms, 64) {};
+    assert_eq!(make(&nat, turn, 0, 0..601).len(), 600);
+    assert!(set.crowds.has_any());
+    shrink(1000);
+    assert!(set.crowds.has_any() && set.size() == 600);
+    shrink(60_001);
+    assert!(!set.crowds.has_any() && set.size() == 0);
+    assert_eq!(make(&nat, turn, 0, 0..601).len(), 600);
+}
