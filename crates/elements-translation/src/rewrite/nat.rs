@@ -477,7 +477,7 @@ impl Nat {
                 return None;
             }
             let crowd = domain.and_then(|domain| set.crowd(turn, map, domain));
-            let (nat, worker, tries, from) = (self, Some(with.worker), 0, 0);
+            let (nat, worker, tries, from) = (self, Some(with.worker), 0, None);
             let mut search =
                 Search { nat, set, turn, pattern, key, domain, worker, crowd, reply, tries, from };
             let mut chosen = pattern.choose(key.id(), share, with.random, &mut search);

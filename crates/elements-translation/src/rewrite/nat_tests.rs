@@ -1,6 +1,7 @@
 //! Tests of what new flows become.
 
 use super::*;
+use crate::rewrite::exhausted;
 use crate::rewrite::input::PatternRef;
 use crate::rewrite::policy::Timeouts;
 use crate::rewrite::search::steps::STEPS;
@@ -236,4 +237,26 @@ fn crowds_go_with_their_flows() {
     shrink(60_001);
     assert!(!set.crowds.has_any() && set.size() == 0);
     assert_eq!(make(&nat, turn, 0, 0..601).len(), 600);
+}
+
+/// The range that a flow takes its port from.
+fn range<'t>(nat: &'t Nat, turn: Turn<'t>, key: Key) -> exhausted::Domain {
+    let Input::Pattern(pattern, _) = nat.inputs[0].read(turn) else { panic!("a pattern") };
+    nat.domain(pattern, key).expect("a range")
+}
+
+/// What is remembered first of a crowded range is where the search has been, also of flows that would have kept their own port.
+#[test]
+fn numbers_are_learned_where_the_search_is() {
+    let reader = Domain::global().register("test");
+    let (nat, turn) = (nat("1024-65535", reader.turn()), reader.turn());
+    let set = nat.set().expect("its own table");
+    let key = |host| Key::new(0, FlowId { saddr: host, daddr: 0x0506_0708, sport: 1500, dport: 80 });
+    for host in 1..40 {
+        let mut with = Circumstances { worker: 0, now_ms: 0, random: &mut |_| 2000 };
+        let wanted = Wanted { at: 0, key: key(host), hash: set.hash(key(host)), protocol: ip_proto::UDP };
+        assert!(matches!(nat.miss(turn, wanted, 0, &mut with), Miss::Made(_)));
+    }
+    let crowd = set.crowd(turn, 0, range(&nat, turn, key(1))).expect("a crowded range");
+    assert_eq!((crowd.next(0, &mut 0), crowd.next(2000, &mut 0)), (Some(0), Some(2038)));
 }

@@ -28,9 +28,10 @@ pub(super) struct Search<'t> {
     pub(super) crowd: Option<&'t Crowd>,
     /// The hash of what replies are found by, of what was looked at last.
     pub(super) reply: Option<u64>,
-    /// Numbers that were others', since the last look at several, and the first one that was looked at.
+    /// Numbers in a row that were others', since the last look at several.
     pub(super) tries: u32,
-    pub(super) from: u32,
+    /// The first one of them; `None` before the first. The flow's own port, which is looked at before, is not among them.
+    pub(super) from: Option<u32>,
 }
 
 impl Search<'_> {
@@ -50,9 +51,9 @@ impl Search<'_> {
             self.set.add_crowd(self.turn, map, domain);
             self.crowd = self.set.crowd(self.turn, map, domain);
         }
-        let Some(crowd) = self.crowd else { return };
+        let (Some(crowd), Some(first)) = (self.crowd, self.from) else { return };
         let note = || {
-            let mut from = self.from;
+            let mut from = first;
             for _ in 0..LEARNED {
                 let Some(number) = crowd.next(from, &mut 0) else { return };
                 if self.find(self.pattern.numbered(self.key.id(), number)).1 {
@@ -77,6 +78,9 @@ impl Free for Search<'_> {
     }
 
     fn next(&mut self, from: u32) -> Option<u32> {
+        if self.from.is_none() {
+            self.tries = 0;
+        }
         if self.tries >= TRIES {
             self.tries = 0;
             self.learn();
@@ -84,7 +88,7 @@ impl Free for Search<'_> {
         let mut words = 0;
         let next = self.crowd.map_or(Some(from), |crowd| crowd.next(from, &mut words));
         steps::count(words);
-        self.from = next.filter(|_| self.tries == 0).unwrap_or(self.from);
+        self.from = next.filter(|_| self.tries == 0).or(self.from);
         next
     }
 }
