@@ -484,7 +484,9 @@ impl Nat {
             if let (None, Some(domain)) = (chosen, domain) {
                 // A number that was given back behind the search's back would not be looked for again.
                 let mut editor = set.edit(turn);
-                search.worker = None;
+                // What is known of the range may have been dropped meanwhile; then no number that is given back is struck out there.
+                search.crowd = set.crowd(turn, map, domain);
+                (search.worker, search.from) = (None, None);
                 chosen = pattern.choose(key.id(), share, &mut |_| 0, &mut search);
                 if chosen.is_none() {
                     editor.exhausted(map, domain);

@@ -245,6 +245,38 @@ fn range<'t>(nat: &'t Nat, turn: Turn<'t>, key: Key) -> exhausted::Domain {
     nat.domain(pattern, key).expect("a range")
 }
 
+/// A worker searches in what is known of a range, and another one drops that meanwhile and gives back numbers: they are found.
+#[test]
+fn what_is_known_is_dropped_during_a_search() {
+    let reader = Domain::global().register("test");
+    let (nat, turn) = (nat("2000-2599", reader.turn()), reader.turn());
+    let set = nat.set().expect("its own table");
+    assert_eq!(make(&nat, turn, 0, 0..601).len(), 600);
+    let id = FlowId { saddr: 1, daddr: 0x0506_0708, sport: 5, dport: 80 };
+    let (key, domain) = (Key::new(0, id), range(&nat, turn, Key::new(0, id)));
+    let crowd = || set.crowd(turn, 0, domain);
+    (0..600).for_each(|number| crowd().expect("a crowded range").note(number));
+    let remove = |ports: std::ops::Range<u16>| {
+        let mut editor = set.edit(turn);
+        ports.for_each(|port| editor.remove(set.find(turn, reply(port)).expect("a flow").record));
+    };
+    // It is full again, but not known to be.
+    remove(2599..2600);
+    make(&nat, turn, 0, 601..602);
+    let mut meanwhile = |_| {
+        remove(2000..2500);
+        while set.edit(turn).shrink(0, 64) {}
+        assert!(crowd().is_none(), "less than a fourth is taken");
+        assert_eq!(make(&nat, turn, 1, 700..1200).len(), 500);
+        remove(2500..2600);
+        0
+    };
+    let mut with = Circumstances { worker: 0, now_ms: 0, random: &mut meanwhile };
+    let input = nat.inputs[0].read(turn);
+    let choice = nat.choose(set, turn, input, key, &mut with).expect("a port is free");
+    assert!((2500..2600).contains(&choice.id.sport), "{}", choice.id.sport);
+}
+
 /// What is remembered first of a crowded range is where the search has been, also of flows that would have kept their own port.
 #[test]
 fn numbers_are_learned_where_the_search_is() {
