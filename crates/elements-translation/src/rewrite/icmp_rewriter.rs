@@ -293,7 +293,8 @@ impl Element for ICMPRewriter {
             map.nat = cx.info().shared(map.element);
             let (outputs, rewriter) =
                 (cx.info().nodes[cx.index()].outputs.len(), &cx.info().nodes[map.element]);
-            let of_flows = map.nat.as_ref().map_or(rewriter.outputs.len(), |nat| nat.outputs_of_flows());
+            let all = rewriter.outputs.len();
+            let of_flows = map.nat.as_ref().map_or(all, |nat| nat.outputs_of_flows(cx.info()));
             if let Some(offset) = map.offset
                 && offset + of_flows > outputs
             {
@@ -529,5 +530,11 @@ mod tests {
         };
         assert!(errors(&text("")).contains("rw:0 port offset requires more than 2 outputs"));
         assert!(crate::testing::build(&text(", UNMAPPED 2"), 1, 1).is_ok());
+        // There are, if packets that have one leave by the same output.
+        for spec in ["keep 0 2", "pattern 1.2.3.4 - - - 2 0", "m"] {
+            let text = text(", UNMAPPED 2").replace("keep 0 1", spec);
+            let text = format!("m :: RoundRobinIPMapper(1.2.3.4 - - - 0 1, 1.2.3.5 - - - 0 2); {text}");
+            assert!(errors(&text).contains("rw:0 port offset requires more than 2 outputs"), "{spec}");
+        }
     }
 }

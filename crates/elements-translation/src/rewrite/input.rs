@@ -117,6 +117,17 @@ impl Spec {
         }
     }
 
+    /// Whether packets of flows that it makes may leave by an output.
+    pub(super) fn leads_to(&self, info: &Info, output: u16) -> bool {
+        match self {
+            Spec::Drop | Spec::Pass(_) => false,
+            Spec::Keep(outputs) | Spec::Pattern(_, outputs) => outputs.contains(&output),
+            Spec::Mapper(element) => {
+                info.shared::<Mapper>(*element).is_some_and(|mapper| mapper.leads_to(output))
+            }
+        }
+    }
+
     /// The specification with names resolved, for the element `of`, which has this many outputs.
     ///
     /// # Errors

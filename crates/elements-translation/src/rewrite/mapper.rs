@@ -69,6 +69,11 @@ impl Mapper {
         })
     }
 
+    /// Whether packets of flows that it makes may leave by an output.
+    pub(super) fn leads_to(&self, output: u16) -> bool {
+        self.written.iter().any(|(_, outputs)| outputs.contains(&output))
+    }
+
     /// Whether a flow that the mapper `old` made may go on: the pattern that made it is one of this mapper's, too.
     pub(super) fn keeps(&self, old: &Mapper, flow: &NewFlow) -> bool {
         let (Some(own), Some(theirs)) = (self.patterns.get(), old.patterns.get()) else { return false };

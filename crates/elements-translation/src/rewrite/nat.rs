@@ -320,10 +320,13 @@ impl Nat {
         }
     }
 
-    /// The outputs by which packets of flows may leave: all, or all before one for packets without a mapping.
-    pub(super) fn outputs_of_flows(&self) -> usize {
-        self.outputs
-            - usize::from(self.unmapped.is_some_and(|output| usize::from(output) + 1 == self.outputs))
+    /// The outputs by which packets of flows may leave: all, or all before one that only packets without a mapping have.
+    pub(super) fn outputs_of_flows(&self, info: &Info) -> usize {
+        let is_apart = |&output: &u16| {
+            let is_last = usize::from(output) + 1 == self.outputs;
+            is_last && !self.specs.iter().any(|spec| spec.leads_to(info, output))
+        };
+        self.outputs - usize::from(self.unmapped.as_ref().is_some_and(is_apart))
     }
 
     /// Whether packets may leave by an output: none is one that leads nowhere.
