@@ -39,7 +39,7 @@ kind6[2] -> DropBroadcasts -> Strip(14)
   -> CheckIP6Header(:: ::1 inside:ip6)
   -> GetIP6Address(24)
   -> from_in :: IP6Classifier(dst host inside:ip6, src net fe80::/10 or src net ff00::/8 or dst net fe80::/10 or dst net ff00::/8, -);
-from_in[0] -> ping :: ICMP6PingResponder -> GetIP6Address(24) -> nd;
+from_in[0] -> IP6Reassembler -> ping :: ICMP6PingResponder -> IP6Fragmenter($MTU6) -> GetIP6Address(24) -> nd;
 ping[1] -> Discard;
 from_in[1] -> Discard;
 from_in[2] -> hops :: DecIP6HLIM -> parts6 :: Classifier(6/2c, -);
@@ -76,7 +76,7 @@ may_cut[1] -> Paint(0) -> from_v4;
 nat64[0] -> hairpin :: IPClassifier(dst host outside:ip, -) -> from_v4;
 hairpin[1] -> cut4 :: PaintSwitch -> size4 :: IPFragmenter($MTU4) -> route;
 size4[1] -> ICMPError(outside, unreachable, needfrag, PMTU $MTU4, RATE $ERRORS) -> from_v4;
-cut4[1] -> IPFragmenter($MTU4, HONOR_DF false) -> route;
+cut4[1] -> IPFragmenter($MTU4, HONOR_DF false, KEEP_ID true) -> route;
 
 // Inward.
 nat64[1] -> cut6 :: PaintSwitch -> size6 :: IP6Fragmenter($MTU6) -> nd;

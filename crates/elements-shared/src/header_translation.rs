@@ -136,7 +136,7 @@ impl<A> Head<A> {
         Ok((bytes, len))
     }
 
-    /// As an IPv4 header for this much payload; `id` is for a whole packet that may be fragmented later.
+    /// As an IPv4 header for this much payload; `id` is for a whole packet, which may be fragmented later.
     fn write4(&self, [src, dst]: [Ipv4Addr; 2], payload_len: usize, id: u16) -> Result<NewHeader, Refusal> {
         let mut bytes = [0; ipv6::HEADER_LEN + FRAGMENT_HEADER_LEN];
         let len = ipv4::HEADER_LEN;
@@ -151,8 +151,10 @@ impl<A> Head<A> {
                 let more = if more { ipv4::FLAG_MF } else { 0 };
                 ip.set_fragment_field((offset / 8) | more);
             }
-            None if total_len <= MAY_FRAGMENT => ip.set_id(id),
-            None => ip.set_fragment_field(ipv4::FLAG_DF),
+            None => {
+                ip.set_id(id);
+                ip.set_fragment_field(if total_len <= MAY_FRAGMENT { 0 } else { ipv4::FLAG_DF });
+            }
         }
         ip.set_ttl(self.hops);
         ip.set_protocol(if self.protocol == ICMPV6 { ICMP } else { self.protocol });
@@ -313,8 +315,8 @@ fn add_udp_checksum(payload: &mut [u8], head: &Head<Ipv4Addr>) -> Result<(), Ref
     }
 }
 
-/// Makes an IPv4 packet of an IPv6 packet. An ICMP error has another change for the packet that it quotes. `id` identifies a packet that
-/// may be fragmented.
+/// Makes an IPv4 packet of an IPv6 packet. An ICMP error has another change for the packet that it quotes. `id` identifies a whole
+/// packet.
 ///
 /// # Errors
 /// There is no such IPv4 packet.

@@ -27,6 +27,7 @@ pub mod formula;
 pub mod fraction;
 pub mod header_translation;
 pub mod hexadecimal;
+pub mod identification;
 pub mod instant;
 pub mod ip_header;
 pub mod ip_numbers;

@@ -1,7 +1,7 @@
 //! What the elements that put IP headers in front of packets have in common.
 
-use super::identification::Identification;
 use elements_shared::ecn;
+use elements_shared::identification::Identification;
 use packet::Packet;
 use router::{FromArg, Scope};
 use std::net::Ipv4Addr;

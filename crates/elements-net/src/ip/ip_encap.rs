@@ -37,8 +37,8 @@
 //! UDPIPEncap, ICMPPingEncap, StripIPHeader
 
 use super::encap::{Destination, MarkOf, NO_DESTINATION, NO_FIT, Template, push_headers};
-use super::identification::Identification;
 use elements_shared::ecn;
+use elements_shared::identification::Identification;
 use elements_shared::ip_numbers::IpProtocol;
 use packet::{Batch, Packet};
 use router::{Class, Config, ConfigError, Cx, Element, Flags, FromArg, Handlers, PerPacket, Simple, Verdict};

@@ -16,8 +16,10 @@
 //! # Arguments
 //! - `MTU` (integer, at least 8): the maximum packet size, in bytes.
 //! - `HONOR_DF` (boolean, default true): if false, packets are fragmented even if "don't fragment" is set; they get a
-//!   random identification, since such senders need not set one.
+//!   random identification, since such senders need not set one (but see KEEP_ID).
 //! - `VERBOSE` (boolean, default false): whether to report every packet that must not be fragmented.
+//! - `KEEP_ID` (boolean, default false): whether packets with "don't fragment" keep their identification. With HONOR_DF false, and
+//!   where all of them have one that their sender gives to no other packet.
 //! - `HEADROOM` (integer): free bytes before each fragment, for headers to be added later.
 //!
 //! # Handlers
@@ -57,6 +59,7 @@ struct IpFragmenter {
     mtu: usize,
     honor_df: bool,
     verbose: bool,
+    keep_id: bool,
     headroom: usize,
     outputs: usize,
     drops: u64,
@@ -68,6 +71,7 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         mtu: 0,
         honor_df: true,
         verbose: false,
+        keep_id: false,
         headroom: DEFAULT_HEADROOM,
         outputs: config.outputs(),
         drops: 0,
@@ -78,6 +82,7 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         .required("MTU", &mut e.mtu)
         .positional("HONOR_DF", &mut e.honor_df)
         .positional("VERBOSE", &mut e.verbose)
+        .keyword("KEEP_ID", &mut e.keep_id)
         .keyword("HEADROOM", &mut e.headroom)
         .finish()?;
     if e.mtu < 8 {
@@ -201,6 +206,7 @@ impl IpFragmenter {
         let mut head_len = whole.header.len();
         head[..head_len].copy_from_slice(whole.header);
         if whole.field & FLAG_DF != 0
+            && !self.keep_id
             && let Ok(mut ip) = Header::new_checked_mut(&mut head)
         {
             ip.set_id(cx.unguessable().u16());
@@ -363,6 +369,12 @@ mod tests {
         assert!(
             fragments.iter().all(|data| !ip(data).dont_fragment() && ip(data).id() == ip(&fragments[0]).id())
         );
+        let id = |data: &[u8]| ip(data).id();
+        let marked = edited(df.clone(), |ip| ip.set_id(0x1234));
+        let kept = send_one(&config("300, HONOR_DF false, KEEP_ID true"), marked.clone()).data(0);
+        assert!(kept.len() == 2 && kept.iter().all(|data| id(data) == 0x1234 && !ip(data).dont_fragment()));
+        let drawn = send(&config("300, HONOR_DF false"), vec![marked; 3]).data(0);
+        assert!(drawn.iter().any(|data| id(data) != 0x1234));
         // An MTU that leaves less than eight bytes of payload.
         assert_eq!(send_one(&config("27"), udp(20)).data(1), [udp(20)]);
         assert!(errors("Idle -> IPFragmenter(7) -> Discard").contains("MTU must be at least 8"));

@@ -26,8 +26,8 @@
 //! RadixIPsecLookup, FixIPSrc, IPEncap
 
 use super::encap::{Destination, MarkOf, NO_FIT, Template, push_headers};
-use super::identification::Identification;
 use elements_shared::ecn;
+use elements_shared::identification::Identification;
 use elements_shared::ip_numbers::IpProtocol;
 use packet::{Anno, Packet};
 use router::{Class, Config, ConfigError, Cx, Element, PerPacket, Simple, Verdict};

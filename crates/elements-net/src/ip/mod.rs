@@ -18,7 +18,6 @@ mod get_ip_address;
 mod gre_encap;
 mod icmp;
 mod icmp_error;
-mod identification;
 mod ip_encap;
 mod ip_fragmenter;
 mod ip_gw_options;

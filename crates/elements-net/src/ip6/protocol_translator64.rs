@@ -27,11 +27,15 @@ use elements_shared::header_translation::{Change, Refusal, begin6, quoted6, to_i
 use packet::Packet;
 use router::{Class, Config, ConfigError, Cx, Element, PerPacket, Simple, Verdict};
 use std::net::Ipv6Addr;
+use wire::ipv4;
 
 /// The class.
 pub(crate) const CLASS: Class = Class::new("ProtocolTranslator64", create)
     .processing("h/h")
     .doc(router::manual!("protocol_translator64.rs"));
+
+/// The longest IPv4 packet that may be fragmented on its path. Longer ones need no identification.
+const MAY_FRAGMENT: usize = 1260;
 
 struct ProtocolTranslator64;
 
@@ -51,6 +55,8 @@ fn translate(packet: &mut Packet, id: u16) -> Result<(), Refusal> {
     let head = begin6(packet)?;
     let change = unmapped(head.ends)?;
     let quoted = quoted6(packet, &head)?.map(|(inner, _)| unmapped(inner.ends)).transpose()?;
+    let payload = packet.len().saturating_sub(head.header_len);
+    let id = if ipv4::HEADER_LEN + payload <= MAY_FRAGMENT { id } else { 0 };
     to_ipv4(packet, &head, &change, quoted.as_ref(), id)
 }
 

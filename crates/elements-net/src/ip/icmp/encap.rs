@@ -1,7 +1,7 @@
 //! Puts ICMP and IP headers in front of packets.
 
 use super::super::encap::{Destination, NO_FIT, Template, push_headers};
-use super::super::identification::Identification;
+use elements_shared::identification::Identification;
 use packet::Packet;
 use router::{Config, Cx, Handlers, Simple, Verdict};
 use std::any::Any;

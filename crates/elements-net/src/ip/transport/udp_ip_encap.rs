@@ -32,8 +32,8 @@
 //! IPEncap, SetUDPChecksum, StripTransportHeader
 
 use super::super::encap::{Destination, MarkOf, NO_FIT, Template, push_headers};
-use super::super::identification::Identification;
 use elements_shared::ecn;
+use elements_shared::identification::Identification;
 use packet::{Batch, Packet};
 use router::{
     Class, Config, ConfigError, Cx, Element, FromArg, Handlers, IpPort, PerPacket, Simple, Verdict,

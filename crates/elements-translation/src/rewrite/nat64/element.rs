@@ -11,7 +11,8 @@
 //!
 //! Packets begin with their IP header. Hop limits are kept: put DecIP6HLIM in front of input 0 and DecIPTTL in front of input 1, so that
 //! errors about them tell of the packet as it came. Traffic class and type of service are copied, options and extension headers left out.
-//! An IPv4 packet of up to 1260 bytes may be fragmented on its path, a longer one may not. An IPv6 packet is 20 bytes longer than the IPv4 packet that
+//! An IPv4 packet of up to 1260 bytes may be fragmented on its path, a longer one may not. Each has an identification of its own, so that an
+//! IPFragmenter with HONOR_DF false and KEEP_ID true may fragment the longer ones, too. An IPv6 packet is 20 bytes longer than the IPv4 packet that
 //! it is made from: where it does not fit, an ICMP6Error (packet too big) that returns to input 0 tells the IPv4 host, and an
 //! IP6Fragmenter splits what may be fragmented. An error about a smaller MTU tells of one that is 20 bytes less, or more; never of less
 //! than 1280 bytes in IPv6.
@@ -84,6 +85,7 @@ use elements_shared::flow_id::{FlowId, Key};
 use elements_shared::header_translation::{
     Change, Head, Refusal, begin4, begin6, has_no_udp_checksum, quoted4, quoted6, to_ipv4, to_ipv6,
 };
+use elements_shared::identification::Identification;
 use packet::{BATCH_MAX, Batch, Packet};
 use rcu::Turn;
 use router::{
@@ -91,6 +93,7 @@ use router::{
     Outcome, Residency, StateReader, StateWriter, Then, Verdict, metric,
 };
 use std::any::Any;
+use std::cell::Cell;
 use std::net::{Ipv4Addr, Ipv6Addr};
 use std::sync::Arc;
 use std::time::Duration;
@@ -108,7 +111,7 @@ pub(in super::super) const CLASS: Class = Class::new("NAT64", create)
 static FLOW_FAILURES: Metric = Metric::counter("clique_flow_failures_total", "Flows that could not be made.");
 
 /// The form of what is left to another process.
-const FORM: u8 = 1;
+const FORM: u8 = 2;
 
 /// The timers: for flows whose time is over, to go on with them, and for hosts without flows.
 const REAP: u32 = 0;
@@ -142,6 +145,8 @@ struct Nat64 {
     /// Whether this instance looks for flows and hosts whose time is over.
     reaps: bool,
     sums: bool,
+    /// Of the next IPv4 packet.
+    id: Cell<Identification>,
     sweep: Sweep,
     /// The record that a sweep comes to next, while it is on.
     next: Option<u32>,
@@ -155,9 +160,15 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         reap: made.reap,
         reaps: config.workers().first() == Some(&config.worker()),
         sums: made.sums,
+        id: Cell::new(Identification::new(config, first_id(config.common_seed()), &[0])),
         sweep: Sweep::default(),
         next: None,
     }))
+}
+
+/// Where all workers' identifications begin, which take turns from there. An odd constant brings neighbouring seeds far apart.
+fn first_id(seed: u64) -> u16 {
+    (seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 48) as u16
 }
 
 /// What tells flows between two hosts apart: ports, or the identifier of an echo.
@@ -454,7 +465,7 @@ impl Nat64 {
             };
             let mut make = |key, protocol| self.make(cx, V6, key, protocol, now_ms);
             let plan = translator.plan6(packet, &head, sight, &mut host, &mut make)?;
-            let id = cx.unguessable().u16();
+            let id = self.identify(cx.unguessable().u16());
             to_ipv4(packet, &head, &plan.change, plan.quoted.as_ref(), id)?;
             plan.flow
         } else {
@@ -475,6 +486,15 @@ impl Nat64 {
             }
         }
         Ok(())
+    }
+
+    /// The identification of an IPv4 packet, by a number left to chance.
+    #[inline]
+    fn identify(&self, chance: u16) -> u16 {
+        let mut id = self.id.get();
+        let taken = id.take_far(chance);
+        self.id.set(id);
+        taken.get()
     }
 
     fn shrink(&self, cx: &Cx<'_>) -> bool {
@@ -566,11 +586,12 @@ impl Element for Nat64 {
     }
 
     fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {
-        Some(Box::new(self.nat.clone()))
+        Some(Box::new((self.nat.clone(), self.id.get())))
     }
 
     fn take_state(&mut self, cx: &mut Cx<'_>, state: Box<dyn Any + Send>) {
-        if let Some(old) = state.downcast_ref::<Arc<Nat>>() {
+        if let Some((old, id)) = state.downcast_ref::<(Arc<Nat>, Identification)>() {
+            self.id.get_mut().go_on(*id);
             let lost = self.nat.adopt(old, cx.turn(), now_ms(cx));
             if lost > 0 && self.reaps {
                 cx.say(
@@ -581,17 +602,25 @@ impl Element for Nat64 {
         }
     }
 
-    /// Hosts and flows, which all instances share: the one that looks after their times writes them.
+    /// Its identification; and hosts and flows, which all instances share, if it is the one that looks after their times.
     fn write_state(&mut self, cx: &mut Cx<'_>, out: &mut StateWriter) -> bool {
-        let Some(six) = self.nat.six.as_ref().filter(|_| self.reaps) else { return false };
+        let Some(six) = self.nat.six.as_ref() else { return false };
         out.form(FORM);
-        six.write(out, cx.turn());
-        self.nat.write(out, cx.turn());
+        out.u64(self.id.get().to_bits());
+        out.u32(u32::from(self.reaps));
+        if self.reaps {
+            six.write(out, cx.turn());
+            self.nat.write(out, cx.turn());
+        }
         true
     }
 
     fn read_state(&mut self, cx: &mut Cx<'_>, state: &mut StateReader) -> Result<(), BadState> {
         state.form(FORM)?;
+        self.id.get_mut().go_on(Identification::from_bits(state.u64()?));
+        if state.u32()? == 0 {
+            return Ok(());
+        }
         let Some(six) = self.nat.six.as_ref() else { return Ok(()) };
         if !six.read(state, cx.turn())? {
             cx.say(Level::Warning, format_args!("{}: flows lost (another PREFIX)", cx.name()));

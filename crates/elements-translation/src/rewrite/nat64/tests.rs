@@ -542,3 +542,22 @@ fn bad_arguments() {
         assert!(build_at(&config(good), 1, 32, Clock::simulated(), Resources::default()).is_ok(), "{good}");
     }
 }
+
+/// Fragments of different packets that are on their way together are not put together: each packet has an identification of its own, and keeps
+/// it where it may not be fragmented, so that a fragmenter in the gateway can use it.
+#[test]
+fn no_identification_twice() {
+    let long = |port: u16| {
+        let (src, dst): (Ipv6Addr, _) = (HOST.parse().unwrap(), embedded(SERVER));
+        v6(17, src, dst, &message(17, [src.into(), dst.into()], [port, 80], &[7; 1300]))
+    };
+    let packets =
+        (0..4000).map(|number| if number % 2 == 0 { sent(17, HOST, 9, SERVER, 80) } else { long(9) });
+    let mut seen = std::collections::HashSet::new();
+    for packet in run(&format!("{POOL} 1024-65535"), packets).data(0) {
+        let ip = ipv4::Header::new_checked(&packet[..]).unwrap();
+        assert_eq!(ip.dont_fragment(), packet.len() > 1260);
+        assert!(seen.insert(ip.id()), "{} twice, among {}", ip.id(), seen.len());
+    }
+    assert_eq!(seen.len(), 4000);
+}

@@ -2,11 +2,14 @@
 
 use router::Config;
 
+/// By how much identifications may differ that follow each other and are left to chance.
+const LEAP: u16 = 8;
+
 /// The identifications of one worker. Of several workers that an element is on, and of several elements whose packets have the same ends, each
 /// has every second, fourth or so, so that none comes twice although they know nothing of each other (RFC 791, section 3.2); one worker of one
 /// element alone counts up by one, as Click does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Identification {
+pub struct Identification {
     /// The upper half counts, so that what goes beyond it is gone, and a length can stand below it.
     next: u32,
     /// Of the upper half, too.
@@ -16,7 +19,7 @@ pub(super) struct Identification {
 impl Identification {
     /// Those of the worker that an instance is for; the first of all is `first`. Elements of the class whose arguments at the places `ends` are the
     /// same have the same ends.
-    pub(super) fn new(config: &Config<'_>, first: u16, ends: &[usize]) -> Identification {
+    pub fn new(config: &Config<'_>, first: u16, ends: &[usize]) -> Identification {
         let workers = config.workers();
         let worker = workers.iter().position(|&worker| worker == config.worker()).unwrap_or(0);
         Identification::of((worker, workers.len()), config.alike(ends), first)
@@ -34,26 +37,45 @@ impl Identification {
 
     /// As it stands in the header.
     #[inline]
-    pub(super) fn get(self) -> u16 {
+    pub fn get(self) -> u16 {
         (self.next >> 16) as u16
     }
 
     /// Behind a total length of 16 bits, as both stand in the header.
     #[inline]
-    pub(super) fn behind(self, len: u32) -> [u8; 4] {
+    pub fn behind(self, len: u32) -> [u8; 4] {
         self.next.wrapping_add(len).rotate_left(16).to_be_bytes()
     }
 
     /// Takes the next one. Who takes one for each packet of a batch, also for those that are dropped, keeps them in a register.
     #[inline]
-    pub(super) fn take(&mut self) -> Identification {
+    pub fn take(&mut self) -> Identification {
         let taken = *self;
         self.next = self.next.wrapping_add(self.step);
         taken
     }
 
+    /// Takes one that an observer of those before cannot tell for sure, by a number left to chance: up to seven are left out in front of it. A worker's
+    /// next comes again after thousands, so that fragments of it and of this one are not on their way together, as some are of numbers that are
+    /// all left to chance.
+    #[inline]
+    pub fn take_far(&mut self, chance: u16) -> Identification {
+        self.next = self.next.wrapping_add(self.step.wrapping_mul(u32::from(chance % LEAP)));
+        self.take()
+    }
+
+    /// As bits, for another process.
+    pub fn to_bits(self) -> u64 {
+        u64::from(self.step) << 32 | u64::from(self.next)
+    }
+
+    /// What another process has written.
+    pub fn from_bits(bits: u64) -> Identification {
+        Identification { next: bits as u32, step: (bits >> 32) as u32 }
+    }
+
     /// Goes on where a namesake's were, which may have been on another number of workers.
-    pub(super) fn go_on(&mut self, from: Identification) {
+    pub fn go_on(&mut self, from: Identification) {
         // Steps are powers of two, and what they leave over says whose number it is.
         let rest = self.step.wrapping_sub(1 << 16);
         let later = if from.step == self.step { 0 } else { self.step };
@@ -82,6 +104,22 @@ mod tests {
         }
     }
 
+    /// Whatever chance says, none comes twice among as many as fit into all numbers, and other workers have others.
+    #[test]
+    fn none_twice_by_chance() {
+        for workers in 1..6_usize {
+            let mut seen = HashSet::new();
+            let count = 65_536 / workers.next_power_of_two() / usize::from(LEAP);
+            for worker in 0..workers {
+                let mut ids = Identification::of((worker, workers), (0, 1), 60_000);
+                for _ in 0..count {
+                    let id = ids.take_far(fastrand::u16(..)).get();
+                    assert!(seen.insert(id), "{id} of worker {worker}");
+                }
+            }
+        }
+    }
+
     /// What goes on has numbers of its own still, and later ones.
     #[test]
     fn goes_on() {
@@ -89,7 +127,7 @@ mod tests {
         (0..101).for_each(|_| _ = old.take());
         let goes_on = |place, workers| {
             let mut new = Identification::of((place, workers), (0, 1), 0);
-            new.go_on(old);
+            new.go_on(Identification::from_bits(old.to_bits()));
             new.get()
         };
         assert_eq!((goes_on(0, 1), goes_on(0, 2), goes_on(1, 2)), (101, 102, 103));
