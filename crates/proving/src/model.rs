@@ -95,6 +95,11 @@ pub trait Model {
         let _ = now_ns;
     }
 
+    /// A host sends a message.
+    fn sends(&mut self, sent: &Sent) {
+        let _ = sent;
+    }
+
     /// A message arrived where it should.
     ///
     /// # Errors

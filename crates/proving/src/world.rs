@@ -346,7 +346,9 @@ impl World {
             payload,
         };
         let (at_ns, look) = (self.now_ns(), Look::of(&packet, segment));
-        self.ledger.send(Sent { message, at_ns, host, look });
+        let sent = Sent { message, at_ns, host, look };
+        self.judge.history.current_mut().sends(&sent);
+        self.ledger.send(sent);
         let mut out = Vec::new();
         // What the sender itself cuts may be cut again.
         self.hosts[host].send(at_ns, packet, &mut out);

@@ -10,6 +10,7 @@ mod firewall;
 mod ip_router;
 mod ipsec;
 mod nat;
+mod nat64;
 mod paths;
 mod queues;
 mod sites;
@@ -23,6 +24,7 @@ pub fn all() -> &'static [&'static dyn Family] {
     &[
         &ip_router::IpRouter,
         &nat::Nat,
+        &nat64::Nat64,
         &filter::Filter,
         &queues::Queues,
         &stateful::Stateful,
