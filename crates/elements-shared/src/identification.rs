@@ -14,6 +14,8 @@ pub struct Identification {
     next: u32,
     /// Of the upper half, too.
     step: u32,
+    /// Whether it goes on where another was.
+    has_gone_on: bool,
 }
 
 impl Identification {
@@ -32,7 +34,8 @@ impl Identification {
         // With tens of thousands some share theirs.
         let step = (workers * elements).min(1 << 15);
         let place = (worker.0 + element.0 * workers) % step;
-        Identification { next: (u32::from(first) + place as u32) << 16, step: (step as u32) << 16 }
+        let next = (u32::from(first) + place as u32) << 16;
+        Identification { next, step: (step as u32) << 16, has_gone_on: false }
     }
 
     /// As it stands in the header.
@@ -71,15 +74,19 @@ impl Identification {
 
     /// What another process has written.
     pub fn from_bits(bits: u64) -> Identification {
-        Identification { next: bits as u32, step: (bits >> 32) as u32 }
+        Identification { next: bits as u32, step: (bits >> 32) as u32, has_gone_on: true }
     }
 
-    /// Goes on where a namesake's were, which may have been on another number of workers.
+    /// Goes on where a namesake's were, which may have been on another number of workers. Of several it goes on behind the one that was farthest.
     pub fn go_on(&mut self, from: Identification) {
         // Steps are powers of two, and what they leave over says whose number it is.
         let rest = self.step.wrapping_sub(1 << 16);
         let later = if from.step == self.step { 0 } else { self.step };
-        self.next = (from.next & !rest | self.next & rest).wrapping_add(later);
+        let next = (from.next & !rest | self.next & rest).wrapping_add(later);
+        // Numbers go round: what is less than half a round ahead is later.
+        if !std::mem::replace(&mut self.has_gone_on, true) || next.wrapping_sub(self.next) < 1 << 31 {
+            self.next = next;
+        }
     }
 }
 
@@ -131,5 +138,23 @@ mod tests {
             new.get()
         };
         assert_eq!((goes_on(0, 1), goes_on(0, 2), goes_on(1, 2)), (101, 102, 103));
+    }
+
+    /// One worker in the place of several goes on behind all of them, in whatever order it hears of them, also where numbers begin anew.
+    #[test]
+    fn goes_on_behind_the_farthest() {
+        for first in [0, 1000, 65_400] {
+            let used = |place, count| {
+                let mut old = Identification::of((place, 2), (0, 1), first);
+                (0..count).for_each(|_| _ = old.take());
+                old
+            };
+            for order in [[used(0, 3), used(1, 90)], [used(1, 90), used(0, 3)]] {
+                let mut new = Identification::of((0, 1), (0, 1), 0);
+                order.iter().for_each(|old| new.go_on(*old));
+                let ahead = new.get().wrapping_sub(first);
+                assert!((180..200).contains(&ahead), "{ahead} behind {first}");
+            }
+        }
     }
 }

@@ -307,7 +307,7 @@ impl Gateway {
         }
     }
 
-    fn from_outside(&self, sent: &Sent) -> Fate {
+    fn coming_in(&self, sent: &Sent) -> Fate {
         let look = &sent.look;
         let (IpAddr::V4(src), true) = (look.src, look.dst == IpAddr::V4(PUBLIC)) else { return Fate::Open };
         if look.ttl <= 1 {
@@ -317,7 +317,7 @@ impl Gateway {
         self.inward(target, look.whole.then_some(look.len + LONGER), (3, 4))
     }
 
-    fn from_inside(&self, sent: &Sent) -> Fate {
+    fn going_out(&self, sent: &Sent) -> Fate {
         let look = &sent.look;
         if let Some(host) = inside_host(look.dst) {
             return if host == sent.host { Fate::Open } else { Fate::arrives(host, 0, true) };
@@ -434,7 +434,7 @@ impl Gateway {
 
 impl Model for Gateway {
     fn fate(&self, sent: &Sent) -> Fate {
-        if sent.host < OUTSIDE { self.from_inside(sent) } else { self.from_outside(sent) }
+        if sent.host < OUTSIDE { self.going_out(sent) } else { self.coming_in(sent) }
     }
 
     fn sends(&mut self, sent: &Sent) {
