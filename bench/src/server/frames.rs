@@ -74,9 +74,13 @@ pub(crate) const CLASS: Class =
 /// Destinations to draw from. A source is made by a line of text, which could not hold them.
 static DESTINATIONS: Mutex<Vec<u32>> = Mutex::new(Vec::new());
 
-/// Sources made from now on draw from these.
+/// The rings that were made, which sources share: every worker has one of its own otherwise.
+static RINGS: Mutex<Vec<(String, Arc<Ring>)>> = Mutex::new(Vec::new());
+
+/// Sources made from now on draw from these. Rings with others are forgotten.
 pub(crate) fn set_destinations(addresses: Vec<u32>) {
     *DESTINATIONS.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = addresses;
+    RINGS.lock().unwrap_or_else(std::sync::PoisonError::into_inner).clear();
 }
 
 /// Frames, one behind the other.
@@ -142,8 +146,6 @@ pub(super) fn sizes(name: &str) -> Result<Box<dyn Iterator<Item = usize>>, &'sta
 }
 
 fn ring(name: &str) -> Result<Arc<Ring>, &'static str> {
-    /// The rings that were made, which sources share: every worker has one of its own otherwise.
-    static RINGS: Mutex<Vec<(String, Arc<Ring>)>> = Mutex::new(Vec::new());
     let mut rings = RINGS.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     if let Some((_, ring)) = rings.iter().find(|(known, _)| known == name) {
         return Ok(ring.clone());
@@ -255,5 +257,19 @@ impl Element for Frames {
             let late = |share| e.late.value_at_quantile(share);
             format!("{} {}", late(0.5), late(0.99))
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{ring, set_destinations};
+
+    /// A ring that was made before the destinations were known has none of them.
+    #[test]
+    fn rings_have_the_destinations_of_now() {
+        let destination = || ring("64").map(|ring| ring.octets[30..34].to_vec());
+        assert_eq!(destination(), Ok(vec![10, 0, 2, 2]));
+        set_destinations(vec![0xc000_0207]);
+        assert_eq!(destination(), Ok(vec![192, 0, 2, 7]));
     }
 }
