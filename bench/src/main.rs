@@ -121,3 +121,19 @@ fn main() -> ExitCode {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A report measures with commands that this program takes: the page would only say that a topic failed.
+    #[test]
+    fn a_reports_commands_are_commands() {
+        for (topic, command) in report::commands() {
+            let words = std::iter::once("clique-bench").chain(command.iter().map(String::as_str));
+            if let Err(error) = Arguments::try_parse_from(words) {
+                panic!("{topic}: {error}");
+            }
+        }
+    }
+}

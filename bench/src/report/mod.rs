@@ -12,6 +12,8 @@ mod plot;
 mod programs;
 mod show;
 mod stability;
+#[cfg(test)]
+pub(crate) use topics::commands;
 mod topics;
 
 use crate::machine::Machine;
@@ -88,6 +90,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), String> {
     let merged = arguments.merge.iter().map(|folder| Results::read(folder)).collect::<Result<Vec<_>, _>>()?;
     let page = folder.join("index.html");
     write(&page, &page::page(&results, &merged))?;
+    let failed: Vec<&str> =
+        results.kept.iter().filter(|kept| kept.result.is_err()).map(|kept| kept.topic.as_str()).collect();
+    if !failed.is_empty() {
+        eprintln!("without figures: {}; the page says why", failed.join(", "));
+    }
     if arguments.json {
         let kept: Vec<_> = results.kept.iter().map(|kept| (&kept.topic, kept.result.is_ok())).collect();
         println!(

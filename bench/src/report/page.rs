@@ -4,7 +4,8 @@ use super::kept::{Kept, Results};
 use super::plot::escaped;
 use super::show;
 use super::show::section::{Section, Table};
-use super::topics::TOPICS;
+use super::topics::{TOPICS, Topic};
+use serde_json::Value;
 use std::fmt::Write as _;
 
 const STYLE: &str = include_str!("page.css");
@@ -71,13 +72,18 @@ fn body(results: &Results, section: &Section) -> String {
             if kept.steal_percent > 1.0 || !results.account.stability.holds() { " class='bad'" } else { "" };
         let _ = write!(
             html,
-            "<p{marked}><code>clique-bench {}</code> took {:.0} s at commit {}, the host took {:.1} % of the time; <a href='raw/{}.json'>raw results</a></p>",
+            "<p{marked}><code>{} {}</code> took {:.0} s at commit {}, the host took {:.1} % of the time; <a href='raw/{}.json'>raw results</a></p>",
+            TOPICS.iter().find(|topic| topic.name == section.topic).map_or("", Topic::program),
             escaped(&kept.command.join(" ")),
             kept.seconds,
             escaped(&kept.commit),
             kept.steal_percent,
             section.topic
         );
+        let said = |name: &str| kept.result.as_ref().ok().and_then(|result| result[name].as_array());
+        for note in ["notes", "skipped"].into_iter().filter_map(said).flatten().filter_map(Value::as_str) {
+            let _ = write!(html, "<p class='note'>{}</p>", escaped(note));
+        }
     }
     html + &parts(section)
 }

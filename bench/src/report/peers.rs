@@ -47,9 +47,14 @@ pub(super) fn run(depth: Depth, peers: &[Peer]) -> Result<Value, String> {
         Depth::Quick => (3, 2_000_000),
         Depth::Full => (9, 5_000_000),
     };
-    let ours = super::programs::router()
-        .map(|clique| Peer { name: "clique".to_owned(), command: format!("{} click", clique.display()) });
-    let all: Vec<&Peer> = ours.iter().chain(peers).collect();
+    let ours = super::programs::router().map(|clique| {
+        // Under Click's name packets come one at a time, for the order of effects that Click has.
+        [("clique", "run"), ("clique as click", "click")].map(|(name, command)| Peer {
+            name: name.to_owned(),
+            command: format!("{} {command}", clique.display()),
+        })
+    });
+    let all: Vec<&Peer> = ours.iter().flatten().chain(peers).collect();
     if all.is_empty() {
         return Err("no peers: name one with --peer, and build clique beside this program".to_owned());
     }

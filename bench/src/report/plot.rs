@@ -38,6 +38,11 @@ pub(super) fn number(value: f64) -> String {
     }
 }
 
+/// A place on an axis: whole numbers have no digits behind the point.
+fn mark(value: f64) -> String {
+    if value.fract() == 0.0 { grouped(&format!("{value:.0}")) } else { number(value) }
+}
+
 /// A whole number with commas.
 pub(super) fn grouped(whole: &str) -> String {
     let mut text = String::new();
@@ -51,7 +56,8 @@ pub(super) fn grouped(whole: &str) -> String {
 }
 
 const WIDTH: f64 = 760.0;
-const LABELS: f64 = 250.0;
+/// What a character takes, about.
+const CHARACTER: f64 = 6.6;
 const ROW: f64 = 18.0;
 
 /// Horizontal bars: groups of named rows, each with a bar for each series that has a figure there.
@@ -60,7 +66,9 @@ pub(super) fn bars(title: &str, unit: &str, series: &[&str], rows: &[(String, Ve
     if most <= 0.0 {
         return String::new();
     }
-    let scale = (WIDTH - LABELS - 90.0) / most;
+    let longest = rows.iter().map(|(label, _)| label.chars().count()).max().unwrap_or(0);
+    let labels = (longest as f64 * CHARACTER + 12.0).max(120.0).round();
+    let scale = (WIDTH - labels - 90.0).max(100.0) / most;
     let lines: usize = rows.iter().map(|(_, bars)| bars.iter().flatten().count().max(1)).sum();
     let height = 44.0 + lines as f64 * ROW + rows.len() as f64 * 6.0;
     let mut svg = begin(title, height);
@@ -69,7 +77,7 @@ pub(super) fn bars(title: &str, unit: &str, series: &[&str], rows: &[(String, Ve
         let _ = write!(
             svg,
             "<text x='{}' y='{}' text-anchor='end'>{}</text>",
-            LABELS - 8.0,
+            labels - 8.0,
             y + 12.0,
             escaped(label)
         );
@@ -78,15 +86,15 @@ pub(super) fn bars(title: &str, unit: &str, series: &[&str], rows: &[(String, Ve
             let (width, middle) = ((bar.value * scale).max(1.0), y + ROW / 2.0 - 1.0);
             let _ = write!(
                 svg,
-                "<rect class='s{}' x='{LABELS}' y='{y}' width='{width:.1}' height='{}'><title>{}: {} {unit}</title></rect>\
+                "<rect class='s{}' x='{labels}' y='{y}' width='{width:.1}' height='{}'><title>{}: {} {unit}</title></rect>\
                  <path class='range' d='M{:.1} {middle}H{:.1}'/><text x='{:.1}' y='{}'>{}</text>",
                 of % 6,
                 ROW - 4.0,
                 escaped(series.get(of).copied().unwrap_or_default()),
                 number(bar.value),
-                LABELS + bar.from * scale,
-                LABELS + bar.to * scale,
-                LABELS + bar.to.max(bar.value) * scale + 6.0,
+                labels + bar.from.max(0.0) * scale, // a difference may be below nothing
+                labels + bar.to * scale,
+                labels + bar.to.max(bar.value) * scale + 6.0,
                 y + 12.0,
                 number(bar.value)
             );
@@ -131,12 +139,8 @@ pub(super) fn lines(title: &str, x: &str, y: &str, lines: &Lines) -> String {
     marks.sort_by(f64::total_cmp);
     marks.dedup();
     for x in marks.iter().step_by(marks.len().div_ceil(10)) {
-        let _ = write!(
-            svg,
-            "<text x='{:.1}' y='316' text-anchor='middle'>{}</text>",
-            at((*x, 0.0)).0,
-            number(*x)
-        );
+        let _ =
+            write!(svg, "<text x='{:.1}' y='316' text-anchor='middle'>{}</text>", at((*x, 0.0)).0, mark(*x));
     }
     for (of, (name, points)) in lines.iter().enumerate() {
         let path: Vec<_> =
@@ -182,7 +186,7 @@ fn legend(series: &[&str], unit: &str) -> String {
             x + 14.0,
             escaped(name)
         );
-        x += 30.0 + 6.6 * name.chars().count() as f64;
+        x += 30.0 + CHARACTER * name.chars().count() as f64;
     }
     let _ = write!(svg, "<text x='{WIDTH}' y='14' text-anchor='end'>{}</text>", escaped(unit));
     svg

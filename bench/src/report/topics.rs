@@ -49,7 +49,7 @@ pub(super) const TOPICS: &[Topic] = &[
         "server",
         "RouteBricks: one server",
         &["server"],
-        &["--rounds", "3", "--packets", "500000", "--seconds", "0.2"],
+        &["--rounds", "3", "--packets", "2000000", "--seconds", "0.2"],
         &["--rounds", "9"],
     ),
     topic("predict", "What a configuration will cost", &["predict"], &["--runs", "3"], &["--runs", "9"]),
@@ -65,14 +65,14 @@ pub(super) const TOPICS: &[Topic] = &[
         "flows",
         "Tables of flows",
         &["flows"],
-        &["--runs", "2", "--flows", "1000", "100000"],
+        &["--runs", "2", "--flows", "1000,100000"],
         &["--runs", "5"],
     ),
     topic(
         "bsd",
         "Split L2 and L3, flow table: Figures 7, 9 and 10",
         &["bsd"],
-        &["--samples", "3", "--seconds", "0.5", "--threads", "1", "2", "4"],
+        &["--samples", "3", "--seconds", "0.5", "--threads", "1,2,4"],
         &["--samples", "5"],
     ),
     topic(
@@ -135,6 +135,15 @@ pub(super) const TOPICS: &[Topic] = &[
 ];
 
 impl Topic {
+    /// The program that measures it.
+    pub(super) fn program(&self) -> &'static str {
+        match self.command {
+            Measured::Command(..) => "clique-bench",
+            Measured::Router(..) => "clique",
+            Measured::Peers => "clique-bench report",
+        }
+    }
+
     /// The arguments with which this program measures it.
     pub(super) fn command(&self, depth: Depth, peers: &[Peer]) -> Vec<String> {
         let (command, more) = match (&self.command, depth) {
@@ -146,7 +155,7 @@ impl Topic {
             (Measured::Command(command, _, full) | Measured::Router(command, _, full), Depth::Full) => {
                 (*command, *full)
             }
-            (Measured::Peers, _) => return peers.iter().map(ToString::to_string).collect(),
+            (Measured::Peers, _) => return peers.iter().map(|peer| format!("--peer {peer}")).collect(),
         };
         command.iter().chain(more).chain(&["--json"]).map(|word| (*word).to_owned()).collect()
     }
@@ -165,4 +174,12 @@ pub(super) fn chosen(names: &[String]) -> Result<Vec<&'static Topic>, String> {
         .iter()
         .filter(|topic| names.is_empty() || names.iter().any(|name| name == topic.name))
         .collect())
+}
+
+/// What is measured by this program, in each depth: the arguments, and the name of the topic.
+#[cfg(test)]
+pub(crate) fn commands() -> impl Iterator<Item = (&'static str, Vec<String>)> {
+    TOPICS.iter().filter(|topic| matches!(topic.command, Measured::Command(..))).flat_map(|topic| {
+        [Depth::Tiny, Depth::Quick, Depth::Full].map(|depth| (topic.name, topic.command(depth, &[])))
+    })
 }

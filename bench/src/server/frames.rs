@@ -244,6 +244,9 @@ impl Element for Frames {
             Some(next_ns) => cx.timers().at(0, next_ns),
             None => cx.tasks().schedule(),
         }
+        if batch.is_empty() {
+            return; // a turn without packets
+        }
         cx.emit(self.turn, batch);
         self.turn = if self.turn + 1 == self.outputs { 0 } else { self.turn + 1 };
     }

@@ -32,6 +32,8 @@ pub(super) struct Took {
     pub(super) packets: f64,
     pub(super) elapsed_ns: f64,
     pub(super) processor_ns: f64,
+    /// Of turns in which packets moved, of all workers.
+    pub(super) busy_ns: f64,
     /// How late packets were made: half and 99 % of them at most.
     pub(super) late_us: Vec<f64>,
 }
@@ -69,9 +71,11 @@ pub(super) fn time(case: &Case, effort: &Effort) -> Result<Took, String> {
         packets +=
             count.trim().parse::<f64>().map_err(|_| format!("'{sink}.count' is no number: {count}"))?;
     }
+    let busy_us = router.call(Call::read("useful_kcycles", ""))?;
+    let busy_ns = busy_us.split_whitespace().filter_map(|us| us.parse::<f64>().ok()).sum::<f64>() * 1e3;
     let source = router.info().nodes.iter().find(|node| node.class.name == frames::CLASS.name);
     let late = source.map(|source| format!("{}.late", source.name)).ok_or("no source")?;
     let late = router.call(Call::read(late, ""))?;
     let late_us = late.split(' ').map(|ns| ns.parse::<f64>().unwrap_or(f64::NAN) / 1e3).collect();
-    Ok(Took { packets, elapsed_ns, processor_ns, late_us })
+    Ok(Took { packets, elapsed_ns, processor_ns, busy_ns, late_us })
 }

@@ -76,6 +76,7 @@ pub(super) fn changes(value: &Value) -> Section {
         "session reset, ms",
         "lookup idle, ns",
         "while routes change",
+        "million a second then",
         "rate kept",
         "two processors",
     ];
@@ -88,12 +89,17 @@ pub(super) fn changes(value: &Value) -> Section {
             scaled(&row["reset_s"], 1e3),
             spread(&row["idle_ns"]),
             spread(&row["changing_ns"]),
+            number(row["changing_ns"]["median"].as_f64().map_or(f64::NAN, |ns| 1e3 / ns)),
             spread(&row["kept"]),
             spread(&row["two_processors"]),
         ]);
     }
     section(
-        &["One processor changes routes while another looks up, without a lock on the side of the reader."],
+        &[
+            "One processor changes routes while another looks up, without a lock on the side of the reader.",
+            "PlanB (NSDI'26) published 190 to 390 million IPv6 lookups a second and core with AVX-512, at 250,000 prefixes and without changes: its table is built anew \
+             for each.",
+        ],
         vec![table],
         vec![],
     )

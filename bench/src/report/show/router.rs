@@ -100,7 +100,8 @@ pub(super) fn peers(value: &Value) -> Section {
         .collect();
     section(
         &[
-            "The programs take turns; each figure is the time for twice as many packets less the time for as many. The queue dropped nothing in any run.",
+            "The programs take turns; each figure is the time for twice as many packets less the time for as many. The queue dropped nothing in any run. Under Click's \
+             name Clique handles packets one at a time, so that effects have Click's order.",
         ],
         vec![table],
         vec![one_series("The SOSP paper's router", "ns a packet", rows)],
