@@ -241,7 +241,7 @@ pub(super) fn model(value: &Value) -> Section {
     section(
         &[
             "The slides give the break-even as a function of the ratio of memory latency to instruction time; the hash table above is its check. The model frees on the thread that \
-             updates; the hash table's updates go to a thread that frees, which costs some 100 ns more, so that it breaks even near a tenth where the model says four fifths. Rows \
+             updates; the hash table's updates go to a thread that frees, which costs more, so that it breaks even at fewer updates than the model says. Rows \
              whose bar reaches 100 % depend on costs that differ by less than they vary: that is why those against a brlock flip between machines.",
             &format!(
                 "Here a transfer between processors costs {ratio} times an atomic operation on a line that is at hand."
