@@ -1,6 +1,6 @@
 //! A cluster, a mesh or a fly, in which everything goes wrong: nodes crash and come back, links are cut, nodes are
-//! paused, slow, drained, and started twice. Whatever happens, no packet goes round, is delivered twice, out of order
-//! or at the wrong place, and where a way exists packets arrive again a hundred milliseconds after the last mishap.
+//! paused, slow, drained, started twice, and swapped to other workers: each has one to four. Whatever happens, no packet goes round, is delivered
+//! twice, out of order or at the wrong place, and where a way exists packets arrive again a hundred milliseconds after the last mishap.
 //!
 //! `cargo test` runs a sample of seeds; `CHAOS_SEEDS=10000 cargo test --release -p clique-cluster --test chaos` runs
 //! all, with `mesh` or `fly` behind it those of one kind. `CHAOS_FIRST=n CHAOS_SEEDS=1` repeats one exactly,

@@ -1,7 +1,7 @@
 //! The machines, the wires between them, and what befalls them.
 
 use cluster::NodeId;
-use cluster::choice::{Chooser, OrderPolicy, Settings};
+use cluster::choice::{Chooser, Numbers, OrderPolicy, Settings};
 use cluster::label::Label;
 use cluster::membership::{Event, Hello, Key, Member, Phase, Roster, Timing};
 use cluster::resequence::{self, Resequencer};
@@ -24,6 +24,8 @@ const WAIT_IN_FLY: u64 = 10 * MS;
 /// By how much a machine may be behind without loss: less than packets wait for their predecessors. What goes by way of a
 /// machine that is further behind comes too late for strict order.
 const SLOW: u64 = 12 * MS / 10;
+/// A node has so many workers, at most.
+const WORKERS: usize = 4;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Packet {
@@ -31,7 +33,7 @@ struct Packet {
     label: [u8; 12],
     flow: u8,
     number: u32,
-    /// The machine that it came in at, and which life of it.
+    /// The machine that it came in at, and its workers: those of which swap.
     source: (usize, u32),
     crossed: u8,
     /// The nodes that it has come to since it came in or, in a fly, since its stopover: a bit for each.
@@ -65,6 +67,8 @@ enum Mishap {
     Drain(usize),
     /// From now on frames reach it so much later.
     Slow(usize, u64),
+    /// A hot swap to so many workers.
+    Swap(usize, usize),
 }
 
 struct Machine {
@@ -74,8 +78,10 @@ struct Machine {
     paused: bool,
     drained: bool,
     member: Member,
-    /// A terminal's.
-    chooser: Option<Chooser>,
+    /// A terminal's, one for each worker.
+    choosers: Vec<Chooser>,
+    /// Starts and swaps: who has other workers keeps no order between packets of before and after.
+    swaps: u32,
     /// It has something to tell at once.
     has_news: bool,
     resequencer: Resequencer<Packet>,
@@ -90,9 +96,7 @@ struct Machine {
 impl Machine {
     /// Its view has changed.
     fn learn(&mut self) {
-        if let Some(chooser) = &mut self.chooser {
-            chooser.set_view(self.member.view());
-        }
+        self.choosers.iter_mut().for_each(|chooser| chooser.set_view(self.member.view()));
     }
 }
 
@@ -190,7 +194,7 @@ impl World {
 
     fn add(&mut self, id: NodeId) {
         let index = self.machines.len();
-        let (member, chooser) = self.fresh(id, 1_000 + index as u64);
+        let (member, choosers) = self.fresh(id, 1_000 + index as u64);
         self.machines.push(Machine {
             id,
             life: 0,
@@ -198,7 +202,8 @@ impl World {
             paused: false,
             drained: false,
             member,
-            chooser,
+            choosers,
+            swaps: 0,
             has_news: false,
             resequencer: self.resequencer(),
             numbers: BTreeMap::new(),
@@ -220,7 +225,7 @@ impl World {
         }
     }
 
-    fn fresh(&mut self, id: NodeId, incarnation: u64) -> (Member, Option<Chooser>) {
+    fn fresh(&mut self, id: NodeId, incarnation: u64) -> (Member, Vec<Chooser>) {
         let roster = Roster::simple(self.nodes as NodeId);
         let (key, mut timing) = (Key::new(b"secret"), Timing::default());
         if let Topology::Fly { .. } = self.topology {
@@ -229,21 +234,35 @@ impl World {
             timing.announce_ns = HELLO * (2 + rounds as u64);
         }
         let member = Member::new(id, incarnation, &self.topology, &roster, key, timing, self.now);
+        let workers = self.rng.usize(1..=WORKERS);
+        (member, self.workers(id, workers))
+    }
+
+    /// The choosers of a node with so many workers, if it is a terminal.
+    fn workers(&mut self, id: NodeId, workers: usize) -> Vec<Chooser> {
+        if !self.topology.is_terminal(id) {
+            return Vec::new();
+        }
         let links = self.topology.links(0) as u64;
         let mut settings = Settings::new(1_000_000_000, 2_000_000_000 / links);
         settings.order = OrderPolicy::Sequence;
         settings.seed = self.rng.u64(..);
         // Small, so that traffic is balanced although there is little of it.
         settings.direct_burst_bytes = 100;
-        let view = View::empty(id, self.terminals);
-        let is_terminal = self.topology.is_terminal(id);
-        (member, is_terminal.then(|| Chooser::new(self.topology.clone(), view, settings)))
+        let sent = Chooser::sent(&self.topology, id, workers);
+        let one = |worker| {
+            let view = View::empty(id, self.terminals);
+            let mut chooser = Chooser::new(self.topology.clone(), view, settings.clone());
+            chooser.share(sent.clone(), worker, workers);
+            chooser
+        };
+        (0..workers).map(one).collect()
     }
 
     fn begin(&mut self, index: usize) {
         let (life, offset) = (self.machines[index].life, self.rng.u64(..10 * MS));
         self.add_event(offset, What::Tick(index, life));
-        if self.machines[index].chooser.is_some() {
+        if !self.machines[index].choosers.is_empty() {
             self.add_event(offset, What::Inject(index, life));
         }
     }
@@ -262,7 +281,7 @@ impl World {
             let at = 300 * MS + self.rng.u64(..1_400 * MS);
             let (a, b) = self.cable();
             let lasts = self.rng.u64(5 * MS..400 * MS);
-            match self.rng.u8(..7) {
+            match self.rng.u8(..8) {
                 // While a machine has a twin it is spared: if all lost sight of it, the twin would rightly take over.
                 _ if twin && (a == original || b == original) => (),
                 0 => self.plan(&[(at, Mishap::Crash(a)), (at + lasts, Mishap::Start(a))]),
@@ -279,6 +298,10 @@ impl World {
                     let by = self.rng.u64(MS / 10..by);
                     self.plan(&[(at, Mishap::Slow(a, by)), (at + lasts, Mishap::Slow(a, 0))]);
                 }
+                7 => {
+                    let workers = self.rng.usize(1..=WORKERS);
+                    self.plan(&[(at, Mishap::Swap(a, workers))]);
+                }
                 _ => (),
             }
         }
@@ -287,8 +310,8 @@ impl World {
             self.add(original as NodeId);
             let index = self.machines.len() - 1;
             let incarnation = if incarnation_is_younger { 9_000 } else { 1 };
-            let (member, chooser) = self.fresh(original as NodeId, incarnation);
-            (self.machines[index].member, self.machines[index].chooser) = (member, chooser);
+            let (member, choosers) = self.fresh(original as NodeId, incarnation);
+            (self.machines[index].member, self.machines[index].choosers) = (member, choosers);
             // It is started once the others run.
             self.machines[index].running = false;
             self.machines[index].life += 1;
@@ -374,10 +397,11 @@ impl World {
                     self.machines[m].running = true;
                 } else {
                     let behind = if self.rng.u8(..4) == 0 { self.rng.u64(..now) } else { 0 };
-                    let (member, chooser) = self.fresh(id, 1_000_000 + now - behind);
+                    let (member, choosers) = self.fresh(id, 1_000_000 + now - behind);
                     let resequencer = self.resequencer();
                     let machine = &mut self.machines[m];
-                    (machine.member, machine.chooser) = (member, chooser);
+                    (machine.member, machine.choosers) = (member, choosers);
+                    machine.swaps += 1;
                     (machine.resequencer, machine.has_news) = (resequencer, false);
                     (machine.running, machine.drained, machine.paused) = (true, false, false);
                     machine.life += 1;
@@ -408,12 +432,25 @@ impl World {
                     self.disturb();
                 }
             }
+            Mishap::Swap(m, workers) => self.swap(m, workers),
             Mishap::Drain(m) => {
                 self.machines[m].drained = true;
                 let now = self.now;
                 self.machines[m].member.drain(now);
             }
         }
+    }
+
+    /// Gives a node other workers, which go on with the numbers of those before. Nothing may be lost by it.
+    fn swap(&mut self, m: usize, workers: usize) {
+        let mut numbers = Numbers::default();
+        self.machines[m].choosers.iter().for_each(|chooser| numbers.merge(&chooser.numbers()));
+        let mut choosers = self.workers(self.machines[m].id, workers);
+        choosers.iter_mut().for_each(|chooser| chooser.set_numbers(&numbers));
+        let machine = &mut self.machines[m];
+        machine.choosers = choosers;
+        machine.swaps += 1;
+        machine.learn();
     }
 
     fn disturb(&mut self) {
@@ -495,7 +532,9 @@ impl World {
         for _ in 0..burst {
             let machine = &mut self.machines[m];
             let must_arrive = to < self.nodes && Self::must_arrive(machine, now);
-            let Some(chooser) = &mut machine.chooser else { return };
+            // A flow's packets all come to one worker.
+            let worker = usize::from(flow) % machine.choosers.len().max(1);
+            let Some(chooser) = machine.choosers.get_mut(worker) else { return };
             let Ok(decision) = chooser.choose(now, u64::from(flow), to as NodeId, 1_000) else {
                 let id = self.next_id(m, to, must_arrive);
                 *self.drops.entry("refused").or_default() += u64::from(id > 0);
@@ -503,13 +542,13 @@ impl World {
             };
             let number = machine.numbers.entry((to as NodeId, flow)).or_default();
             *number += 1;
-            let number = *number;
+            let (number, swaps) = (*number, machine.swaps);
             let hops = self.topology.max_hops() as u8;
             let label = Label { egress: to as NodeId, port: 0, ingress: me, hops, stamp: decision.stamp };
             let first = self.topology.neighbour(me.into(), decision.link) as NodeId;
             let id = self.next_id(m, to, must_arrive);
             let label = label.hop().expect("hops").encode();
-            let packet = Packet { id, label, flow, number, source: (m, life), crossed: 1, seen: 1 << me };
+            let packet = Packet { id, label, flow, number, source: (m, swaps), crossed: 1, seen: 1 << me };
             self.transmit(m, first, Frame::Data(packet));
         }
     }
@@ -607,7 +646,8 @@ impl World {
                 }
                 let machine = &mut self.machines[m];
                 machine.member.passed(now);
-                let link = match &mut machine.chooser {
+                let worker = self.rng.usize(..machine.choosers.len().max(1));
+                let link = match machine.choosers.get_mut(worker) {
                     None => Ok(link),
                     Some(chooser) => chooser
                         .onward(link, label.egress)
@@ -652,8 +692,8 @@ impl World {
         if !self.arrived.insert(packet.id) {
             self.broken.push(format!("{packet:?} was delivered twice"));
         }
-        let (source, life) = packet.source;
-        let last = self.last.entry((source, life, self.machines[m].id, packet.flow)).or_default();
+        let (source, swaps) = packet.source;
+        let last = self.last.entry((source, swaps, self.machines[m].id, packet.flow)).or_default();
         if packet.number <= *last {
             self.broken.push(format!("{packet:?} was delivered after number {last} of its flow"));
         }
