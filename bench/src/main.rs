@@ -87,7 +87,23 @@ enum What {
     RcuThesis(rcu::thesis::Arguments),
 }
 
+/// A reader of standard output that went away has seen enough: ends this program then, as the signal would that Rust's programs ignore.
+fn end_with_the_reader() {
+    let hook = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        let message = panic.payload_as_str().unwrap_or_default();
+        if message.starts_with("failed printing to stdout: Broken pipe") {
+            std::process::exit(ENDED_BY_SIGPIPE);
+        }
+        hook(panic);
+    }));
+}
+
+/// As a shell has it.
+const ENDED_BY_SIGPIPE: i32 = 128 + 13;
+
 fn main() -> ExitCode {
+    end_with_the_reader();
     let done = match Arguments::parse().what {
         What::Forward(arguments) => forward::run(&arguments),
         What::Rewriter(arguments) => rewriter::run(&arguments),
