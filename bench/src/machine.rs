@@ -70,11 +70,11 @@ impl Machine {
             kernel_arguments: kernel_arguments.join(" "),
             kernel: first_line("uname", &["-sr"]),
             rustc: first_line("rustc", &["--version"]),
-            commit: first_line("git", &["describe", "--always", "--dirty"]),
+            commit: env!("CLIQUE_COMMIT").to_owned(),
         }
     }
 
-    /// The commit that was built, or rather that is checked out.
+    /// The commit that this program is made of: `unknown` if it was built outside a repository, `-dirty` behind it if files had changed.
     pub(crate) fn commit(&self) -> &str {
         &self.commit
     }
