@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 
 fn report(out: &Path, more: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_clique-bench"))
@@ -15,6 +15,12 @@ fn report(out: &Path, more: &[&str]) -> Output {
 
 fn said(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// The section of a topic.
+fn part<'p>(page: &'p str, topic: &str) -> &'p str {
+    let begin = page.find(&format!("<section id='{topic}'>")).unwrap_or_else(|| panic!("no section {topic}"));
+    &page[begin..begin + page[begin..].find("</section>").expect("its end")]
 }
 
 /// Catches a topic whose JSON the page no longer understands: every section has at least one table with rows.
@@ -51,7 +57,18 @@ fn a_broken_off_report_goes_on_and_becomes_a_page() {
     ];
     let second = report(out, &topics);
     assert!(second.status.success(), "{}", said(&second));
-    assert!(said(&second).contains("rcu-costs: measured already"), "{}", said(&second));
+    // What was measured by a program of changed files, or of an unknown commit, is measured again.
+    let kept: Value = serde_json::from_slice(&std::fs::read(out.join("raw/rcu-costs.json")).expect("a file"))
+        .expect("JSON");
+    let commit = kept["commit"].as_str().expect("a commit");
+    let is_known = commit != "unknown" && !commit.ends_with("-dirty");
+    assert_eq!(
+        said(&second).contains("rcu-costs: measured already"),
+        is_known,
+        "{commit}: {}",
+        said(&second)
+    );
+    assert_eq!(kept["checks"].as_array().map(Vec::len), Some(2), "quiet before and after");
 
     let page = std::fs::read_to_string(out.join("index.html")).expect("the page");
     for (section, row) in [
@@ -67,13 +84,62 @@ fn a_broken_off_report_goes_on_and_becomes_a_page() {
         ("bsd", "legacy"),
         ("predict", "conf/routebricks/routing.click"),
     ] {
-        let begin = page.find(&format!("<section id='{section}'>")).expect(section);
-        let end = begin + page[begin..].find("</section>").expect("its end");
-        assert!(page[begin..end].contains(row), "{section} without '{row}'");
+        assert!(part(&page, section).contains(row), "{section} without '{row}'");
         assert!(out.join("raw").join(section).with_extension("json").exists(), "{section}");
     }
     assert!(page.contains("Routes from a routing suite: not measured"), "what is missing is said");
     assert!(!page.contains("http://") && !page.contains("src="), "no outside resources");
+}
+
+/// Catches a commit that is that of the folder which a program is started in.
+#[test]
+fn the_commit_is_the_programs_own() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let here = Command::new(env!("CARGO_BIN_EXE_clique-bench"))
+        .args(["report", "--tiny", "--only", "rcu-costs", "--out", "."])
+        .current_dir(folder.path())
+        .output()
+        .expect("the program starts");
+    assert!(here.status.success(), "{}", said(&here));
+    let read = |file: &str| -> Value {
+        serde_json::from_slice(&std::fs::read(folder.path().join(file)).expect("a file")).expect("JSON")
+    };
+    let there = report(folder.path(), &["--only", "rcu-costs", "--again", "--json"]);
+    assert!(there.status.success(), "{}", said(&there));
+    let machine = read("machine.json");
+    let commit = machine["machine"]["commit"].as_str().expect("a commit");
+    assert!(said(&here).contains(&format!("commit {commit}\n")), "{}", said(&here));
+}
+
+/// Catches topics that are lost because only the other report has them.
+#[test]
+fn merged_reports_add_their_topics() {
+    let folders = [tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder")];
+    let [here, other] = &folders;
+    assert!(report(other.path(), &["--only", "filter"]).status.success());
+    let merge = other.path().to_str().expect("a name");
+    let merged = report(here.path(), &["--only", "rcu-costs", "--merge", merge]);
+    assert!(merged.status.success(), "{}", said(&merged));
+    let page = std::fs::read_to_string(here.path().join("index.html")).expect("the page");
+    let section = part(&page, "filter");
+    assert!(section.contains("not measured here") && section.contains("10 rules"), "{section}");
+    assert!(section.contains("the same loop varies by"), "whether the other machine was quiet: {section}");
+    assert!(page.contains("<a href='#filter'>"), "it is in the contents");
+    assert!(part(&page, "rcu-costs").contains("RCU turn"), "and ours is there");
+}
+
+/// Catches a panic about a pipe whose reader has seen enough.
+#[test]
+fn a_reader_that_goes_away_is_no_error() {
+    let mut program = Command::new(env!("CARGO_BIN_EXE_clique-bench"))
+        .args(["report", "--list"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    drop(program.stdout.take());
+    let output = program.wait_with_output().expect("it ends");
+    assert_eq!(said(&output), "");
 }
 
 /// Catches a queue that overflows and flatters: the peer below says that it dropped a packet.

@@ -18,8 +18,26 @@ pub(super) struct Kept {
     pub(super) seconds: f64,
     /// The share of processor time that the machine's host took meanwhile.
     pub(super) steal_percent: f64,
+    /// Whether the machine was quiet before and after. Those of the account are of when the report began, or was last gone on with.
+    #[serde(default)]
+    pub(super) checks: Vec<Stability>,
     /// What the command printed, or why there is nothing.
     pub(super) result: Result<Value, String>,
+}
+
+impl Kept {
+    /// Whether it was measured by the program of a commit. A name that can stand for many programs is none of a commit.
+    pub(super) fn is_of(&self, commit: &str) -> bool {
+        self.commit == commit && commit != "unknown" && !commit.ends_with("-dirty")
+    }
+
+    /// Whether the machine was quiet while it was measured; `at_first` has to do where the topic has no checks of its own.
+    pub(super) fn holds(&self, at_first: &Stability) -> bool {
+        match self.checks.as_slice() {
+            [] => at_first.holds(),
+            checks => checks.iter().all(Stability::holds),
+        }
+    }
 }
 
 /// The machine's account, beside the results.
@@ -51,4 +69,29 @@ impl Results {
 /// Where the result of a topic is.
 pub(super) fn raw(folder: &Path, topic: &str) -> PathBuf {
     folder.join("raw").join(topic).with_extension("json")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Catches figures of one program that are taken for those of another.
+    #[test]
+    fn only_a_clean_commit_is_known_again() {
+        let kept = |commit: &str| Kept {
+            topic: "esp".to_owned(),
+            depth: Depth::Tiny,
+            command: Vec::new(),
+            commit: commit.to_owned(),
+            seconds: 0.0,
+            steal_percent: 0.0,
+            checks: Vec::new(),
+            result: Ok(Value::Null),
+        };
+        assert!(kept("0123abcd").is_of("0123abcd"));
+        assert!(!kept("0123abcd").is_of("0123abce"));
+        for many in ["unknown", "0123abcd-dirty"] {
+            assert!(!kept(many).is_of(many), "{many}");
+        }
+    }
 }

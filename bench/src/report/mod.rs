@@ -21,6 +21,7 @@ use depth::Depth;
 use kept::{Account, Kept, Results, raw};
 use serde::Serialize;
 pub(crate) use show::PUBLISHED;
+use stability::When;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 use topics::Topic;
@@ -117,7 +118,7 @@ fn measure(arguments: &Arguments, chosen: &[&Topic]) -> Result<(), String> {
     };
     let folder = &arguments.out;
     std::fs::create_dir_all(folder.join("raw")).map_err(|e| format!("{}: {e}", folder.display()))?;
-    let account = Account { machine: Machine::here(), stability: stability::check(depth) };
+    let account = Account { machine: Machine::here(), stability: stability::check(depth, When::First) };
     eprintln!("{}\n{}", account.machine.line(), account.stability.line());
     write(&folder.join("machine.json"), &to_json(&account))?;
     let began = Instant::now();
@@ -125,7 +126,7 @@ fn measure(arguments: &Arguments, chosen: &[&Topic]) -> Result<(), String> {
         let path = raw(folder, topic.name);
         let command = topic.command(depth, &arguments.peer);
         let done = crate::rcu::read_json::<Kept>(&path).is_ok_and(|kept| {
-            kept.result.is_ok() && kept.command == command && kept.commit == account.machine.commit()
+            kept.result.is_ok() && kept.command == command && kept.is_of(account.machine.commit())
         });
         let progress = format!(
             "[{}/{}, {:.0} s] {}",
@@ -143,6 +144,9 @@ fn measure(arguments: &Arguments, chosen: &[&Topic]) -> Result<(), String> {
         if let Err(message) = &kept.result {
             eprintln!("  {}", message.trim_end());
         }
+        if let Some(check) = kept.checks.iter().find(|check| !check.holds()) {
+            eprintln!("  {}", check.line());
+        }
         write(&path, &to_json(&kept))?;
     }
     Ok(())
@@ -156,6 +160,7 @@ fn measure_one(
     commit: &str,
     peers: &[peers::Peer],
 ) -> Kept {
+    let quiet_before = stability::check(depth, When::Between);
     let (before, began) = (stability::Ticks::now(), Instant::now());
     let result = match topic.command {
         topics::Measured::Peers => peers::run(depth, peers),
@@ -166,13 +171,15 @@ fn measure_one(
             .ok_or("build clique beside this program".to_owned())
             .and_then(|clique| programs::run(&clique, &command)),
     };
+    let (seconds, steal_percent) = (began.elapsed().as_secs_f64(), before.steal_percent_since());
     Kept {
         topic: topic.name.to_owned(),
         depth,
         command,
         commit: commit.to_owned(),
-        seconds: began.elapsed().as_secs_f64(),
-        steal_percent: before.steal_percent_since(),
+        seconds,
+        steal_percent,
+        checks: vec![quiet_before, stability::check(depth, When::Between)],
         result,
     }
 }

@@ -4,42 +4,68 @@ use super::kept::{Kept, Results};
 use super::plot::escaped;
 use super::show;
 use super::show::section::{Section, Table};
+use super::stability::Stability;
 use super::topics::{TOPICS, Topic};
 use serde_json::Value;
 use std::fmt::Write as _;
 
 const STYLE: &str = include_str!("page.css");
 
-/// A report, and those of other machines behind it.
+/// A report, and those of other machines beside it.
 pub(super) fn page(results: &Results, merged: &[Results]) -> String {
     let mut html = format!(
         "<!doctype html><html lang='en'><meta charset='utf-8'><meta name='viewport' content='width=device-width, initial-scale=1'>\
          <title>Clique: measurements</title><style>{STYLE}</style><main><h1>Clique: measurements</h1>"
     );
     html += &account(results);
+    let ours = show::sections(results);
+    let others: Vec<(&Results, Vec<Section>)> =
+        merged.iter().map(|other| (other, show::sections(other))).collect();
+    let shown: Vec<(&Topic, String)> =
+        TOPICS.iter().filter_map(|topic| Some((topic, section(topic, (results, &ours), &others)?))).collect();
     html += "<nav><ul>";
-    for topic in TOPICS.iter().filter(|topic| results.of(topic.name).is_some()) {
+    for (topic, _) in &shown {
         let _ = write!(html, "<li><a href='#{}'>{}</a></li>", topic.name, escaped(topic.title));
     }
     html += "</ul></nav>";
     html += CLAIMS;
-    let others: Vec<(String, Vec<Section>)> =
-        merged.iter().map(|other| (other.account.machine.line(), show::sections(other))).collect();
-    for section in show::sections(results) {
-        html += &body(results, &section);
-        for (machine, sections) in &others {
-            for other in sections.iter().filter(|other| other.topic == section.topic) {
-                let _ = write!(
-                    html,
-                    "<details><summary>{}</summary>{}</details>",
-                    escaped(machine),
-                    parts(other)
-                );
-            }
-        }
-        html += "</section>";
-    }
+    shown.iter().for_each(|(_, section)| html += section);
     html + &missing(results) + "</main></html>\n"
+}
+
+/// A topic, as far as one of the reports has figures of it.
+fn section(
+    topic: &Topic,
+    (results, ours): (&Results, &[Section]),
+    others: &[(&Results, Vec<Section>)],
+) -> Option<String> {
+    let of = |sections: &'_ [Section]| sections.iter().position(|section| section.topic == topic.name);
+    let own = of(ours);
+    let theirs: Vec<(&Results, &Section)> =
+        others.iter().filter_map(|(other, sections)| Some((*other, &sections[of(sections)?]))).collect();
+    if own.is_none() && theirs.is_empty() {
+        return None;
+    }
+    let mut html = format!("<section id='{}'><h2>{}</h2>", topic.name, escaped(topic.title));
+    match own {
+        Some(at) => {
+            html += &origin(results, topic, true);
+            html += &parts(&ours[at]);
+        }
+        None => html += "<p class='note'>not measured here</p>",
+    }
+    for (other, section) in theirs {
+        let _ = write!(
+            html,
+            "<details{}><summary>{}</summary>{}{}{}</details>",
+            if own.is_none() { " open" } else { "" },
+            escaped(&other.account.machine.line()),
+            stability(&other.account.stability),
+            origin(other, topic, false),
+            parts(section)
+        );
+    }
+    Some(html + "</section>")
 }
 
 /// What bench/README.md says at length.
@@ -50,42 +76,56 @@ const CLAIMS: &str = "<section><h2>What may not be claimed</h2><ul>\
     <li>Medians stand before their range (least–most). Nothing was dropped in a run that has a figure.</li></ul></section>";
 
 fn account(results: &Results) -> String {
-    let stability = &results.account.stability;
     format!(
-        "<p class='machine'>{}</p><p class='{}'>Machine: {}.</p>",
+        "<p class='machine'>{}</p>{}",
         escaped(&results.account.machine.line()),
-        if stability.holds() { "good" } else { "bad" },
-        escaped(&stability.line())
+        stability(&results.account.stability)
     )
+}
+
+fn stability(stability: &Stability) -> String {
+    let class = if stability.holds() { "good" } else { "bad" };
+    format!("<p class='{class}'>Machine: {}.</p>", escaped(&stability.line()))
 }
 
 fn kept<'a>(results: &'a Results, topic: &str) -> Option<&'a Kept> {
     results.kept.iter().find(|kept| kept.topic == topic)
 }
 
-fn body(results: &Results, section: &Section) -> String {
-    let title =
-        TOPICS.iter().find(|topic| topic.name == section.topic).map_or(section.topic, |topic| topic.title);
-    let mut html = format!("<section id='{}'><h2>{}</h2>", section.topic, escaped(title));
-    if let Some(kept) = kept(results, section.topic) {
-        let marked =
-            if kept.steal_percent > 1.0 || !results.account.stability.holds() { " class='bad'" } else { "" };
-        let _ = write!(
-            html,
-            "<p{marked}><code>{} {}</code> took {:.0} s at commit {}, the host took {:.1} % of the time; <a href='raw/{}.json'>raw results</a></p>",
-            TOPICS.iter().find(|topic| topic.name == section.topic).map_or("", Topic::program),
-            escaped(&kept.command.join(" ")),
-            kept.seconds,
-            escaped(&kept.commit),
-            kept.steal_percent,
-            section.topic
-        );
-        let said = |name: &str| kept.result.as_ref().ok().and_then(|result| result[name].as_array());
-        for note in ["notes", "skipped"].into_iter().filter_map(said).flatten().filter_map(Value::as_str) {
-            let _ = write!(html, "<p class='note'>{}</p>", escaped(note));
-        }
+/// How a report has come to its figures of a topic.
+fn origin(results: &Results, topic: &Topic, has_raw: bool) -> String {
+    let Some(kept) = kept(results, topic.name) else { return String::new() };
+    let is_quiet = kept.steal_percent <= 1.0 && kept.holds(&results.account.stability);
+    let mut html = format!(
+        "<p{}><code>{} {}</code> took {:.0} s at commit {}, the host took {:.1} % of the time",
+        if is_quiet { "" } else { " class='bad'" },
+        topic.program(),
+        escaped(&kept.command.join(" ")),
+        kept.seconds,
+        escaped(&kept.commit),
+        kept.steal_percent,
+    );
+    if has_raw {
+        let _ = write!(html, "; <a href='raw/{}.json'>raw results</a>", topic.name);
     }
-    html + &parts(section)
+    html += "</p>";
+    // What was found before the topic or behind it, if it explains the mark.
+    for check in kept.checks.iter().filter(|check| !check.holds()).take(1) {
+        html += &stability(check);
+    }
+    for note in ["notes", "skipped"].into_iter().flat_map(|name| said(kept, name)) {
+        let _ = write!(html, "<p class='note'>{}</p>", escaped(note));
+    }
+    html
+}
+
+/// What a command says under a name: one sentence or a list of them.
+fn said<'a>(kept: &'a Kept, name: &str) -> Vec<&'a str> {
+    match kept.result.as_ref().ok().map(|result| &result[name]) {
+        Some(Value::String(sentence)) => vec![sentence],
+        Some(Value::Array(list)) => list.iter().filter_map(Value::as_str).collect(),
+        _ => Vec::new(),
+    }
 }
 
 fn parts(section: &Section) -> String {
@@ -94,7 +134,7 @@ fn parts(section: &Section) -> String {
         let _ = write!(html, "<p>{}</p>", escaped(paragraph));
     });
     section.charts.iter().for_each(|chart| html += chart);
-    section.tables.iter().for_each(|shown| html += &table(shown));
+    section.tables.iter().filter(|shown| !shown.rows.is_empty()).for_each(|shown| html += &table(shown));
     html
 }
 
@@ -121,4 +161,34 @@ fn missing(results: &Results) -> String {
         let _ = write!(html, "<li>{}: {}</li>", escaped(topic.title), escaped(why));
     }
     if html.is_empty() { html } else { format!("<section><h2>Without figures</h2><ul>{html}</ul></section>") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn results(topic: &str, result: Value) -> Results {
+        let kept = serde_json::json!({
+            "topic": topic, "depth": "tiny", "command": [topic], "commit": "0123abcd", "seconds": 1.0, "steal_percent": 0.0,
+            "result": { "Ok": result },
+        });
+        let account = serde_json::json!({
+            "machine": { "processor": "a processor", "cores": 1, "kernel": "a kernel", "rustc": "a compiler", "commit": "0123abcd" },
+            "stability": { "spread_percent": [], "steal_percent": 0.0, "load_average": "" },
+        });
+        let read = |value| serde_json::from_value(value).expect("what is kept");
+        Results { account: serde_json::from_value(account).expect("an account"), kept: vec![read(kept)] }
+    }
+
+    /// Catches a section of empty tables that does not say why.
+    #[test]
+    fn what_was_skipped_is_said() {
+        let without_root = serde_json::json!({ "skipped": "needs root", "figures": [], "latencies": [], "replacements": [] });
+        let html = page(&results("devices", without_root), &[]);
+        assert!(html.contains("<p class='note'>needs root</p>"), "{html}");
+        assert!(!html.contains("<table>"), "{html}");
+        let listed = serde_json::json!({ "skipped": ["one peer", "and another one"], "figures": [] });
+        let html = page(&results("rcu-read", listed), &[]);
+        assert!(html.contains("<p class='note'>one peer</p><p class='note'>and another one</p>"), "{html}");
+    }
 }
