@@ -12,10 +12,16 @@ const MANY: u64 = 25_000;
 /// # Errors
 /// A sentence: valgrind is not there, or its output is not as expected.
 pub(crate) fn per_packet(case: &str) -> Result<f64, String> {
+    per_packet_of(&["forward", "--runs", "1", "--only", case])
+}
+
+/// Instructions a packet of this program's own command that takes `--packets`.
+///
+/// # Errors
+/// As [`per_packet`].
+pub(crate) fn per_packet_of(command: &[&str]) -> Result<f64, String> {
     let program = std::env::current_exe().map_err(|e| format!("this program's own path: {e}"))?;
-    per_unit(FEW, MANY, |packets| {
-        count(&program, &["forward", "--runs", "1", "--packets", &packets.to_string(), "--only", case])
-    })
+    per_unit(FEW, MANY, |packets| count(&program, &[command, &["--packets", &packets.to_string()]].concat()))
 }
 
 /// Instructions of each of many things, given how many some of them take: the difference of two runs.

@@ -40,7 +40,13 @@ pub(super) fn spread_destinations(effort: &Effort) -> Result<(), String> {
 /// A row for each application and size.
 pub(super) fn figures(effort: &Effort) -> Result<Vec<Value>, String> {
     spread_destinations(effort)?;
-    let rows: Vec<_> = APPLICATIONS.into_iter().flat_map(|app| SIZES.map(|size| (app, size))).collect();
+    let is_wanted =
+        |name: &str, size: &str| effort.application.as_deref().is_none_or(|one| one == name && size == "64");
+    let rows: Vec<_> = APPLICATIONS
+        .into_iter()
+        .flat_map(|app| SIZES.map(|size| (app, size)))
+        .filter(|((name, _), size)| is_wanted(name, size))
+        .collect();
     let mut times = vec![Vec::new(); rows.len()];
     for _ in 0..effort.rounds {
         for ((application, size), times) in rows.iter().zip(&mut times) {
@@ -58,9 +64,30 @@ pub(super) fn figures(effort: &Effort) -> Result<Vec<Value>, String> {
             "octets": octets,
             "ns": Spread::of(ns),
             "gbps_a_core": Spread::of(&gbps),
+            "instructions_per_packet": if *size == "64" { instructions(application.0, effort) } else { None },
         })
     };
     Ok(rows.iter().zip(&times).map(figure).collect())
+}
+
+/// Instructions of a 64-byte packet, if they are to be counted and can be: without valgrind the other figures are still worth having.
+fn instructions(application: &str, effort: &Effort) -> Option<f64> {
+    if !effort.instructions {
+        return None;
+    }
+    let routes = effort.routes.display().to_string();
+    let command = [
+        "server",
+        "--only",
+        "applications",
+        "--rounds",
+        "1",
+        "--routes",
+        &routes,
+        "--application",
+        application,
+    ];
+    crate::callgrind::per_packet_of(&command).inspect_err(|error| eprintln!("{application}: {error}")).ok()
 }
 
 /// Octets of a frame, on average.

@@ -37,6 +37,12 @@ pub(crate) struct Arguments {
     /// The routes: a list of prefixes, packed or not.
     #[arg(long, default_value = concat!(env!("CARGO_MANIFEST_DIR"), "/../data/internet-prefixes.txt.xz"))]
     routes: PathBuf,
+    /// Count instructions a 64-byte packet of the applications too, with valgrind's callgrind.
+    #[arg(long)]
+    instructions: bool,
+    /// Of the applications only this one, with 64-byte packets.
+    #[arg(long, hide = true)]
+    application: Option<String>,
     /// One short measurement of each, to see that it works.
     #[arg(long)]
     tiny: bool,
@@ -70,6 +76,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), String> {
             seconds: 0.02,
             memory: 1 << 20,
             routes: arguments.routes.clone(),
+            application: arguments.application.clone(),
+            instructions: arguments.instructions,
         },
         false => Effort {
             rounds: arguments.rounds.max(1),
@@ -77,6 +85,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), String> {
             seconds: arguments.seconds,
             memory: arguments.memory << 20,
             routes: arguments.routes.clone(),
+            application: arguments.application.clone(),
+            instructions: arguments.instructions,
         },
     };
     let wanted = |part: Part| arguments.only.is_empty() || arguments.only.contains(&part);

@@ -14,6 +14,10 @@ pub(super) struct Effort {
     pub(super) seconds: f64,
     pub(super) memory: usize,
     pub(super) routes: PathBuf,
+    /// Of the applications only this one, with 64-byte packets.
+    pub(super) application: Option<String>,
+    /// Whether instructions are counted.
+    pub(super) instructions: bool,
 }
 
 /// A configuration, and what it is told.
