@@ -108,6 +108,8 @@ struct Figure {
     ns_max: f64,
     /// Without sending.
     own_ns_median: f64,
+    own_ns_min: f64,
+    own_ns_max: f64,
     /// Packets a second of elapsed time, a window under way.
     packets_per_s_median: f64,
     /// Packets that did not arrive.
@@ -583,15 +585,20 @@ fn figures(arguments: &Arguments, network: &Network, rounds: usize) -> Result<Ve
         values.sort_by(f64::total_cmp);
         values[rounds / 2]
     };
-    let figure = |(i, name): (usize, &'static str)| Figure {
-        size: arguments.size.clone(),
-        name,
-        ns_median: median(times[i].clone()),
-        ns_min: times[i].iter().copied().fold(f64::INFINITY, f64::min),
-        ns_max: times[i].iter().copied().fold(0.0, f64::max),
-        own_ns_median: median(times[i].iter().zip(&sending).map(|(ns, sending)| ns - sending).collect()),
-        packets_per_s_median: median(rates[i].clone()),
-        lost: lost[i],
+    let figure = |(i, name): (usize, &'static str)| {
+        let own: Vec<f64> = times[i].iter().zip(&sending).map(|(ns, sending)| ns - sending).collect();
+        Figure {
+            size: arguments.size.clone(),
+            name,
+            ns_median: median(times[i].clone()),
+            ns_min: times[i].iter().copied().fold(f64::INFINITY, f64::min),
+            ns_max: times[i].iter().copied().fold(0.0, f64::max),
+            own_ns_min: own.iter().copied().fold(f64::INFINITY, f64::min),
+            own_ns_max: own.iter().copied().fold(f64::NEG_INFINITY, f64::max),
+            own_ns_median: median(own),
+            packets_per_s_median: median(rates[i].clone()),
+            lost: lost[i],
+        }
     };
     Ok(FORWARDERS.into_iter().enumerate().map(figure).collect())
 }
