@@ -29,7 +29,7 @@ const LINE_RATE: u64 = 10_000_000_000;
 
 /// Runs it.
 pub(crate) fn run(arguments: &Arguments) -> Result<(), String> {
-    let wanted = |part| arguments.only.is_none_or(|only| only == part);
+    let wanted = |part| arguments.only.is_empty() || arguments.only.contains(&part);
     let mut figures = Vec::new();
     if wanted(Part::Roles) {
         figures.extend(roles(arguments));

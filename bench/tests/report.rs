@@ -79,9 +79,15 @@ fn a_broken_off_report_goes_on_and_becomes_a_page() {
         ("lpm-lookups", "prefixes"),
         ("rcu-hash", "per-bucket lock"),
         ("server", "minimal forwarding"),
+        ("server", "Table 3 and section 5.2"),
+        ("server", "<td>(e) with batches of 1, (f) with batches of 32: both</td>"),
+        ("server", "needs counters"),
+        ("rcu-thesis", "Within 1.1 of no lock: "),
+        ("rcu-thesis", "aria-label='Figure 12"),
         ("esp", "bare aes-gcm"),
         ("flows", "flood"),
         ("bsd", "legacy"),
+        ("bsd", "<td>up to 47</td>"),
         ("predict", "conf/routebricks/routing.click"),
     ] {
         assert!(part(&page, section).contains(row), "{section} without '{row}'");
@@ -109,6 +115,46 @@ fn the_commit_is_the_programs_own() {
     let machine = read("machine.json");
     let commit = machine["machine"]["commit"].as_str().expect("a commit");
     assert!(said(&here).contains(&format!("commit {commit}\n")), "{}", said(&here));
+}
+
+/// Catches what is measured of clusters and not shown, and a model of nodes that contradicts the nodes.
+#[test]
+fn a_cluster_is_shown_beside_the_papers() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let measured = report(folder.path(), &["--only", "cluster"]);
+    assert!(measured.status.success() && !said(&measured).contains("without figures"), "{}", said(&measured));
+    let page = std::fs::read_to_string(folder.path().join("index.html")).expect("the page");
+    let section = part(&page, "cluster");
+    // Tables without rows are not shown.
+    for shown in [
+        "RB4: the highest rate without loss",
+        "<td>mesh, uniform, 64 bytes</td>",
+        "RB4: four nodes beside one router that is alone",
+        "<td>four nodes, 64 bytes, uniform</td><td>1.70</td>",
+        "<td>four nodes, 64 bytes, permutation</td><td>1.25</td>",
+        "RB4: latency in us",
+        "<td>47.6–66.4</td>",
+        "RB4: packets out of order on running nodes",
+        "<td>flowlet</td>",
+        "RB4: what a packet costs a node",
+        "<td>intermediate</td>",
+        "A busy node",
+        "<td>egress strict</td>",
+        "Path choice and labels alone",
+        "<td>ingress, order Flowlet</td>",
+        "One flow, shared by workers",
+        "<td>ESP, 64 octets</td>",
+        "Simulated: packets out of order",
+        "Simulated: flowlets",
+        "Simulated: clusters against theory",
+        "aria-label='RB4: loss-free rate",
+        "aria-label='RB4: latency",
+        "aria-label='RB4: reordered",
+        "Why they differ",
+    ] {
+        assert!(section.contains(shown), "no '{shown}' in {section}");
+    }
+    assert!(!section.contains("with these costs,") && !section.contains("Alone, 64 bytes"), "{section}");
 }
 
 /// Catches topics that are lost because only the other report has them.

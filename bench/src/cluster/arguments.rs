@@ -12,9 +12,9 @@ pub(crate) struct Arguments {
     /// The most ports that are simulated.
     #[arg(long, default_value_t = 2_048)]
     pub(super) ports: usize,
-    /// Only this part.
+    /// Only this part; may be repeated.
     #[arg(long, value_enum)]
-    pub(super) only: Option<Part>,
+    pub(super) only: Vec<Part>,
     /// Only this role of busy nodes.
     #[arg(long)]
     pub(super) role: Option<String>,

@@ -59,6 +59,8 @@ const WIDTH: f64 = 760.0;
 /// What a character takes, about.
 const CHARACTER: f64 = 6.6;
 const ROW: f64 = 18.0;
+/// Series with a colour of their own in page.css.
+const COLOURS: usize = 8;
 
 /// Horizontal bars: groups of named rows, each with a bar for each series that has a figure there.
 pub(super) fn bars(title: &str, unit: &str, series: &[&str], rows: &[(String, Vec<Option<Bar>>)]) -> String {
@@ -88,7 +90,7 @@ pub(super) fn bars(title: &str, unit: &str, series: &[&str], rows: &[(String, Ve
                 svg,
                 "<rect class='s{}' x='{labels}' y='{y}' width='{width:.1}' height='{}'><title>{}: {} {unit}</title></rect>\
                  <path class='range' d='M{:.1} {middle}H{:.1}'/><text x='{:.1}' y='{}'>{}</text>",
-                of % 6,
+                of % COLOURS,
                 ROW - 4.0,
                 escaped(series.get(of).copied().unwrap_or_default()),
                 number(bar.value),
@@ -138,9 +140,14 @@ pub(super) fn lines(title: &str, x: &str, y: &str, lines: &Lines) -> String {
     let mut marks: Vec<f64> = points().map(|(x, _)| *x).collect();
     marks.sort_by(f64::total_cmp);
     marks.dedup();
-    for x in marks.iter().step_by(marks.len().div_ceil(10)) {
-        let _ =
-            write!(svg, "<text x='{:.1}' y='316' text-anchor='middle'>{}</text>", at((*x, 0.0)).0, mark(*x));
+    let mut free = f64::NEG_INFINITY;
+    for x in marks {
+        let (middle, text) = (at((x, 0.0)).0, mark(x));
+        // One that would cover the one before it is left out.
+        if middle >= free {
+            let _ = write!(svg, "<text x='{middle:.1}' y='316' text-anchor='middle'>{text}</text>");
+            free = middle + CHARACTER * (text.chars().count() as f64 + 2.0);
+        }
     }
     for (of, (name, points)) in lines.iter().enumerate() {
         let path: Vec<_> =
@@ -148,7 +155,7 @@ pub(super) fn lines(title: &str, x: &str, y: &str, lines: &Lines) -> String {
         let _ = write!(
             svg,
             "<path class='l{}' d='M{}'><title>{}</title></path>",
-            of % 6,
+            of % COLOURS,
             path.join("L"),
             escaped(name)
         );
@@ -157,7 +164,7 @@ pub(super) fn lines(title: &str, x: &str, y: &str, lines: &Lines) -> String {
             let _ = write!(
                 svg,
                 "<circle class='s{}' cx='{px:.1}' cy='{py:.1}' r='3'><title>{}: {}</title></circle>",
-                of % 6,
+                of % COLOURS,
                 escaped(name),
                 number(point.1)
             );
@@ -182,7 +189,7 @@ fn legend(series: &[&str], unit: &str) -> String {
         let _ = write!(
             svg,
             "<rect class='s{}' x='{x}' y='20' width='10' height='10'/><text x='{}' y='29'>{}</text>",
-            of % 6,
+            of % COLOURS,
             x + 14.0,
             escaped(name)
         );

@@ -50,7 +50,7 @@ pub(super) const TOPICS: &[Topic] = &[
         "RouteBricks: one server",
         &["server"],
         &["--rounds", "3", "--packets", "2000000", "--seconds", "0.2"],
-        &["--rounds", "9"],
+        &["--rounds", "9", "--instructions"],
     ),
     topic("predict", "What a configuration will cost", &["predict"], &["--runs", "3"], &["--runs", "9"]),
     topic("esp", "IPsec", &["esp"], &["--runs", "3", "--packets", "100000"], &["--runs", "9"]),
@@ -121,7 +121,11 @@ pub(super) const TOPICS: &[Topic] = &[
     topic(
         "cluster",
         "RouteBricks: many servers as one router",
-        &["cluster"],
+        // Without `nodes`, a model that RB4's nodes contradict.
+        &[
+            "cluster", "--only", "roles", "--only", "orders", "--only", "flowlets", "--only", "scale",
+            "--only", "rb4", "--only", "busy", "--only", "elephant",
+        ],
         &["--runs", "3", "--ports", "64"],
         &["--runs", "9"],
     ),

@@ -1,6 +1,8 @@
 //! IPsec, tables of flows, the BSD paper's figures, predictions, and the demo.
 
-use super::section::{Section, Table, flat, flat_text, list, one_series, section, spread, text};
+use super::section::{
+    PUBLISHED, Section, Table, flat, flat_text, list, median, one_series, section, shown, spread, text,
+};
 use crate::report::plot::{self, Bar, number};
 use serde_json::Value;
 
@@ -126,15 +128,30 @@ pub(super) fn bsd(value: &Value) -> Section {
     section(
         &[
             "The paper (FreeBSD 8, up to 8 cores): with one lock and reference count for L2 and L3 the rate falls as threads are added; the split alone moves the locks, and the flow table removes \
-             nearly all: less than a tenth of the time is left in them. `clique` is this product's tables under RCU, without locks.",
+             nearly all. `clique` is this product's tables under RCU, without locks.",
             "Rows with more threads than processors show holders of locks that were preempted, not contention.",
         ],
-        vec![table],
+        vec![table, published_locks(list(value, "figures"))],
         vec![
             plot::lines("Figures 7 and 9: packets a second", "threads", "million", &rates),
             plot::lines("Figure 10: time in locks", "threads", "percent", &locks),
         ],
     )
+}
+
+/// The shares of Figure 10 that the paper says, beside ours with as many threads as there are processors.
+fn published_locks(figures: &[Value]) -> Table {
+    let published = &PUBLISHED["bsd"];
+    let there = format!("published: percent, {} threads", text(&published["threads"]));
+    let heads = ["design", there.as_str(), "here: threads", "percent"];
+    let mut table = Table::new("Figure 10: share of time in locks", &heads);
+    for lock in list(published, "locks") {
+        let of_design = figures.iter().filter(|f| f["design"] == lock["design"] && f["preempted"] == false);
+        let Some(ours) = of_design.max_by_key(|figure| figure["threads"].as_u64()) else { continue };
+        let share = ours["lock_share"].as_f64().map_or("–".to_owned(), |share| number(share * 100.0));
+        table.row([text(&lock["design"]), text(&lock["percent"]), text(&ours["threads"]), share]);
+    }
+    table
 }
 
 /// What configurations were predicted to cost.
@@ -178,7 +195,10 @@ pub(super) fn demo(value: &Value) -> Section {
         ("checked", "packets compared with a table in order"),
         ("disagreeing", "of which disagreed"),
     ] {
-        table.row([what.to_owned(), text(&value[name])]);
+        // Rates have one figure a second; counts are of all of them.
+        let each = list(value, "seconds").iter().filter_map(|second| second[name].as_f64()).collect();
+        let range = median(each).zip(value[name].as_f64()).map(|(range, all)| Bar { value: all, ..range });
+        table.row([what.to_owned(), range.map_or_else(|| text(&value[name]), |range| shown(Some(range)))]);
     }
     let mut shares = Table::new("Where the time of a packet goes", &["class", "ns", "packets a batch"]);
     let mut rows = Vec::new();

@@ -1,6 +1,8 @@
 //! Route tables, and routes on their way into them.
 
-use super::section::{Section, Table, bar, list, one_series, ratio, scaled, section, spread, text};
+use super::section::{
+    Section, Table, bar, list, median, one_series, ratio, scaled, section, shown, spread, text,
+};
 use crate::report::plot::{self, number};
 use serde_json::Value;
 
@@ -89,7 +91,11 @@ pub(super) fn changes(value: &Value) -> Section {
             scaled(&row["reset_s"], 1e3),
             spread(&row["idle_ns"]),
             spread(&row["changing_ns"]),
-            number(row["changing_ns"]["median"].as_f64().map_or(f64::NAN, |ns| 1e3 / ns)),
+            shown(bar(&row["changing_ns"]).map(|ns| plot::Bar {
+                value: 1e3 / ns.value,
+                from: 1e3 / ns.to,
+                to: 1e3 / ns.from,
+            })),
             spread(&row["kept"]),
             spread(&row["two_processors"]),
         ]);
@@ -134,18 +140,28 @@ pub(super) fn fpm(value: &Value) -> Section {
     ];
     let mut table = Table::new("A stream as zebra's FPM sends it, over a socket into the table", &heads);
     let mut rows = Vec::new();
-    for figure in list(value, "figures") {
-        let rate = figure["routes_per_cpu_second"].as_f64().map(|rate| rate / 1e6);
-        let ms = |name: &str| figure[name].as_f64().map_or("–".to_owned(), |us| number(us / 1e3));
+    let figures = list(value, "figures");
+    let mut families: Vec<&Value> = Vec::new();
+    for family in figures.iter().map(|figure| &figure["family"]) {
+        if !families.contains(&family) {
+            families.push(family);
+        }
+    }
+    // Each run has a row.
+    for family in families {
+        let runs: Vec<&Value> = figures.iter().filter(|figure| figure["family"] == *family).collect();
+        let of =
+            |what: &dyn Fn(&Value) -> Option<f64>| median(runs.iter().filter_map(|run| what(run)).collect());
+        let rate = of(&|run| Some(run["routes_per_cpu_second"].as_f64()? / 1e6));
         table.row([
-            text(&figure["family"]),
-            text(&figure["routes"]),
-            rate.map_or("–".to_owned(), number),
-            ratio(figure["busy_pps"].as_f64(), figure["idle_pps"].as_f64()),
-            ms("group_us_median"),
-            ms("group_us_max"),
+            text(family),
+            runs.first().map_or("–".to_owned(), |run| text(&run["routes"])),
+            shown(rate),
+            shown(of(&|run| Some(run["busy_pps"].as_f64()? / run["idle_pps"].as_f64()?))),
+            shown(of(&|run| Some(run["group_us_median"].as_f64()? / 1e3))),
+            shown(of(&|run| Some(run["group_us_max"].as_f64()? / 1e3))),
         ]);
-        rows.push((text(&figure["family"]), rate.map(plot::Bar::just)));
+        rows.push((text(family), rate));
     }
     section(
         &[

@@ -1,5 +1,6 @@
 //! From what was kept to sections: tables, charts, the published figures beside ours, and what it means.
 
+mod cluster;
 mod flows;
 mod lookups;
 mod papers;
@@ -41,7 +42,7 @@ pub(super) fn sections(results: &Results) -> Vec<Section> {
         ("rcu-costs", rcu::costs),
         ("rcu-hash", rcu::hash),
         ("rcu-model", rcu::model),
-        ("cluster", papers::cluster),
+        ("cluster", cluster::cluster),
         ("devices", router::devices),
     ];
     shows

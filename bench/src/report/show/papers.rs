@@ -1,7 +1,7 @@
 //! Tables and figures of the papers, row by row.
 
-use super::section::{PUBLISHED, Section, Table, bar, list, ratio, section, text};
-use crate::report::plot::{self, number};
+use super::section::{PUBLISHED, Section, Table, bar, list, median, ratio, section, text};
+use crate::report::plot::{self, Bar, number};
 use serde_json::Value;
 
 /// The thesis' Tables 7 to 14.
@@ -12,6 +12,9 @@ pub(super) fn thesis(value: &Value) -> Section {
         if !ours.is_empty() {
             tables.push(thesis_table(number, &ours));
             charts.push(thesis_chart(number, &ours));
+            charts.extend(
+                ATTEMPTS.iter().filter(|(table, _)| *table == number).map(|of| attempts_chart(*of, &ours)),
+            );
         }
     }
     tables.push(thesis_elements(value));
@@ -19,8 +22,8 @@ pub(super) fn thesis(value: &Value) -> Section {
         &[
             "The thesis runs readers and writers of a radix table of 167,000 routes (Tables 7 to 10) and of a handful of routes (11 to 14) on eight cores; its claim is that \
            RCU stays within 1.1 of no lock and that a reader-writer lock gets slower with each reader.",
-            "Within 1.1 of no lock: see the last column but one, of Tables 7 and 11. Attempts are Figures 12 and 14: how often a thread tries until it has a lock of one word; on two \
-             processors two threads meet at most.",
+            &within(list(value, "rows")),
+            "Attempts are Figures 12 and 14: how often a thread tries until it has a lock of one word. Threads beyond the processors do not meet at it.",
             "Times are processor time, as there. The last columns are ratios, which machines may be compared by. Rows with more threads than this machine has processors \
            (marked *) show how the scheduler preempts lock holders rather than how locks contend: the thesis' factors of 12 to 58 need as many readers as cores.",
         ],
@@ -62,10 +65,10 @@ fn thesis_table(table: u64, ours: &[&Value]) -> Table {
         "readers + writers",
         "published: lock by RCU",
         "RCU by no lock",
-        "ours: no lock, s",
-        "lock, s",
-        "RCU, s",
-        "thesis' own epochs, s",
+        "ours: no lock, ms",
+        "lock, ms",
+        "RCU, ms",
+        "thesis' own epochs, ms",
         "lock by RCU",
         "RCU by no lock (with the ends of both)",
         "attempts a lock",
@@ -77,7 +80,7 @@ fn thesis_table(table: u64, ours: &[&Value]) -> Table {
             .iter()
             .find(|there| there[0] == row["readers"] && there[1] == row["writers"])
             .unwrap_or(&Value::Null);
-        let cell = |name: &str| seconds(row, name).map_or("–".to_owned(), number);
+        let cell = |name: &str| super::section::shown(milliseconds(&row[name]));
         shown.row([
             format!(
                 "{} + {}{}",
@@ -97,6 +100,34 @@ fn thesis_table(table: u64, ours: &[&Value]) -> Table {
         ]);
     }
     shown
+}
+
+/// A protection's processor time with its ends.
+fn milliseconds(of: &Value) -> Option<Bar> {
+    let ms = |name: &str| of[name].as_f64().map(|seconds| seconds * 1e3);
+    let value = ms("processor_s")?;
+    let end = |name: &str| ms(name).unwrap_or(value);
+    Some(Bar { value, from: end("processor_s_min"), to: end("processor_s_max") })
+}
+
+/// What the thesis claims: its readers are within 1.1 of no lock. By the medians of the rows that have a processor for each thread.
+fn within(rows: &[Value]) -> String {
+    let ratios: Vec<f64> = rows
+        .iter()
+        .filter(|row| (row["table"] == 7 || row["table"] == 11) && row["oversubscribed"] != true)
+        .filter_map(|row| Some(seconds(row, "qsbr")? / seconds(row, "none")?))
+        .collect();
+    let (all, held) = (ratios.len(), ratios.iter().filter(|ratio| **ratio <= 1.1).count());
+    let Some(range) = median(ratios) else {
+        return "Within 1.1 of no lock: no row of Tables 7 and 11 has a processor for each thread."
+            .to_owned();
+    };
+    format!(
+        "Within 1.1 of no lock: {}, in {held} of the {all} rows of Tables 7 and 11 without *; RCU takes {} to {} times the processor time of no lock there.",
+        if held == all { "yes" } else { "not always" },
+        number(range.from),
+        number(range.to)
+    )
 }
 
 /// RCU's processor time by that of no lock: of the medians, and the least by the most and the most by the least.
@@ -127,6 +158,45 @@ fn thesis_chart(table: u64, ours: &[&Value]) -> String {
         &format!("Table {table} (Figure {}): reader-writer lock by RCU", FIGURES[table as usize - 7]),
         "threads",
         "times RCU's processor time",
+        &lines,
+    )
+}
+
+/// The tables whose attempts the thesis plots, and its figures of them.
+const ATTEMPTS: [(u64, u32); 2] = [(7, 12), (8, 14)];
+
+fn attempts_chart((table, figure): (u64, u32), ours: &[&Value]) -> String {
+    let points = ours
+        .iter()
+        .filter_map(|row| {
+            Some((row["readers"].as_f64()? + row["writers"].as_f64()?, row["attempts"].as_f64()?))
+        })
+        .collect();
+    plot::lines(
+        &format!("Figure {figure} (Table {table}): attempts until the lock is held, here"),
+        "threads",
+        "attempts",
+        &vec![("reader-writer lock of one word".to_owned(), points)],
+    )
+}
+
+/// How near flavours come to the best of a row, against reads for each write.
+fn ap_chart(value: &Value, scenario: &str) -> String {
+    let mut lines: plot::Lines = Vec::new();
+    for figure in list(value, "figures").iter().filter(|figure| figure["scenario"] == scenario) {
+        let Some((reads, to_best)) = figure["reads_a_write"].as_f64().zip(figure["to_best"].as_f64()) else {
+            continue;
+        };
+        let (name, point) = (text(&figure["flavour"]), ((reads + 1.0).log2(), 100.0 / to_best));
+        match lines.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, points)) => points.push(point),
+            None => lines.push((name, vec![point])),
+        }
+    }
+    plot::lines(
+        &format!("Table I, {scenario}: speed"),
+        "operations for each write, as a power of two",
+        "percent of the best",
         &lines,
     )
 }
@@ -168,75 +238,6 @@ pub(super) fn ap_rcu(value: &Value) -> Section {
             ),
         ],
         tables,
-        vec![],
-    )
-}
-
-/// RouteBricks' cluster.
-pub(super) fn cluster(value: &Value) -> Section {
-    let figures = list(value, "figures");
-    let begins = |begin: &'static str| {
-        figures
-            .iter()
-            .filter(move |figure| figure["name"].as_str().is_some_and(|name| name.starts_with(begin)))
-    };
-    let mut roles = Table::new("What a packet costs a node, in memory", &["role", "ns"]);
-    begins("node: ").for_each(|figure| {
-        roles.row([text(&figure["name"])[6..].to_owned(), super::section::spread(&figure["node_ns"])])
-    });
-    let mut order = Table::new(
-        "Packets out of order (section 6.2)",
-        &["scheme and order", "percent", "99 % latency, us"],
-    );
-    begins("order: ").for_each(|figure| {
-        order.row([text(&figure["name"])[7..].to_owned(), text(&figure["percent"]), text(&figure["p99_us"])])
-    });
-    let mut scale = Table::new("Simulated clusters", &["cluster", "of theory", "c", "of one router alone"]);
-    figures.iter().filter(|figure| figure["of_theory"].is_number()).for_each(|figure| {
-        scale.row([
-            text(&figure["name"]),
-            text(&figure["of_theory"]),
-            text(&figure["c"]),
-            text(&figure["of_one_alone"]),
-        ])
-    });
-    let mut rb4 = Table::new(
-        "RB4 with the nodes that are shipped, in memory, a processor a node in virtual time",
-        &["what", "Gbit/s", "a core", "the paper's"],
-    );
-    begins("rb4 rate: ").for_each(|figure| {
-        let cells = ["gbps", "gbps_per_core", "published_gbps"].map(|name| text(&figure[name]));
-        rb4.row([vec![text(&figure["name"])[10..].to_owned()], cells.into()].concat());
-    });
-    let mut rb4_order = Table::new(
-        "Packets out of order on running nodes (section 6.2)",
-        &["order", "percent", "99 % latency, us", "the paper's percent"],
-    );
-    begins("rb4 order: ").for_each(|figure| {
-        rb4_order.row([
-            text(&figure["name"])[11..].to_owned(),
-            super::section::spread(&figure["percent"]),
-            text(&figure["across_us"]["p99"]),
-            text(&figure["published_percent"]),
-        ])
-    });
-    let published = &PUBLISHED["routebricks"];
-    let paragraph = format!(
-        "RB4, four servers: {} Gbit/s of 64-byte packets, {} Gbit/s of a trace; {} % out of order with flowlets, {} % without.",
-        text(&published["rb4_gbps"]["64 bytes"]),
-        text(&published["rb4_gbps"]["trace"]),
-        text(&published["reordered_percent"]["flowlets"]),
-        text(&published["reordered_percent"]["packet by packet"])
-    );
-    let rows = begins("node: ")
-        .map(|figure| (text(&figure["name"])[6..].to_owned(), bar(&figure["node_ns"])))
-        .collect();
-    section(
-        &[
-            &paragraph,
-            "Costs are measured on this machine's processor; rates of clusters come from the simulator fed with them, and are labelled so.",
-        ],
-        vec![rb4, rb4_order, roles, order, scale],
-        vec![super::section::one_series("A packet's cost by role", "ns", rows)],
+        ["one instance", "instance per bucket"].map(|scenario| ap_chart(value, scenario)).into(),
     )
 }

@@ -119,8 +119,19 @@ pub(super) fn costs(value: &Value) -> Section {
             "Instructions became cheaper than transfers of cache lines between processors; that is why locks fail and deferred destruction pays.",
         ],
         vec![table],
-        vec![],
+        vec![costs_chart(list(value, "figures"))],
     )
+}
+
+/// What both were measured.
+fn costs_chart(figures: &[Value]) -> String {
+    let rows: Vec<_> = figures
+        .iter()
+        .map(|f| {
+            (text(&f["operation"]), vec![f["ns_pentium_iii"].as_f64().map(plot::Bar::just), bar(&f["ns"])])
+        })
+        .collect();
+    plot::bars("What operations cost", "ns", &["Pentium III, published", "here"], &rows)
 }
 
 /// The hash table over locks and RCU.
@@ -169,15 +180,40 @@ pub(super) fn hash(value: &Value) -> Section {
              if costs simply add up, as the model assumes.",
         ],
         vec![table, break_even(figures)],
-        vec![plot::lines(&format!("{most} threads"), "updates, percent", "of the unprotected table", &lines)],
+        [0, 10_000, 100_000]
+            .into_iter()
+            .map(|share| by_threads(figures, share))
+            .chain([plot::lines(
+                &format!("{most} threads"),
+                "updates, percent",
+                "of the unprotected table",
+                &lines,
+            )])
+            .collect(),
     )
+}
+
+/// Operations a second against threads, a line for each protection, for one share of updates.
+fn by_threads(figures: &[Value], updates_a_million: u64) -> String {
+    let mut lines: plot::Lines = Vec::new();
+    for f in figures.iter().filter(|f| f["updates_a_million"] == updates_a_million) {
+        let rate = bar(&f["operations_per_s"]).map(|bar| bar.value / 1e6);
+        let Some(point) = f["threads"].as_f64().zip(rate) else { continue };
+        let name = text(&f["protection"]);
+        match lines.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, points)) => points.push(point),
+            None => lines.push((name, vec![point])),
+        }
+    }
+    let title = format!("Operations a second, {} % updates", updates_a_million as f64 / 1e4);
+    plot::lines(&title, "threads", "million", &lines)
 }
 
 /// Shares of updates at which RCU costs as much as a lock.
 fn break_even(figures: &[Value]) -> Table {
     let mut table = Table::new(
         "Break-even of RCU",
-        &["against", "threads", "measured, percent", "predicted from the ends, percent"],
+        &["against", "threads", "pays below, percent of updates", "predicted from the ends, percent"],
     );
     let ns = |name: &str, threads: &Value, share: u64| {
         let is = |f: &&Value| {
@@ -202,14 +238,21 @@ fn break_even(figures: &[Value]) -> Table {
                 Some((share as f64 / 1e4, ns(&name, threads, share)? - ns("RCU", threads, share)?))
             })
             .collect();
-        let predicted =
-            saved.first().zip(saved.last()).map(|(reads, updates)| 100.0 * reads.1 / (reads.1 - updates.1));
-        let cell = |share: Option<f64>| {
-            share.filter(|share| (0.0..=100.0).contains(share)).map_or("–".to_owned(), number)
-        };
-        table.row([name, text(threads), cell(crossing(&saved)), cell(predicted)]);
+        let ends: Vec<(f64, f64)> = saved.first().into_iter().chain(saved.last()).copied().collect();
+        table.row([name, text(threads), pays_below(&saved), pays_below(&ends)]);
     }
     table
+}
+
+/// The share below which something is saved: a crossing, or that there is none.
+fn pays_below(saved: &[(f64, f64)]) -> String {
+    match crossing(saved) {
+        Some(share) => number(share),
+        None if saved.is_empty() => "–".to_owned(),
+        None if saved.iter().all(|(_, saved)| *saved >= 0.0) => "always".to_owned(),
+        None if saved.iter().all(|(_, saved)| *saved < 0.0) => "never".to_owned(),
+        None => "only with more updates".to_owned(),
+    }
 }
 
 /// Where a line through points first goes below zero.
@@ -254,11 +297,16 @@ pub(super) fn model(value: &Value) -> Section {
 
 #[cfg(test)]
 mod tests {
-    use super::crossing;
+    use super::{crossing, pays_below};
 
     #[test]
     fn a_crossing_lies_between_its_points() {
         assert_eq!(crossing(&[(0.0, 3.0), (10.0, 1.0), (20.0, -1.0)]), Some(15.0));
         assert_eq!(crossing(&[(0.0, 3.0), (10.0, 1.0)]), None);
+        let pays = |saved: [f64; 2]| pays_below(&[(0.0, saved[0]), (100.0, saved[1])]);
+        assert_eq!(
+            [pays([1.0, -1.0]), pays([1.0, 0.0]), pays([-1.0, -2.0]), pays([-1.0, 1.0]), pays_below(&[])],
+            ["50.0", "always", "never", "only with more updates", "–"]
+        );
     }
 }

@@ -1,12 +1,12 @@
 //! Whole configurations, translation, filters, interfaces.
 
 use super::section::{
-    PUBLISHED, Section, Table, bar, flat, flat_text, list, one_series, ratio, section, spread, text,
+    PUBLISHED, Section, Table, bar, flat, flat_text, list, one_series, ratio, section, shown, spread, text,
 };
-use crate::report::plot::{self, number};
+use crate::report::plot::{self, Bar, number};
 use serde_json::Value;
 
-/// Configurations, and RouteBricks' three applications beside them.
+/// Configurations.
 pub(super) fn forward(value: &Value) -> Section {
     let mut table = Table::new(
         "Nanoseconds a packet, in memory",
@@ -34,48 +34,10 @@ pub(super) fn forward(value: &Value) -> Section {
         &[
             "Each configuration runs on one worker bound to one processor, from a source in memory to a sink; a run in which a packet is dropped is an error. \
            The speed-up is that of the same configuration on two workers, a queue and a packet belonging to one core (RouteBricks, 4.2).",
-            "RouteBricks' figures are of eight cores of 2.8 GHz with network cards and drivers; ours are of one core without cards, so the ratio says what the \
-           router's own work is today, not what cards would add.",
         ],
-        vec![table, applications(value)],
+        vec![table],
         vec![one_series("Nanoseconds a packet", "ns", rows)],
     )
-}
-
-/// RouteBricks, Table 3 and section 5.2.
-fn applications(value: &Value) -> Table {
-    let heads = [
-        "application",
-        "published: Gbit/s on 8 cores",
-        "ns a packet and core",
-        "instructions",
-        "ours: ns",
-        "instructions",
-        "published by ours, ns",
-    ];
-    let mut table =
-        Table::new("RouteBricks' three applications, 64-byte packets (Table 3, section 5.2)", &heads);
-    let ours = ["source-counter-discard, burst 32", "fake-iprouter, burst 32", "IPsec, 64-byte frames"];
-    let published = &PUBLISHED["routebricks"];
-    for (application, name) in list(published, "applications").iter().zip(ours) {
-        let figure =
-            list(value, "figures").iter().find(|figure| figure["name"] == name).unwrap_or(&Value::Null);
-        // 64-byte packets: 512 bits each.
-        let ns = application["gbps"]
-            .as_f64()
-            .zip(published["cores"].as_f64())
-            .map(|(gbps, cores)| 512.0 * cores / gbps);
-        table.row([
-            text(&application["name"]),
-            text(&application["gbps"]),
-            ns.map_or("–".to_owned(), number),
-            text(&application["instructions"]),
-            flat_text(figure),
-            text(&figure["instructions_per_packet"]),
-            ratio(ns, figure["ns_median"].as_f64()),
-        ]);
-    }
-    table
 }
 
 /// Other programs with Click's command line.
@@ -131,6 +93,27 @@ pub(super) fn filter(value: &Value) -> Section {
     named(value, "Processor time a packet in IPFilter", "Each packet matches a rule chosen at random.")
 }
 
+/// Processor time without that of sending. Older results have no range.
+fn own(figure: &Value) -> Option<Bar> {
+    let value = figure["own_ns_median"].as_f64()?;
+    let end = |name: &str| figure[name].as_f64().unwrap_or(value);
+    Some(Bar { value, from: end("own_ns_min"), to: end("own_ns_max") })
+}
+
+/// What becomes of packets while all routes are replaced.
+fn replacements(value: &Value) -> Table {
+    let heads =
+        ["forwarder", "routes", "took, s", "packets", "lost", "blocked, s", "median us", "99 %", "most"];
+    let mut table = Table::new("While all routes are replaced", &heads);
+    for figure in list(value, "replacements") {
+        let us = |name: &str| figure[name].as_f64().map_or("–".to_owned(), |ns| number(ns / 1e3));
+        let cells =
+            ["name", "routes", "took_s", "packets", "lost", "blocked_s"].map(|name| text(&figure[name]));
+        table.row([cells.as_slice(), &["ns_p50", "ns_p99", "ns_max"].map(us)].concat());
+    }
+    table
+}
+
 /// The kernel's interfaces.
 pub(super) fn devices(value: &Value) -> Section {
     let mut table = Table::new(
@@ -142,20 +125,44 @@ pub(super) fn devices(value: &Value) -> Section {
             text(&figure["size"]),
             text(&figure["name"]),
             flat_text(figure),
-            text(&figure["own_ns_median"]),
+            shown(own(figure)),
             text(&figure["packets_per_s_median"]),
             text(&figure["lost"]),
         ]);
     }
     let mut batches = Table::new(
         "RouteBricks, Table 1: packets received at once (kp), handed to the kernel at once (kn); AF_XDP",
-        &["batches", "published: Gbit/s, 8 cores", "ours: own ns", "packets a second"],
+        &[
+            "batches",
+            "published: Gbit/s, 8 cores",
+            "times the first",
+            "ours: own ns",
+            "packets a second",
+            "times the first",
+            "Gbit/s",
+            "ours by published, a core",
+        ],
     );
-    for (name, published) in PUBLISHED["routebricks"]["batches"].as_object().into_iter().flatten() {
+    let published = &PUBLISHED["routebricks"];
+    let mut first = (None, None);
+    for (name, there) in published["batches"].as_object().into_iter().flatten() {
         let ours = format!("batches {}", name.replace("kp ", "").replace("kn ", ""));
         for figure in list(value, "figures").iter().filter(|figure| figure["name"] == ours) {
-            let cells = ["own_ns_median", "packets_per_s_median"].map(|name| text(&figure[name]));
-            batches.row([vec![name.clone(), text(published)], cells.into()].concat());
+            let rate = figure["packets_per_s_median"].as_f64();
+            let octets = figure["size"].as_str().and_then(|size| size.parse::<f64>().ok());
+            let gbps = rate.zip(octets).map(|(rate, octets)| rate * octets * 8.0 / 1e9);
+            let a_core = there.as_f64().zip(published["cores"].as_f64()).map(|(gbps, cores)| gbps / cores);
+            first = (first.0.or(there.as_f64()), first.1.or(rate));
+            batches.row([
+                name.clone(),
+                text(there),
+                ratio(there.as_f64(), first.0),
+                shown(own(figure)),
+                text(&figure["packets_per_s_median"]),
+                ratio(rate, first.1),
+                gbps.map_or("–".to_owned(), number),
+                ratio(gbps, a_core),
+            ]);
         }
     }
     let mut latency = Table::new(
@@ -176,12 +183,7 @@ pub(super) fn devices(value: &Value) -> Section {
     }
     let rows: Vec<_> = list(value, "figures")
         .iter()
-        .map(|figure| {
-            (
-                format!("{} ({})", text(&figure["name"]), text(&figure["size"])),
-                vec![figure["own_ns_median"].as_f64().map(crate::report::plot::Bar::just)],
-            )
-        })
+        .map(|figure| (format!("{} ({})", text(&figure["name"]), text(&figure["size"])), vec![own(figure)]))
         .collect();
     section(
         &[
@@ -189,7 +191,7 @@ pub(super) fn devices(value: &Value) -> Section {
             "Table 1: the paper's driver waited for kn packets, and its authors lacked a limit to that wait. Clique's devices do not wait: they hand over what there is, so a \
              batch is as large as the load makes it, and no limit is needed; latency at low load is in the table below.",
         ],
-        vec![table, batches, latency],
+        vec![table, batches, latency, replacements(value)],
         vec![plot::bars(
             "What the forwarder adds to a frame that the kernel drops at once",
             "ns a packet",

@@ -65,11 +65,11 @@ pub(in crate::report) fn text(value: &Value) -> String {
     }
 }
 
-/// A median with its range, as commands print it: `{median, min, max}`, or a number alone.
+/// A median with its range, as commands print it (`{median, min, max}`, `from` and `to`, `least` and `most`), or a number alone.
 pub(in crate::report) fn bar(value: &Value) -> Option<Bar> {
     let median = value.as_f64().or_else(|| value["median"].as_f64())?;
-    let end = |names: [&str; 2]| names.iter().find_map(|name| value[name].as_f64()).unwrap_or(median);
-    Some(Bar { value: median, from: end(["min", "from"]), to: end(["max", "to"]) })
+    let end = |names: [&str; 3]| names.iter().find_map(|name| value[name].as_f64()).unwrap_or(median);
+    Some(Bar { value: median, from: end(["min", "from", "least"]), to: end(["max", "to", "most"]) })
 }
 
 /// `median (least–most)`.
@@ -78,13 +78,30 @@ pub(in crate::report) fn spread(value: &Value) -> String {
 }
 
 pub(in crate::report) fn scaled(value: &Value, by: f64) -> String {
-    match bar(value) {
+    shown(bar(value).map(|bar| Bar { value: bar.value * by, from: bar.from * by, to: bar.to * by }))
+}
+
+/// A figure with its range, if it has one.
+pub(in crate::report) fn shown(bar: Option<Bar>) -> String {
+    match bar {
         None => "–".to_owned(),
-        Some(bar) if bar.from == bar.to => number(bar.value * by),
-        Some(bar) => {
-            format!("{} ({}–{})", number(bar.value * by), number(bar.from * by), number(bar.to * by))
-        }
+        Some(bar) if bar.from == bar.to => number(bar.value),
+        Some(bar) => format!("{} ({}–{})", number(bar.value), number(bar.from), number(bar.to)),
     }
+}
+
+/// The ratio of two figures: of their medians, and the least and the most that their ranges allow.
+pub(in crate::report) fn ratio_of(of: Option<Bar>, to: Option<Bar>) -> Option<Bar> {
+    let (of, to) = of.zip(to).filter(|(_, to)| to.from > 0.0)?;
+    Some(Bar { value: of.value / to.value, from: of.from / to.to, to: of.to / to.from })
+}
+
+/// The median and the range of figures that several rows have.
+pub(in crate::report) fn median(mut figures: Vec<f64>) -> Option<Bar> {
+    figures.sort_by(f64::total_cmp);
+    let (from, to) = figures.first().zip(figures.last())?;
+    let middle = f64::midpoint(figures[(figures.len() - 1) / 2], figures[figures.len() / 2]);
+    Some(Bar { value: middle, from: *from, to: *to })
 }
 
 /// A ratio, if both are there.
@@ -112,4 +129,29 @@ pub(in crate::report) fn one_series(title: &str, unit: &str, rows: Vec<(String, 
     let rows: Vec<_> =
         rows.into_iter().filter(|(_, bar)| bar.is_some()).map(|(name, bar)| (name, vec![bar])).collect();
     plot::bars(title, unit, &[], &rows)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    /// Catches a command that has other names for the ends of a range.
+    #[test]
+    fn all_ranges_are_shown() {
+        for ends in [["min", "max"], ["from", "to"], ["least", "most"]] {
+            let value = json!({ "median": 2.0, ends[0]: 1.0, ends[1]: 4.0 });
+            assert_eq!(spread(&value), "2.00 (1.00–4.00)", "{ends:?}");
+        }
+        assert_eq!((spread(&json!(2.0)), spread(&Value::Null)), ("2.00".to_owned(), "–".to_owned()));
+    }
+
+    #[test]
+    fn a_ratio_has_the_ends_that_ranges_allow() {
+        let bar = |from, value, to| Some(Bar { value, from, to });
+        assert_eq!(shown(ratio_of(bar(2.0, 3.0, 4.0), bar(0.5, 1.0, 2.0))), "3.00 (1.00–8.00)");
+        assert_eq!(shown(ratio_of(bar(2.0, 3.0, 4.0), bar(0.0, 1.0, 2.0))), "–");
+        assert_eq!(shown(median(vec![4.0, 1.0, 2.0])), "2.00 (1.00–4.00)");
+        assert_eq!(shown(median(Vec::new())), "–");
+    }
 }
