@@ -45,6 +45,7 @@ fn text<'h>(headers: &'h HeaderMap, name: &header::HeaderName) -> Option<&'h str
 
 const HANDLERS: &str = "/api/v1/handlers/";
 const RELOAD: &str = "/api/v1/reload";
+const TRACE: &str = "/api/v1/trace";
 
 /// Whether a resource can be written by a method.
 fn is_written(method: &Method, path: &str) -> bool {
@@ -73,6 +74,13 @@ fn refusal(
     }
     let foreign = |origin: &str| origin.split_once("://").map(|(_, name)| name) != host;
     if text(headers, &header::ORIGIN).is_some_and(foreign) {
+        return Some((StatusCode::FORBIDDEN, "the request comes from another site's page"));
+    }
+    // Browsers say so also where a page asks without reading the answer (Fetch Metadata, "Sec-Fetch-Site"): a trace costs workers time all the same.
+    let begins_elsewhere = |headers: &HeaderMap| {
+        headers.get("sec-fetch-site").is_some_and(|site| site == "cross-site" || site == "same-site")
+    };
+    if path == TRACE && begins_elsewhere(headers) {
         return Some((StatusCode::FORBIDDEN, "the request comes from another site's page"));
     }
     if method.is_safe() {

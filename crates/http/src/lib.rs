@@ -11,6 +11,7 @@
 //! | `server.rs` | listens, and serves until it is dropped |
 //! | `access.rs` | who may ask what |
 //! | `clients.rs` | what clients may hold: connections, time, bytes |
+//! | `extract.rs` | parts of requests |
 //! | `api/` | the resources, one file each |
 //! | `shared.rs` | what requests share, and where the router comes from |
 //! | `survey.rs`, `history.rs`, `recorder.rs` | what workers said last, and in the last hour |
@@ -21,6 +22,7 @@
 mod access;
 mod api;
 mod clients;
+mod extract;
 mod history;
 mod page;
 mod recorder;
@@ -31,6 +33,6 @@ mod survey;
 mod tests;
 mod token;
 
-pub use server::{Listen, ListenError, Server, start};
-pub use shared::{Replace, Replacement, Source};
+pub use server::{Listen, ListenError, Server, start, start_telling};
+pub use shared::{Replace, Replacement, Source, Tell};
 pub use token::Token;

@@ -2,7 +2,7 @@
 
 use crate::access;
 use crate::clients::{self, Bounded, Bounds, Client};
-use crate::shared::{Shared, Source};
+use crate::shared::{Shared, Source, Tell};
 use crate::token::Token;
 use crate::{api, history, page, recorder};
 use axum::Router;
@@ -28,12 +28,13 @@ pub enum Listen {
 impl FromStr for Listen {
     type Err = String;
 
-    /// `PORT` of this machine, `ADDRESS:PORT`, or a file, whose name has a `/` in it.
+    /// `PORT` or `localhost:PORT` of this machine, `ADDRESS:PORT`, or a file, whose name has a `/` in it.
     fn from_str(text: &str) -> Result<Self, String> {
         if text.contains('/') {
             return Ok(Listen::Unix(text.into()));
         }
-        let local = text.parse().map(|port: u16| SocketAddr::from(([127, 0, 0, 1], port)));
+        let port = text.strip_prefix("localhost:").unwrap_or(text);
+        let local = port.parse().map(|port: u16| SocketAddr::from(([127, 0, 0, 1], port)));
         local
             .or_else(|_| text.parse())
             .map(Listen::Tcp)
@@ -59,7 +60,10 @@ pub struct ListenError {
 
 impl fmt::Display for ListenError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "cannot listen at {}: {}", self.listen, self.error)
+        // Rust adds the system's number to the system's text.
+        let error = self.error.to_string();
+        let reason = error.split_once(" (os error ").map_or(&error[..], |(reason, _)| reason);
+        write!(f, "cannot listen at {}: {reason}", self.listen)
     }
 }
 
@@ -96,7 +100,20 @@ enum Listener {
 /// # Errors
 /// It cannot listen there.
 pub fn start(listen: Listen, token: Option<Token>, source: Source) -> Result<Server, ListenError> {
-    start_within(listen, token, source, Bounds::default())
+    start_within(listen, token, source, api::trace::plain, Bounds::default())
+}
+
+/// The same, where the program says what the steps of traced packets are: it may know how to read headers.
+///
+/// # Errors
+/// It cannot listen there.
+pub fn start_telling(
+    listen: Listen,
+    token: Option<Token>,
+    source: Source,
+    tell: Tell,
+) -> Result<Server, ListenError> {
+    start_within(listen, token, source, tell, Bounds::default())
 }
 
 /// The same with bounds for what clients hold.
@@ -104,6 +121,7 @@ pub(crate) fn start_within(
     listen: Listen,
     token: Option<Token>,
     source: Source,
+    tell: Tell,
     bounds: Bounds,
 ) -> Result<Server, ListenError> {
     let failed = |error| ListenError { listen: listen.clone(), error };
@@ -119,6 +137,7 @@ pub(crate) fn start_within(
         history: Mutex::new(history::History::default()),
         local,
         bounds,
+        tell,
         streams: Arc::new(Semaphore::new(bounds.streams)),
         listing: Semaphore::new(1),
     });
@@ -199,12 +218,24 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_place_that_is_taken_is_said_without_numbers_of_the_system() {
+        let taken = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+        let listen = Listen::Tcp(taken.local_addr().expect("an address"));
+        let error = bind(&listen).err().expect("it is taken");
+        let said = ListenError { listen, error }.to_string();
+        assert!(said.ends_with(": Address already in use"), "{said}");
+    }
+
+    #[test]
     fn places_to_listen() {
         assert_eq!("8080".parse(), Ok(Listen::Tcp(([127, 0, 0, 1], 8080).into())));
+        assert_eq!("localhost:80".parse(), Ok(Listen::Tcp(([127, 0, 0, 1], 80).into())));
         assert_eq!("[::1]:80".parse(), Ok(Listen::Tcp("[::1]:80".parse().unwrap())));
         assert_eq!("0.0.0.0:80".parse(), Ok(Listen::Tcp(([0, 0, 0, 0], 80).into())));
         assert_eq!("./x".parse(), Ok(Listen::Unix("./x".into())));
-        for text in ["", ":80", "99999", "localhost:80", "x"] {
+        for text in
+            ["", ":80", "99999", "localhost", "localhost:", "localhost:x", "localhost:localhost:80", "x"]
+        {
             assert!(text.parse::<Listen>().is_err(), "{text}");
         }
     }

@@ -4,7 +4,7 @@ use crate::clients::Bounds;
 use crate::history::History;
 use crate::survey::Surveys;
 use crate::token::Token;
-use router::Handle;
+use router::{Handle, Info, TraceStep};
 use std::sync::{Arc, Mutex};
 use tokio::sync::Semaphore;
 
@@ -29,6 +29,9 @@ pub struct Replacement {
     pub confirm_s: Option<u64>,
 }
 
+/// Says what a step of a traced packet is.
+pub type Tell = fn(&Info, &TraceStep) -> serde_json::Value;
+
 /// What all requests share.
 pub(crate) struct Shared {
     pub(crate) source: Source,
@@ -38,6 +41,8 @@ pub(crate) struct Shared {
     /// Whether only this machine can reach the server.
     pub(crate) local: bool,
     pub(crate) bounds: Bounds,
+    /// Says what the steps of traced packets are.
+    pub(crate) tell: Tell,
     /// Places for streams of events.
     pub(crate) streams: Arc<Semaphore>,
     /// One table is listed at a time: the list of a million routes is large.

@@ -5,7 +5,7 @@ use crate::server::start_within;
 use crate::{Listen, Server, Source, Token, start};
 use router::{Handle, Options};
 use serde_json::{Value, json};
-use std::io::{Read, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -13,7 +13,9 @@ use std::time::{Duration, Instant};
 const CONFIGURATION: &str = "s :: TimedSource(0.01) -> c :: Counter -> q :: Queue(2); elementclass Half { input -> Counter -> output }
     Idle -> h :: Half -> Discard; Idle -> Discard; u :: TimedUnqueue(100) ; q -> u -> Discard;
     Idle -> routes :: IPLookup(10.0.0.0/8 0, 192.0.2.0/24 10.0.0.1 1, 192.0.2.128/25 10.0.0.2 1) -> arp :: ARPQuerier(10.0.0.9, 2:0:0:0:0:9) -> Discard;
-    Idle -> [1]arp; routes[1] -> out :: Discard;";
+    fast :: InfiniteSource(LIMIT -1, ACTIVE false) -> Discard; Idle -> [1]arp; routes[1] -> out :: Discard;
+    udp :: TimedSource(0.01, \\<4500 001c 0000 0000 4011 8e9a c000 0201 c633 6402 1388 0035 0008 0000>) -> MarkIPHeader -> ct :: ConnTrack
+        -> no :: IPFilter(deny dst 203.0.113.0/24, allow all) -> Discard;";
 const TOKEN: &str = "0123456789abcdef0123";
 /// How long tests wait for what has to happen.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -64,7 +66,9 @@ impl Running {
         let file = folder.path().join("token");
         std::fs::write(&file, TOKEN).expect("a token");
         let token = token.then(|| Token::read(&file).expect("a token"));
-        let server = start_within("0".parse().expect("a place"), token, source, bounds).expect("a server");
+        let server =
+            start_within("0".parse().expect("a place"), token, source, crate::api::trace::plain, bounds)
+                .expect("a server");
         Running { server, handle, thread: Some(thread) }
     }
 
@@ -215,7 +219,7 @@ fn the_description_is_of_what_is_there() {
     let router = Running::new(false);
     let description = router.get("/api/v1/openapi.json");
     let paths = description["paths"].as_object().expect("paths");
-    assert_eq!(paths.len(), 13);
+    assert_eq!(paths.len(), 17);
     let parameters = |path: &str, method: &str| -> Vec<String> {
         let listed = paths[path][method]["parameters"].as_array().expect("parameters");
         listed.iter().map(|one| format!("{} {} {}", one["in"], one["name"], one["required"])).collect()
@@ -228,9 +232,20 @@ fn the_description_is_of_what_is_there() {
     let property =
         |schema: &str, name: &str| &description["components"]["schemas"][schema]["properties"][name];
     assert!(property("GraphElement", "inputs").is_object() && property("Element", "handlers").is_object());
-    for (path, methods) in paths.iter().filter(|(path, _)| *path != "/api/v1/events") {
+    // What goes wrong is always told the same way.
+    for (path, methods) in paths {
+        for (status, answer) in methods.as_object().expect("methods").values().flat_map(|method| {
+            let answers = method["responses"].as_object().expect("responses").iter();
+            answers.filter(|(status, answer)| status.starts_with('4') && !answer["content"].is_null())
+        }) {
+            let schema = &answer["content"]["application/json"]["schema"]["$ref"];
+            assert_eq!(schema, "#/components/schemas/Problem", "{path} {status}");
+        }
+    }
+    let streams = ["/api/v1/events", "/api/v1/trace"];
+    for (path, methods) in paths.iter().filter(|(path, _)| !streams.contains(&path.as_str())) {
         if methods.get("get").is_some() {
-            let path = path.replace("{name}", "c").replace("{path}", "c.count");
+            let path = path.replace("{class}", "Counter").replace("{name}", "c").replace("{path}", "c.count");
             let path = path
                 .replace("{kind}", "routes")
                 .replace("lookup/{element}", "lookup/routes?address=10.1.1.1");
@@ -243,7 +258,18 @@ fn the_description_is_of_what_is_there() {
 #[test]
 fn the_page_needs_nothing_from_elsewhere() {
     let router = Running::new(false);
-    for path in ["/", "/page.js", "/page.css", "/layout.js", "/mesh.js", "/tables.js"] {
+    for path in [
+        "/",
+        "/page.js",
+        "/page.css",
+        "/layout.js",
+        "/flows.js",
+        "/manual.js",
+        "/mesh.js",
+        "/rates.js",
+        "/tables.js",
+        "/trace.js",
+    ] {
         let (status, text) = router.ask("GET", path, "", "");
         let foreign =
             text.replace("http://www.w3.org/2000/svg", "").contains("//www") || text.contains("https://");
@@ -299,6 +325,184 @@ fn tables_are_read_by_page() {
     ] {
         assert_eq!(router.ask("GET", &format!("/api/v1/{path}"), "", "").0, status, "{path}");
     }
+}
+
+/// Catches answers that programs cannot read as they read all others.
+#[test]
+fn what_cannot_be_read_is_answered_in_json() {
+    let router = Running::new(true);
+    let right = format!("Authorization: Bearer {TOKEN}\r\n");
+    for (method, path, status) in [
+        ("GET", "tables/routes/routes?from=x", 400),
+        ("GET", "lookup/routes", 400),
+        ("GET", "events?topics=a&topics=b", 400),
+        ("GET", "flows?count=-1", 400),
+        ("GET", "trace?packets=0", 400),
+        ("GET", "trace?seconds=x", 400),
+        ("GET", "handlers/%ff", 400),
+        ("POST", "reload?dry_run=maybe", 400),
+        ("GET", "reload", 405),
+        ("OPTIONS", "graph", 405),
+        ("GET", "weather", 404),
+    ] {
+        let (got, said) = router.ask(method, &format!("/api/v1/{path}"), &right, "");
+        let problem: Value = serde_json::from_str(&said).unwrap_or_else(|e| panic!("{path}: {e}: {said}"));
+        assert!(
+            got == status && problem["error"].as_str().is_some_and(|text| !text.is_empty()),
+            "{path}: {got} {said}"
+        );
+    }
+}
+
+/// Waits until something is so.
+fn wait(mut is_so: impl FnMut() -> bool, what: &str) {
+    let until = Instant::now() + PATIENCE;
+    while !is_so() {
+        assert!(Instant::now() < until, "{what}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// Catches pages that begin or end elsewhere, and a filter that is lost on its way.
+#[test]
+fn flows_are_read_by_page_and_filter() {
+    let router = Running::new(false);
+    wait(|| router.get("/api/v1/flows")["total"] == 1, "no flow comes");
+    let all = router.get("/api/v1/flows");
+    let flow = &all["flows"][0];
+    assert_eq!(all["elements"], json!([{ "element": "ct", "class": "ConnTrack", "flows": 1 }]));
+    assert_eq!(
+        (&flow["element"], &flow["flow"]["source"], &flow["flow"]["dport"]),
+        (&json!("ct"), &json!("192.0.2.1"), &json!(53))
+    );
+    let count = |query: &str| {
+        let page = router.get(&format!("/api/v1/flows?{query}"));
+        (page["total"].as_u64().unwrap(), page["flows"].as_array().unwrap().len())
+    };
+    assert_eq!(count("element=ct&filter=udp+dport+53"), (1, 1));
+    assert_eq!(count("filter=tcp"), (0, 0));
+    assert_eq!(count("from=1"), (1, 0));
+    assert_eq!(count("count=0"), (1, 0));
+    for (path, status) in
+        [("element=x", 404), ("element=c", 404), ("filter=weather", 422), ("filter=udp+limit+3", 422)]
+    {
+        assert_eq!(router.ask("GET", &format!("/api/v1/flows?{path}"), "", "").0, status, "{path}");
+    }
+}
+
+#[test]
+fn manuals_are_of_classes_that_are_there() {
+    let router = Running::new(false);
+    let manual = router.get("/api/v1/manuals/Counter");
+    let text = manual["text"].as_str().expect("a text");
+    assert!(text.contains("# Handlers\n") && !text.contains("//!"), "{text}");
+    assert_eq!((&manual["ports"], &manual["alias_of"]), (&json!("1/1"), &Value::Null));
+    assert_eq!(router.ask("GET", "/api/v1/manuals/Tee", "", "").0, 404);
+}
+
+/// Catches a number of turns that is not the router's own.
+#[test]
+fn costs_are_sampled_as_the_router_says() {
+    let router = Running::new(false);
+    let every = router::Observer::new(router.handle.clone()).costs().expect("costs").every;
+    assert_eq!(router.get("/api/v1/runtime")["one_turn_in"], every);
+    router.handle.call(router::Call::write("fast.active", "true")).expect("it begins");
+    wait(
+        || router.get("/api/v1/runtime")["elements"].as_array().is_some_and(|elements| !elements.is_empty()),
+        "no element costs anything",
+    );
+    let costs = router.get("/api/v1/runtime");
+    let first = &costs["elements"][0];
+    let each = first["ns"].as_f64().unwrap() / first["packets"].as_f64().unwrap();
+    assert_eq!(first["ns_per_packet"], each, "{costs}");
+    assert!(router.get("/api/v1/state")["costs"].is_array());
+}
+
+/// A stream of events, without its head.
+fn stream(router: &Running, path: &str) -> (u16, BufReader<TcpStream>) {
+    let mut stream = router.connect();
+    write!(stream, "GET /api/v1/{path} HTTP/1.1\r\nHost: localhost\r\n\r\n").expect("sent");
+    let mut lines = BufReader::new(stream);
+    let mut line = String::new();
+    lines.read_line(&mut line).expect("a status");
+    let status = line.split(' ').nth(1).and_then(|status| status.parse().ok()).expect("a status");
+    while line != "\r\n" {
+        line.clear();
+        lines.read_line(&mut line).expect("a head");
+    }
+    (status, lines)
+}
+
+/// The data of the next event.
+fn event(stream: &mut BufReader<TcpStream>) -> Value {
+    loop {
+        let mut line = String::new();
+        assert!(stream.read_line(&mut line).expect("a line") > 0, "the stream has ended");
+        if let Some(data) = line.strip_prefix("data: ") {
+            return serde_json::from_str(data).expect("JSON");
+        }
+    }
+}
+
+#[test]
+fn packets_are_traced_step_by_step() {
+    let router = Running::new(false);
+    let (status, mut steps) = stream(&router, "trace?filter=udp+and+dst+198.51.100.2&packets=2&seconds=60");
+    assert_eq!(status, 200);
+    let mut told = Vec::new();
+    let end = loop {
+        let step = event(&mut steps);
+        if step["end"] == true {
+            break step;
+        }
+        told.push(step);
+    };
+    assert_eq!(end, json!({ "end": true, "packets": 2, "lost": 0 }));
+    let way: Vec<&str> =
+        told.iter().filter(|step| step["packet"] == 1).filter_map(|step| step["element"].as_str()).collect();
+    assert!(way.windows(2).any(|pair| pair == ["ct", "no"]), "{way:?}");
+    let at = |name: &str| told.iter().find(|step| step["element"] == name).expect("a step");
+    assert_eq!(
+        (&at("ct")["what"], &at("ct")["class"], &at("ct")["seen"]["len"]),
+        (&json!("arrives"), &json!("ConnTrack"), &json!(28))
+    );
+    assert!(at("ct")["seen"]["bytes"].as_str().is_some_and(|bytes| bytes.starts_with("RQAAHAAA")));
+}
+
+/// Catches a trace that goes on without its client, a second one beside it, and filters that nothing understands.
+#[test]
+fn a_trace_ends_with_its_client() {
+    let router = Running::new(false);
+    let wrong = router.ask("GET", "/api/v1/trace?filter=weather+and", "", "");
+    assert!(wrong.0 == 400 && wrong.1.starts_with(r#"{"error":""#), "{wrong:?}");
+    let (status, mut first) = stream(&router, "trace?packets=10000&seconds=3600");
+    assert_eq!((status, event(&mut first)["packet"].as_u64()), (200, Some(0)));
+    assert_eq!(router.ask("GET", "/api/v1/trace", "", "").0, 409);
+    let observer = router::Observer::new(router.handle.clone());
+    let trace = || observer.trace("", 1, Duration::from_secs(1));
+    assert!(trace().is_err(), "the engine follows one trace");
+    drop(first);
+    wait(|| trace().is_ok(), "the trace goes on without its client");
+    assert_eq!(stream(&router, "trace?packets=1&seconds=1").0, 200);
+}
+
+/// A trace is a stream of events like others: it takes one of their places.
+#[test]
+fn traces_take_places_of_streams() {
+    let router = Running::within(false, Bounds { streams: 1, ..Bounds::default() });
+    let (_, _events) = stream(&router, "events");
+    assert_eq!(router.ask("GET", "/api/v1/trace", "", "").0, 503);
+}
+
+/// Catches a page of another site that has a trace begun without reading it.
+#[test]
+fn foreign_pages_begin_no_trace() {
+    let router = Running::new(false);
+    for (site, status) in [("cross-site", 403), ("same-site", 403), ("same-origin", 400), ("none", 400)] {
+        let headers = format!("Sec-Fetch-Site: {site}\r\n");
+        assert_eq!(router.ask("GET", "/api/v1/trace?packets=0", &headers, "").0, status, "{site}");
+    }
+    assert_eq!(router.ask("GET", "/api/v1", "Sec-Fetch-Site: cross-site\r\n", "").0, 200);
 }
 
 #[test]

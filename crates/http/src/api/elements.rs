@@ -1,8 +1,9 @@
 //! Elements and their handlers.
 
 use super::answer::{Failure, NOT_READ, ask};
+use crate::extract::{Path, Query, Text};
 use crate::shared::Shared;
-use axum::extract::{Path, Query, State};
+use axum::extract::State;
 use axum::response::Response;
 use router::{Call, Handle};
 use serde::{Deserialize, Serialize};
@@ -64,7 +65,7 @@ pub(super) async fn elements(State(shared): State<Arc<Shared>>) -> Response {
 
 /// An element and its handlers.
 #[utoipa::path(get, path = "/api/v1/elements/{name}", params(("name" = String, Path, description = "The element's name; it may contain slashes.")),
-    responses((status = 200, body = Element), (status = 400, description = NOT_READ, body = String, content_type = "text/plain"), 
+    responses((status = 200, body = Element), (status = 400, description = NOT_READ, body = crate::access::Problem),
         (status = 404, body = crate::access::Problem), (status = 503, body = crate::access::Problem)))]
 pub(super) async fn element(State(shared): State<Arc<Shared>>, Path(name): Path<String>) -> Response {
     ask(shared, move |_, handle| {
@@ -113,7 +114,7 @@ fn public(handle: &Handle, path: &str) -> Result<(), Failure> {
 
 /// Reads a handler.
 #[utoipa::path(get, path = "/api/v1/handlers/{path}", params(("path" = String, Path, description = "ELEMENT.HANDLER; the element's name may contain slashes."), Parameter),
-    responses((status = 200, body = Value), (status = 400, description = NOT_READ, body = String, content_type = "text/plain"), (status = 404, body = crate::access::Problem), (status = 422, body = crate::access::Problem), (status = 503, body = crate::access::Problem)))]
+    responses((status = 200, body = Value), (status = 400, description = NOT_READ, body = crate::access::Problem), (status = 404, body = crate::access::Problem), (status = 422, body = crate::access::Problem), (status = 503, body = crate::access::Problem)))]
 pub(super) async fn read(
     State(shared): State<Arc<Shared>>,
     Path(path): Path<String>,
@@ -131,13 +132,13 @@ pub(super) async fn read(
 
 /// Writes a handler: the body is the value.
 #[utoipa::path(put, path = "/api/v1/handlers/{path}", params(("path" = String, Path, description = "ELEMENT.HANDLER")), request_body(content = Option<String>, content_type = "text/plain"),
-    responses((status = 200, body = Value), (status = 400, description = NOT_READ, body = String, content_type = "text/plain"), (status = 413, description = "the value is too long"),
+    responses((status = 200, body = Value), (status = 400, description = NOT_READ, body = crate::access::Problem), (status = 413, description = "the value is too long"),
         (status = 401, body = crate::access::Problem), (status = 403, body = crate::access::Problem),
         (status = 404, body = crate::access::Problem), (status = 422, body = crate::access::Problem), (status = 503, body = crate::access::Problem)))]
 pub(super) async fn write(
     State(shared): State<Arc<Shared>>,
     Path(path): Path<String>,
-    body: String,
+    Text(body): Text,
 ) -> Response {
     ask(shared, move |_, handle| {
         public(&handle, &path)?;

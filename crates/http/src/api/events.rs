@@ -2,8 +2,9 @@
 
 use super::answer::{Failure, NOT_READ};
 use crate::access::problem;
+use crate::extract::Query;
 use crate::shared::Shared;
-use axum::extract::{Query, State};
+use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
@@ -17,6 +18,9 @@ use utoipa::IntoParams;
 /// How often the stream looks for events.
 const STEP: Duration = Duration::from_millis(100);
 
+/// Why there is no other stream.
+pub(super) const TOO_MANY: &str = "there are as many streams of events as there may be";
+
 /// Which events.
 #[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
@@ -29,15 +33,12 @@ pub(super) struct Topics {
 /// Events of the router that runs, as they happen, until another configuration takes its place: then the stream ends, and a client asks anew. There
 /// are at most 16 such streams.
 #[utoipa::path(get, path = "/api/v1/events", params(Topics), responses((status = 200, body = String, content_type = "text/event-stream"),
-    (status = 400, description = NOT_READ, body = String, content_type = "text/plain"),
+    (status = 400, description = NOT_READ, body = crate::access::Problem),
     (status = 503, body = crate::access::Problem)))]
 pub(super) async fn events(State(shared): State<Arc<Shared>>, Query(topics): Query<Topics>) -> Response {
     let Some(handle) = (shared.source.current)() else { return Failure::Stopped.into_response() };
     let Ok(place) = shared.streams.clone().try_acquire_owned() else {
-        return problem(
-            StatusCode::SERVICE_UNAVAILABLE,
-            "there are as many streams of events as there may be",
-        );
+        return problem(StatusCode::SERVICE_UNAVAILABLE, TOO_MANY);
     };
     let topics = topics.topics.split(',').filter(|topic| !topic.is_empty()).map(str::to_owned).collect();
     let events = handle.info().events.subscribe(topics);

@@ -21,6 +21,8 @@ struct Element {
     workers: Vec<usize>,
     inputs: usize,
     outputs: usize,
+    /// Whether each packet that comes in goes out at once or is dropped: elements of the class make, absorb and hold none.
+    passes: bool,
 }
 
 /// A connection: indices of elements, and ports.
@@ -54,6 +56,7 @@ pub(super) async fn graph(State(shared): State<Arc<Shared>>) -> Response {
             workers: node.workers.clone(),
             inputs: node.inputs.len(),
             outputs: node.outputs.len(),
+            passes: [node.class.makes, node.class.absorbs, node.class.holds] == [""; 3],
         };
         let mut connections = Vec::new();
         for (from, node) in info.nodes.iter().enumerate() {

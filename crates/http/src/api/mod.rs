@@ -3,10 +3,13 @@
 mod answer;
 mod elements;
 mod events;
+mod flows;
 mod graph;
+mod manuals;
 mod reload;
 mod state;
 mod tables;
+pub(crate) mod trace;
 
 use crate::access::{Problem, problem};
 use crate::shared::Shared;
@@ -27,6 +30,7 @@ use utoipa::OpenApi;
         state::state,
         state::drops,
         state::history,
+        state::runtime,
         graph::graph,
         elements::elements,
         elements::element,
@@ -35,10 +39,13 @@ use utoipa::OpenApi;
         tables::tables,
         tables::page,
         tables::lookup,
+        flows::flows,
+        manuals::manual,
         events::events,
+        trace::trace,
         reload::reload
     ),
-    components(schemas(Problem))
+    components(schemas(Problem, trace::End))
 )]
 struct Description;
 
@@ -51,6 +58,7 @@ pub(crate) fn routes() -> axum::Router<Arc<Shared>> {
         .route("/api/v1/state", get(state::state))
         .route("/api/v1/drops", get(state::drops))
         .route("/api/v1/history", get(state::history))
+        .route("/api/v1/runtime", get(state::runtime))
         .route("/api/v1/graph", get(graph::graph))
         .route("/api/v1/elements", get(elements::elements))
         .route("/api/v1/elements/{*name}", get(elements::element))
@@ -58,7 +66,10 @@ pub(crate) fn routes() -> axum::Router<Arc<Shared>> {
         .route("/api/v1/tables", get(tables::tables))
         .route("/api/v1/tables/{kind}/{*element}", get(tables::page))
         .route("/api/v1/lookup/{*element}", get(tables::lookup))
+        .route("/api/v1/flows", get(flows::flows))
+        .route("/api/v1/manuals/{class}", get(manuals::manual))
         .route("/api/v1/events", get(events::events))
+        .route("/api/v1/trace", get(trace::trace))
         .route("/api/v1/reload", post(reload::reload))
         .route(
             "/api/v1/openapi.json",
@@ -66,5 +77,8 @@ pub(crate) fn routes() -> axum::Router<Arc<Shared>> {
         )
         .fallback(async || {
             problem(StatusCode::NOT_FOUND, "there is no such resource; /api/v1/openapi.json lists them")
+        })
+        .method_not_allowed_fallback(async || {
+            problem(StatusCode::METHOD_NOT_ALLOWED, "this method is for other resources")
         })
 }

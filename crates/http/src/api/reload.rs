@@ -1,8 +1,9 @@
 //! Another configuration in the place of the running one.
 
 use super::answer::{Failure, NOT_READ, ask};
+use crate::extract::{Query, Text};
 use crate::shared::{Replacement, Shared};
-use axum::extract::{Query, State};
+use axum::extract::State;
 use axum::response::Response;
 use serde::Deserialize;
 use std::sync::Arc;
@@ -22,13 +23,13 @@ pub(super) struct How {
 /// Replaces the configuration by the request's body, which is a configuration's text; the answer says what changed. A configuration that is wrong
 /// changes nothing.
 #[utoipa::path(post, path = "/api/v1/reload", params(How), request_body(content = String, content_type = "text/plain"),
-    responses((status = 200, body = serde_json::Value), (status = 400, description = NOT_READ, body = String, content_type = "text/plain"), (status = 413, description = "the configuration is too long"),
+    responses((status = 200, body = serde_json::Value), (status = 400, description = NOT_READ, body = crate::access::Problem), (status = 413, description = "the configuration is too long"),
         (status = 401, body = crate::access::Problem), (status = 403, body = crate::access::Problem),
         (status = 422, body = crate::access::Problem), (status = 503, body = crate::access::Problem)))]
 pub(super) async fn reload(
     State(shared): State<Arc<Shared>>,
     Query(how): Query<How>,
-    body: String,
+    Text(body): Text,
 ) -> Response {
     ask(shared, move |shared, _| {
         // A client that forgets the body does not mean a router without elements.

@@ -12,6 +12,9 @@ use serde::Serialize;
 use std::sync::{Arc, PoisonError};
 use utoipa::ToSchema;
 
+/// The turns of a worker of which one is looked at: the router's own number.
+pub(crate) const ONE_TURN_IN: u64 = 1024;
+
 /// The router in a few words.
 #[derive(Serialize, ToSchema)]
 struct Summary {
@@ -80,6 +83,28 @@ struct Drop {
     packets: u64,
 }
 
+/// What an element has cost in the turns that were looked at.
+#[derive(Serialize, ToSchema)]
+struct Cost {
+    element: String,
+    class: &'static str,
+    packets: u64,
+    batches: u64,
+    /// Nanoseconds in the element alone.
+    ns: u64,
+    /// None where no packet came.
+    ns_per_packet: Option<f64>,
+}
+
+/// Where the time goes, by a sample.
+#[derive(Serialize, ToSchema)]
+struct Runtime {
+    /// One turn in so many is looked at.
+    one_turn_in: u64,
+    /// What costs most comes first.
+    elements: Vec<Cost>,
+}
+
 /// Memory that waits to be freed.
 #[derive(Serialize, ToSchema)]
 struct Rcu {
@@ -96,6 +121,9 @@ struct Moment {
     workers: Vec<Worker>,
     readings: Vec<Reading>,
     drops: Vec<Drop>,
+    /// One turn in so many is looked at for `costs`.
+    one_turn_in: u64,
+    costs: Vec<Cost>,
     rcu: Rcu,
     /// The sums that the history keeps.
     totals: Sample,
@@ -111,6 +139,21 @@ fn drops_of(handle: &Handle, survey: &Survey) -> Vec<Drop> {
         Drop { element: node.name.clone(), class: node.class.name, reason, packets: *packets }
     };
     survey.drops.iter().map(drop).collect()
+}
+
+fn costs_of(handle: &Handle, survey: &Survey) -> Vec<Cost> {
+    let cost = |(element, cost): &(usize, router::Cost)| {
+        let node = &handle.info().nodes[*element];
+        Cost {
+            element: node.name.clone(),
+            class: node.class.name,
+            packets: cost.packets,
+            batches: cost.batches,
+            ns: cost.ns,
+            ns_per_packet: (cost.packets > 0).then(|| cost.ns as f64 / cost.packets as f64),
+        }
+    };
+    survey.costs.iter().map(cost).collect()
 }
 
 /// What the router does now: at most a fifth of a second old.
@@ -150,6 +193,8 @@ pub(super) async fn state(State(shared): State<Arc<Shared>>) -> Response {
             workers: survey.workers.iter().map(worker).collect(),
             readings: survey.readings.iter().map(reading).collect(),
             drops: drops_of(&handle, &survey),
+            one_turn_in: ONE_TURN_IN,
+            costs: costs_of(&handle, &survey),
             rcu: Rcu {
                 grace_periods: stats.grace_periods,
                 waiting_bytes: stats.bytes_waiting as u64,
@@ -170,6 +215,17 @@ pub(super) async fn drops(State(shared): State<Arc<Shared>>) -> Response {
         let mut drops = drops_of(&handle, &*survey(shared, &handle)?);
         drops.sort_by_key(|drop| std::cmp::Reverse(drop.packets));
         Ok(drops)
+    })
+    .await
+}
+
+/// What elements have cost so far, those in which packets were seen, by a sample of the turns.
+#[utoipa::path(get, path = "/api/v1/runtime", responses((status = 200, body = Runtime), (status = 503, body = crate::access::Problem)))]
+pub(super) async fn runtime(State(shared): State<Arc<Shared>>) -> Response {
+    ask(shared, |shared, handle| {
+        let mut elements = costs_of(&handle, &*survey(shared, &handle)?);
+        elements.sort_by_key(|cost| std::cmp::Reverse(cost.ns));
+        Ok(Runtime { one_turn_in: ONE_TURN_IN, elements })
     })
     .await
 }

@@ -2,8 +2,9 @@
 
 use super::answer::{Failure, NOT_READ, ask};
 use super::elements::find;
+use crate::extract::{Path, Query};
 use crate::shared::Shared;
-use axum::extract::{Path, Query, State};
+use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use router::{Call, Handle, Handler};
 use serde::{Deserialize, Serialize};
@@ -118,7 +119,7 @@ pub(super) async fn tables(State(shared): State<Arc<Shared>>) -> Response {
 /// Rows of a table, in the element's own order.
 #[utoipa::path(get, path = "/api/v1/tables/{kind}/{element}", params(("kind" = String, Path, description = "routes, neighbours, associations, members or links"),
     ("element" = String, Path, description = "The element's name; it may contain slashes."), Which),
-    responses((status = 200, body = Page), (status = 400, description = NOT_READ, body = String, content_type = "text/plain"), (status = 404, body = crate::access::Problem), (status = 422, body = crate::access::Problem),
+    responses((status = 200, body = Page), (status = 400, description = NOT_READ, body = crate::access::Problem), (status = 404, body = crate::access::Problem), (status = 422, body = crate::access::Problem),
         (status = 503, body = crate::access::Problem)))]
 pub(super) async fn page(
     State(shared): State<Arc<Shared>>,
@@ -183,7 +184,7 @@ struct Found {
 
 /// Where a table of routes sends packets to an address: of several next hops the one that the hash of the address says.
 #[utoipa::path(get, path = "/api/v1/lookup/{element}", params(("element" = String, Path, description = "A lookup element's name; it may contain slashes."), Wanted),
-    responses((status = 200, body = Found), (status = 400, description = NOT_READ, body = String, content_type = "text/plain"), (status = 404, body = crate::access::Problem), (status = 422, body = crate::access::Problem),
+    responses((status = 200, body = Found), (status = 400, description = NOT_READ, body = crate::access::Problem), (status = 404, body = crate::access::Problem), (status = 422, body = crate::access::Problem),
         (status = 503, body = crate::access::Problem)))]
 pub(super) async fn lookup(
     State(shared): State<Arc<Shared>>,
