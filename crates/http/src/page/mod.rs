@@ -6,12 +6,16 @@ use axum::http::header::CONTENT_TYPE;
 use axum::routing::get;
 use std::sync::Arc;
 
-const FILES: [(&str, &str, &str); 6] = [
+const FILES: [(&str, &str, &str); 10] = [
     ("/", "text/html; charset=utf-8", include_str!("index.html")),
     ("/page.css", "text/css; charset=utf-8", include_str!("page.css")),
     ("/page.js", "text/javascript; charset=utf-8", include_str!("page.js")),
     ("/layout.js", "text/javascript; charset=utf-8", include_str!("layout.js")),
     ("/mesh.js", "text/javascript; charset=utf-8", include_str!("mesh.js")),
+    ("/flows.js", "text/javascript; charset=utf-8", include_str!("flows.js")),
+    ("/manual.js", "text/javascript; charset=utf-8", include_str!("manual.js")),
+    ("/rates.js", "text/javascript; charset=utf-8", include_str!("rates.js")),
+    ("/trace.js", "text/javascript; charset=utf-8", include_str!("trace.js")),
     ("/tables.js", "text/javascript; charset=utf-8", include_str!("tables.js")),
 ];
 

@@ -1,6 +1,10 @@
 // The page: asks the interface once a second, and draws what it says.
+import { flows } from "./flows.js";
 import { layout } from "./layout.js";
+import { argumentsOf, manualOf } from "./manual.js";
+import { edgeRates } from "./rates.js";
 import { tables } from "./tables.js";
+import { trace } from "./trace.js";
 
 const get = async path => {
   const answer = await fetch(path);
@@ -28,6 +32,9 @@ function short(number) {
   return number >= 10 || Number.isInteger(number) ? Math.round(number).toString() : number.toFixed(1);
 }
 
+// 1234.5 nanoseconds as 1.23 µs.
+const time = ns => ns < 999.5 ? ns.toPrecision(3) + " ns" : (ns / 1000).toPrecision(3) + " µs";
+
 let graph = { elements: [], connections: [] };
 
 // What is behind an output of an element: its name, or that of the compound element that it is in.
@@ -37,12 +44,23 @@ function behind(name, output) {
   return link && graph.elements[link.to].name.split("/")[0];
 }
 const shownTables = tables($("tables-section"), $("tables"), { get, html, svg, behind });
+const shownFlows = flows($("flows-section"), $("flows"), { get, html });
+trace($("trace"), { html, choose });
 let scope = "";
 let chosen = null;
 let writable = false;
 let token = "";
 let before = null;
 const drawn = new Map();
+// Lines between boxes: each with its connections and the text that says their rate.
+let lines = [];
+// Whether boxes have the colours of their costs.
+let costly = false;
+// The last states, from which costs and estimates are made.
+let past = [];
+const PAST = 10;
+// Batches that must have been seen for an estimate.
+const SEEN = 16;
 
 // The part of a name that is a box within the scope: an element, or a compound element with all that is in it.
 function boxOf(name) {
@@ -61,21 +79,24 @@ function draw() {
     return box.key;
   });
   const edges = new Map();
-  for (const { from, to, push } of graph.connections) {
+  graph.connections.forEach(({ from, to, push }, at) => {
     const [a, b] = [boxes.get(of[from]), boxes.get(of[to])];
-    if (a === b && a.compound || a.outside && b.outside) continue;
+    if (a === b && a.compound || a.outside && b.outside) return;
     a.linked = b.linked = true;
-    edges.set(a.key + "\n" + b.key + push, [a, b, push]);
-  }
+    const key = a.key + "\n" + b.key + push;
+    if (!edges.has(key)) edges.set(key, { a, b, push, connections: [] });
+    edges.get(key).connections.push(at);
+  });
   const nodes = [...boxes.values()].filter(box => box.linked);
   const classOf = box => box.compound ? `${box.elements.length} elements` : box.outside ? "outside" : box.elements[0].class;
   nodes.forEach((box, at) => { box.at = at; box.width = Math.max(70, 7.4 * Math.max(box.title.length, classOf(box).length) + 18); });
-  const lines = [...edges.values()];
-  const placed = layout(nodes, lines.map(([a, b]) => [a.at, b.at]));
+  lines = [...edges.values()];
+  const placed = layout(nodes, lines.map(({ a, b }) => [a.at, b.at]));
   const picture = svg("svg", { width: placed.width + 40, height: placed.height + 20, viewBox: `-20 -10 ${placed.width + 40} ${placed.height + 20}` });
   picture.append(svg("defs", {}, svg("marker", { id: "arrow", viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 7, markerHeight: 7, orient: "auto" },
     svg("path", { d: "M0,0 L8,4 L0,8 z", class: "arrow" }))));
-  lines.forEach(([, , push], at) => {
+  const labels = lines.map((line, at) => {
+    const { a, b, push } = line;
     const points = placed.edges[at];
     const down = points[0].y <= points.at(-1).y;
     let d = `M${points[0].x},${points[0].y + (down ? 46 : 0)}`;
@@ -87,23 +108,32 @@ function draw() {
       if (n + 1 < points.length) d += ` L${b.x},${down ? b.y + 46 : b.y}`;
     }
     picture.append(svg("path", { d, class: "edge" + (push ? "" : " pull"), "marker-end": "url(#arrow)" }));
+    // Near the end that has the fewest lines, so that texts do not lie on each other.
+    const [leave, arrive] = [lines.filter(other => other.a === a).length, lines.filter(other => other.b === b).length];
+    const far = arrive < leave;
+    const [p, q] = far ? [points.at(-1), points.at(-2)] : [points[0], points[1]];
+    const away = far === down ? -14 : 60;
+    line.label = svg("text", { x: p.x + (q.x - p.x) * 0.14, y: p.y + away, class: "flow" });
+    return line.label;
   });
   drawn.clear();
   nodes.forEach((box, at) => {
     const { x, y } = placed.nodes[at];
     const open = () => box.compound ? enter(box.key) : box.outside ? enter(parent(scope)) : choose(box.elements[0].name);
-    const rate = svg("text", { y: 42, class: "rate" });
+    const rate = svg("text", { y: 42, class: "rate" }), cost = svg("text", { y: 42, class: "cost" });
     const kind = box.compound ? " compound" : box.outside ? " outside" : box.elements[0].name === chosen ? " chosen" : "";
     const node = svg("g", {
       class: "node" + kind, transform: `translate(${x},${y})`, tabindex: 0, role: "button", "aria-label": `${box.title}, ${classOf(box)}`, onclick: open,
       onkeydown: event => { if (event.key === "Enter" || event.key === " ") { event.preventDefault(); open(); } },
     }, svg("title", {}, box.elements.map(element => `${element.name} :: ${element.class}(${element.config})`).join("\n").slice(0, 2000)),
     svg("rect", { x: -box.width / 2, y: 0, width: box.width, height: 46, rx: 5 }),
-    svg("text", { y: 16 }, box.title), svg("text", { y: 29, class: "class" }, classOf(box)), rate);
+    svg("text", { y: 16 }, box.title), svg("text", { y: 29, class: "class" }, classOf(box)), rate, cost);
     picture.append(node);
-    if (!box.outside) box.elements.forEach(element => drawn.set(element.name, { node, rate, box }));
+    if (!box.outside) box.elements.forEach(element => drawn.set(element.name, { node, rate, cost, box }));
   });
+  picture.append(...labels);
   $("graph").replaceChildren(picture);
+  if (seen !== scope) seeEntry(nodes, placed);
   const alone = [...boxes.values()].filter(box => !box.linked && !box.outside);
   $("aside").replaceChildren(...alone.map(box => html("button", { onclick: () => choose(box.elements[0].name) }, `${box.title} :: ${classOf(box)}`)));
   const steps = scope.split("/").slice(0, -1);
@@ -111,14 +141,56 @@ function draw() {
     ...steps.map((step, at) => html("button", { onclick: () => enter(steps.slice(0, at + 1).join("/") + "/") }, "/ " + step)));
 }
 
+// The scope whose entry has been brought into sight.
+let seen = null;
+
+// Scrolls to where packets come in: of the boxes that nothing leads to, the one from which most are reached.
+function seeEntry(nodes, placed) {
+  const view = $("graph");
+  if (!view.clientWidth) return;
+  seen = scope;
+  const next = nodes.map(box => lines.filter(({ a, b }) => a === box && b !== box).map(({ b }) => b.at));
+  const reached = start => {
+    const found = new Set([start]);
+    for (const at of found) next[at].forEach(to => found.add(to));
+    return found.size;
+  };
+  const entries = nodes.filter(box => !lines.some(({ a, b }) => b === box && a !== box));
+  const counts = new Map(entries.map(box => [box, reached(box.at)]));
+  const entry = entries.sort((a, b) => counts.get(b) - counts.get(a))[0] ?? nodes[0];
+  if (!entry) return;
+  const { x, y } = placed.nodes[entry.at];
+  view.scrollTo(x + 20 - view.clientWidth / 2, y - 10);
+}
+
+// What is shown is part of the address: it can be kept and passed on.
+function keep() {
+  const parts = new URLSearchParams();
+  if (scope) parts.set("in", scope);
+  if (chosen) parts.set("element", chosen);
+  if (costly) parts.set("cost", 1);
+  window.history.replaceState(null, "", "#" + parts);
+}
+
+// Shows what the address says.
+function follow() {
+  const parts = new URLSearchParams(location.hash.slice(1));
+  const name = parts.get("element"), inside = parts.get("in") ?? "";
+  $("cost").checked = costly = parts.has("cost");
+  if (graph.elements.some(element => element.name.startsWith(inside))) scope = inside;
+  if (graph.elements.some(element => element.name === name)) choose(name);
+  else draw();
+}
+
 const parent = name => name.split("/").slice(0, -2).map(part => part + "/").join("");
-function enter(name) { scope = name; draw(); }
+function enter(name) { scope = name; draw(); keep(); }
 
 async function choose(name) {
   chosen = name;
   const inside = parent(name + "/");
   if (inside !== scope) scope = inside;
   draw();
+  keep();
   const panel = $("element");
   panel.hidden = false;
   try {
@@ -131,13 +203,27 @@ async function choose(name) {
     };
     const buttons = element.handlers.filter(handler => handler.read).map(handler =>
       html("li", {}, html("button", { onclick: () => read(handler.name), title: handler.argument ? "takes an argument" : "" }, handler.name + (handler.argument ? " …" : ""))));
-    panel.replaceChildren(html("h2", {}, `${element.name} :: ${element.class}`), html("pre", {}, element.config || "(no arguments)"),
+    const manual = await get("api/v1/manuals/" + encodeURIComponent(element.class));
+    if (chosen !== name) return;
+    const given = argumentsOf(element.config);
+    panel.replaceChildren(html("h2", {}, `${element.name} :: ${element.class}`),
+      given.length ? html("ol", { class: "arguments", "aria-label": "arguments" }, ...given.map(text => html("li", {}, html("code", {}, text)))) : html("p", {}, "no arguments"),
       html("p", {}, `${element.landmark}; ${element.workers.length === 1 ? "worker" : "workers"} ${element.workers.join(", ")}`),
       html("label", {}, "Argument ", argument), html("ul", { class: "handlers" }, ...buttons), output, ...writing(element, output),
-      html("button", { onclick: () => { panel.hidden = true; chosen = null; draw(); } }, "close"));
+      html("details", { class: "manual", open: "" }, html("summary", {}, `Manual of ${manual.class}`),
+        html("p", { class: "dim" }, `ports ${manual.ports}, processing ${manual.processing}, flow ${manual.flow}${manual.alias_of ? `; another name of ${manual.alias_of}` : ""}`),
+        ...manualOf(manual.text, html), ...packetsOf(manual)),
+      html("button", { onclick: () => { panel.hidden = true; chosen = null; draw(); keep(); } }, "close"));
   } catch (error) {
     panel.replaceChildren(html("p", { class: "bad" }, error.message));
   }
+}
+
+// What elements of a class do with packets but hand them on or drop them.
+function packetsOf({ makes, absorbs, holds, live }) {
+  const said = Object.entries({ Makes: makes, Absorbs: absorbs, Holds: holds }).filter(([, what]) => what).map(([verb, what]) => `${verb} ${what}.`);
+  if (live) said.push("Takes new arguments while it runs, by the handler config.");
+  return said.length ? [html("p", {}, said.join(" "))] : [];
 }
 
 // What writes handlers, where the server lets one.
@@ -156,12 +242,61 @@ function writing(element, output) {
   return [html("p", {}, name, " ", value, " ", secret, " ", html("button", { onclick: write }, "write"))];
 }
 
-const COUNTED = ["clique_element_packets_total", "clique_device_received_packets_total", "clique_device_sent_packets_total"];
+const COUNTED = { packets: "clique_element_packets_total", received: "clique_device_received_packets_total", sent: "clique_device_sent_packets_total" };
+
+// What an element has cost: in the last seconds, if packets were seen, otherwise since the start.
+function costsOf(state, now) {
+  const old = new Map((past[0]?.costs ?? []).map(cost => [cost.element, cost]));
+  const seconds = past.length ? (now - past[0].now) / 1000 : 0;
+  past = [...past, { now, costs: state.costs }].slice(-PAST);
+  return new Map(state.costs.map(cost => {
+    const before = old.get(cost.element);
+    const packets = cost.packets - (before?.packets ?? 0);
+    const recent = before && packets > 0 ? { packets, ns: cost.ns - before.ns } : cost;
+    const rate = before && seconds && cost.batches - before.batches >= SEEN ? packets * state.one_turn_in / seconds : undefined;
+    return [cost.element, { ...recent, rate }];
+  }));
+}
+
+// The colours of costs: boxes in six steps, each twice as dear as the one below.
+const STEPS = 6;
+let latest = null;
+function paint(costs) {
+  latest = costs;
+  const perNode = new Map();
+  for (const [name, at] of drawn) {
+    const cost = costs.get(name);
+    const sum = perNode.get(at.node) ?? { at, ns: 0, packets: 0 };
+    if (cost) { sum.ns += cost.ns; sum.packets = Math.max(sum.packets, cost.packets); }
+    perNode.set(at.node, sum);
+  }
+  const each = sum => sum.packets ? sum.ns / sum.packets : 0;
+  const most = Math.max(1, ...[...perNode.values()].map(each));
+  for (const sum of perNode.values()) {
+    const step = costly && sum.packets ? Math.max(0, STEPS - 1 + Math.round(Math.log2(each(sum) / most))) : -1;
+    for (let n = 0; n < STEPS; n++) sum.at.node.classList.toggle("heat" + n, n === step);
+    sum.at.cost.textContent = costly && sum.packets ? time(each(sum)) : "";
+    sum.at.rate.classList.toggle("aside", costly);
+  }
+  $("scale").textContent = costly ? `time a packet, ${time(most)} at most` : "";
+}
+
+// The rates on the lines.
+function label(rates) {
+  for (const { connections, label } of lines) {
+    const of = connections.map(at => rates[at]);
+    const value = of.reduce((sum, rate) => sum + (rate?.value ?? 0), 0);
+    const exact = of.every(rate => rate?.exact);
+    label.textContent = value >= 0.05 ? (exact ? "" : "≈ ") + short(value) + "/s" : "";
+  }
+}
 
 function show(state, now) {
   const seconds = before ? (now - before.now) / 1000 : 0;
   const rate = (value, old) => before && old !== undefined && value >= old ? (value - old) / seconds : 0;
-  const packets = new Map(state.readings.filter(reading => COUNTED.includes(reading.metric)).map(reading => [reading.element, Number(reading.value)]));
+  const counts = Object.fromEntries(Object.entries(COUNTED).map(([kind, metric]) =>
+    [kind, new Map(state.readings.filter(reading => reading.metric === metric).map(reading => [reading.element, Number(reading.value)]))]));
+  const packets = new Map([...counts.sent, ...counts.received, ...counts.packets]);
   const lost = new Map();
   const rows = state.drops.map(drop => {
     const key = drop.element + "\n" + drop.reason;
@@ -180,6 +315,13 @@ function show(state, now) {
     at.rate.textContent = [packets > 0 && short(packets) + "/s", lost > 0 && "−" + short(lost) + "/s"].filter(Boolean).join("  ");
     at.rate.classList.toggle("lost", lost > 0);
   }
+  const costs = costsOf(state, now);
+  if (before) {
+    const perSecond = kind => new Map([...counts[kind]].map(([name, value]) => [name, rate(value, before.counts[kind].get(name))]));
+    const sampled = new Map([...costs].filter(([, cost]) => cost.rate !== undefined).map(([name, cost]) => [name, cost.rate]));
+    label(edgeRates(graph, { packets: perSecond("packets"), received: perSecond("received"), sent: perSecond("sent"), lost, sampled }));
+  }
+  paint(costs);
   const cell = (value, number) => html("td", number ? { class: "number" } : {}, value);
   rows.sort((a, b) => b.rate - a.rate || b.packets - a.packets);
   $("drops").tBodies[0].replaceChildren(...(rows.length ? rows.slice(0, 50).map(row =>
@@ -194,7 +336,7 @@ function show(state, now) {
     ["readers", rcu.readers], ["stalls", rcu.stalls]]));
   $("totals").replaceChildren(...list([["in", short(rate(totals.received, before?.totals.received)) + "/s"], ["out", short(rate(totals.sent, before?.totals.sent)) + "/s"],
     ["dropped", short(rate(totals.dropped, before?.totals.dropped)) + "/s"]]));
-  before = { now, packets, totals, workers: state.workers, drops: new Map(rows.map(row => [row.key, row.packets])) };
+  before = { now, counts, packets, totals, workers: state.workers, drops: new Map(rows.map(row => [row.key, row.packets])) };
 }
 
 function showHistory(samples) {
@@ -227,8 +369,11 @@ async function reload() {
   if (!graph.elements.some(element => element.name.startsWith(scope))) scope = "";
   $("names").replaceChildren(...graph.elements.map(element => html("option", { value: element.name })));
   before = null;
-  draw();
+  past = [];
+  seen = null;
+  follow();
   await shownTables.reload();
+  await shownFlows.reload();
 }
 
 function listen() {
@@ -260,9 +405,11 @@ async function tick() {
 }
 
 $("find").addEventListener("change", event => { if (graph.elements.some(element => element.name === event.target.value)) choose(event.target.value); });
+$("cost").addEventListener("change", event => { costly = event.target.checked; keep(); if (latest) paint(latest); });
+window.addEventListener("hashchange", follow);
 tick();
 listen();
-const history = async () => { try { showHistory(await get("api/v1/history")); } catch { /* the header says so */ } };
-history();
-setInterval(history, 10000);
-setInterval(() => { if (!document.hidden) shownTables.refresh(); }, 5000);
+const hour = async () => { try { showHistory(await get("api/v1/history")); } catch { /* the header says so */ } };
+hour();
+setInterval(hour, 10000);
+setInterval(() => { if (!document.hidden) { shownTables.refresh(); shownFlows.refresh(); } }, 5000);
