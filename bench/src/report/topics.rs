@@ -121,7 +121,7 @@ pub(super) const TOPICS: &[Topic] = &[
     topic(
         "cluster",
         "RouteBricks: many servers as one router",
-        // Without `nodes`, a model that RB4's nodes contradict.
+        // Without `nodes`, whose costs are below those of RB4's nodes.
         &[
             "cluster", "--only", "roles", "--only", "orders", "--only", "flowlets", "--only", "scale",
             "--only", "rb4", "--only", "busy", "--only", "elephant",

@@ -1,7 +1,7 @@
 //! RouteBricks' cluster: RB4 on running nodes, what a node costs, and simulated clusters.
 //!
-//! `cluster --only nodes` also measures a model of nodes by their elements one by one, and what the simulator makes of it. It leaves out what a turn of
-//! a node takes otherwise, which RB4's rows have, and so is not shown.
+//! `cluster --only nodes` also measures nodes that have no interfaces, one role at a time with warm caches, and what the simulator makes of that. Its costs are
+//! below those of RB4's nodes, so that clusters look better: it is not shown.
 
 use super::section::{
     PUBLISHED, Section, Table, bar, list, one_series, ratio, scaled, section, spread, text,
