@@ -108,7 +108,7 @@ pub(crate) fn connect(port: Option<u16>, unix_socket: Option<&Path>) -> Result<C
 }
 
 /// The directory of the user's own sockets.
-fn own() -> Option<PathBuf> {
+fn own_place() -> Option<PathBuf> {
     match std::env::var_os("XDG_RUNTIME_DIR").filter(|value| !value.is_empty()) {
         Some(directory) => Some(PathBuf::from(directory).join("clique")),
         None if rustix::process::geteuid().is_root() => Some(PathBuf::from(SYSTEM)),
@@ -118,7 +118,7 @@ fn own() -> Option<PathBuf> {
 
 /// Where sockets are looked for: in the first of these that has any.
 fn places() -> Vec<PathBuf> {
-    let mut places: Vec<PathBuf> = own().into_iter().collect();
+    let mut places: Vec<PathBuf> = own_place().into_iter().collect();
     if !places.iter().any(|place| place == Path::new(SYSTEM)) {
         places.push(SYSTEM.into());
     }
@@ -189,10 +189,22 @@ fn process(path: &Path) -> Option<u32> {
     path.file_stem()?.to_str()?.parse().ok()
 }
 
-/// Opens this process's socket in the user's directory, or goes on with the one that the program before has left; none where there is no such
-/// directory, or it cannot be written to.
+/// Opens this process's socket in the user's directory, or goes on with the one that the program before has left; none, and a word about it,
+/// where there is no such directory, or it cannot be written to.
 pub(crate) fn listen(handle: Handle, reloads: ReloadService, left: Option<OwnedFd>) -> Option<OwnSocket> {
-    let directory = own()?;
+    let own = open(handle, reloads, left);
+    if own.is_none() {
+        let place = own_place()
+            .map_or("$XDG_RUNTIME_DIR, which is not set".to_owned(), |place| place.display().to_string());
+        crate::console::complain(&format!(
+            "warning: there is no control socket in {place}: 'clique ctl' and the like need '-u FILE' or '-p PORT'; --no-socket is quiet\n"
+        ));
+    }
+    own
+}
+
+fn open(handle: Handle, reloads: ReloadService, left: Option<OwnedFd>) -> Option<OwnSocket> {
+    let directory = own_place()?;
     let mode = if directory == Path::new(SYSTEM) { 0o755 } else { 0o700 };
     let path = directory.join(format!("{}.{ENDING}", std::process::id()));
     if let Some(left) = left {

@@ -24,7 +24,7 @@ pub(super) struct Flows {
     /// Forget them, and print how many there were.
     #[arg(short, long, conflicts_with = "watch")]
     kill: bool,
-    /// Print flows as they begin and end.
+    /// Print connections of ConnTrack as they begin and end.
     #[arg(short, long, conflicts_with = "filter")]
     watch: bool,
 }

@@ -15,7 +15,7 @@ fn columns(handler: &str) -> Option<&'static [&'static str]> {
 }
 
 /// A table of routes: prefix, gateway or a hyphen, output, as lookup elements print it.
-const ROUTE: &[&str] = &["prefix", "gateway", "output"];
+const ROUTE: &[&str] = &["prefix", "gateway", "output", "weight"];
 
 /// The rows of a table, sorted, if the value is one: columns between tabs, or such as the handler is known to print.
 pub(super) fn of(handler: &str, value: &str) -> Option<Value> {
@@ -69,9 +69,12 @@ fn destination(text: &str) -> Option<(IpAddr, u8)> {
 
 /// A number as a number, a hyphen as nothing, all else as a text.
 fn value_of(cell: String) -> Value {
+    // Words such as `inf` and `1e5` are no numbers here.
+    let is_decimal = cell.contains('.') && cell.bytes().all(|b| b.is_ascii_digit() || b == b'.');
     match cell.parse::<i64>() {
         _ if cell == "-" => Value::Null,
         Ok(number) => number.into(),
+        Err(_) if is_decimal => cell.parse::<f64>().map_or_else(|_| Value::from(cell.clone()), Value::from),
         Err(_) => cell.into(),
     }
 }

@@ -94,7 +94,8 @@ fn line<'c>(cells: impl Iterator<Item = (&'c Column, String)>) -> String {
 
 /// What packets are dropped for that were made to be dropped: words in the elements' reasons. The filter of the configuration is for
 /// forbidden sources.
-const ON_PURPOSE: [&str; 7] = ["ttl", "hop limit", "expired", "checksum", "source", "no route", "filtered"];
+const ON_PURPOSE: [&str; 8] =
+    ["ttl", "hop limit", "expired", "checksum", "source", "no route", "filtered", "icmp errors"];
 
 /// The whole course.
 pub(super) struct Figures {
@@ -161,7 +162,7 @@ impl Figures {
         let (last, rates) = self.total();
         let mut text = String::new();
         let title = format!("In {:.1} s, in memory: no network card is involved", last.at_s);
-        let _ = writeln!(text, "\n{}", self.look.paint(BOLD, &title));
+        let _ = writeln!(text, "\n{}", self.look.paint(BOLD, &self.look.fold(&title)));
         let mut row = |name: &str, value: String| {
             let _ = writeln!(text, "  {name:<40} {value:>14}");
         };
@@ -177,9 +178,9 @@ impl Figures {
         text += &self.shares.text(self.look, rates.ns_per_packet);
         self.write_drops(&mut text);
         for line in &self.disagreements {
-            let _ = writeln!(text, "  {line}");
+            let _ = writeln!(text, "{}", self.look.fold(&format!("  {line}")));
         }
-        let _ = write!(text, "\n{}\n\n{NEXT}", self.verdict());
+        let _ = write!(text, "\n{}\n\n{}", self.verdict(), next(self.look));
         text
     }
 
@@ -199,7 +200,7 @@ impl Figures {
                 by_reason.iter().filter(|((is_other, _), _)| *is_other == other).collect();
             reasons.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
             if !reasons.is_empty() {
-                let _ = writeln!(text, "\n{}", self.look.paint(BOLD, title));
+                let _ = writeln!(text, "\n{}", self.look.paint(BOLD, &self.look.fold(title)));
             }
             for ((_, reason), count) in reasons {
                 let _ = writeln!(text, "  {reason:<40} {count:>14}");
@@ -214,9 +215,9 @@ impl Figures {
             (true, 0) => "Nothing was checked: the run was too short.".to_owned(),
             (true, checked) => self.look.paint(
                 GREEN,
-                &format!("Right: all {checked} packets that were checked left where the table says, while {} routes changed.", last.changes),
+                &self.look.fold(&format!("Right: all {checked} packets that were checked left where the table says, while {} routes changed.", last.changes)),
             ),
-            (false, _) => self.look.paint(RED, "Wrong: some packets left where no table says. Please report it."),
+            (false, _) => self.look.paint(RED, &self.look.fold("Wrong: some packets left where no table says. Please report it.")),
         }
     }
 
@@ -260,10 +261,26 @@ impl Figures {
 }
 
 /// What to try next.
-const NEXT: &str = "Next: clique demo -j 1 --updates 0       one worker, a table that stands still\n\
-    \x20     clique elements RadixIPLookup       the manual of a route table\n\
-    \x20     clique doctor                       is this machine ready for a router?\n\
-    \x20     clique run --from-host              forward in the place of the kernel, as root";
+const NEXT: [(&str, &str); 4] = [
+    ("clique demo -j 1 --updates 0", "one worker, a table that stands still"),
+    ("clique elements RadixIPLookup", "the manual of a route table"),
+    ("clique doctor", "is this machine ready for a router?"),
+    ("clique run --from-host", "forward in the place of the kernel, as root"),
+];
+
+/// What to try next: beside each command what it is for, or below it where that does not fit.
+fn next(look: Look) -> String {
+    let beside = NEXT.iter().all(|(_, what)| 6 + 36 + what.len() <= look.width);
+    let line = |(number, (command, what)): (usize, &(&str, &str))| {
+        let first = if number == 0 { "Next:" } else { "" };
+        if beside {
+            format!("{first:<6}{command:<36}{what}")
+        } else {
+            format!("{first:<6}{command}\n{:<8}{what}", "")
+        }
+    };
+    NEXT.iter().enumerate().map(line).collect::<Vec<_>>().join("\n")
+}
 
 /// Rates between two samples.
 struct Rates {
@@ -316,6 +333,23 @@ mod tests {
             );
         }
         assert_eq!(fitting(120).len(), COLUMNS.len());
+    }
+
+    /// The summary does not wrap either.
+    #[test]
+    fn summaries_fit() {
+        for width in [60, 80, 100] {
+            let mut figures = figures(width);
+            figures.checked = 109_174;
+            figures.drops = vec![("a".to_owned(), "TTL expired".to_owned(), 5)];
+            for text in [figures.text(), {
+                figures.disagreements = vec!["x ".repeat(60)];
+                figures.text()
+            }] {
+                let longest = text.lines().map(|line| line.chars().count()).max();
+                assert!(longest <= Some(width), "{width}: {longest:?} in {text}");
+            }
+        }
     }
 
     /// Reasons are grouped: those of packets that were made to be dropped, and others.

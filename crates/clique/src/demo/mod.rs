@@ -101,6 +101,7 @@ pub(crate) fn run(args: &Args, known: &Classes) -> ExitCode {
 fn demonstrate(args: &Args, known: &Classes) -> Result<bool, String> {
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
     let workers = args.threads.map_or(processors, usize::from);
+    let interrupted = interrupts().map_err(|error| format!("signals: {}", console::reason(&error)))?;
     let table = Table::load(args.table.as_deref(), !args.json)?;
     let frames = Arc::new(traffic::frames(args, &table)?);
     let interfaces = INTERFACES.map(|name| {
@@ -112,15 +113,14 @@ fn demonstrate(args: &Args, known: &Classes) -> Result<bool, String> {
     table.install(&mut router)?;
     let installed = started.elapsed();
     if !args.json {
-        say(&table.summary(installed));
-        say(&format!(
+        say(&look().fold(&table.summary(installed)));
+        say(&look().fold(&format!(
             "{} frames of traffic, {workers} workers, {} route changes a second wanted",
             frames.len(),
             args.updates
-        ));
+        )));
     }
     let checker = Checker::new(&table, &frames, args.pcap.is_none());
-    let interrupted = interrupts().map_err(|error| format!("signals: {}", console::reason(&error)))?;
     let figures = forward(args, &mut router, &table, &interfaces, checker, workers, &interrupted)?;
     let good = figures.disagreements.is_empty();
     say(&if args.json { figures.json(&table, installed) } else { figures.text() });

@@ -10,6 +10,8 @@ use std::fmt::Write;
 const BARS: usize = 12;
 /// Characters of the longest bar.
 const BAR_MAX: usize = 30;
+/// Those of its line beside it.
+const BESIDE_BAR: usize = 31;
 
 /// What the elements of one class have taken, all workers together.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -74,8 +76,9 @@ impl Shares {
         let rows: Vec<&Share> = own.iter().chain((!rest.is_empty()).then_some(&others)).collect();
         let Some(most) = rows.iter().map(|share| share.ns).max() else { return String::new() };
         let mut text = format!("\n{}\n", look.paint(BOLD, "Where the time of a packet goes, ns"));
+        let longest = look.width.saturating_sub(BESIDE_BAR).clamp(1, BAR_MAX);
         for share in rows {
-            let bar = "█".repeat((share.ns as usize * BAR_MAX).div_ceil(most as usize));
+            let bar = "█".repeat((share.ns as usize * longest).div_ceil(most as usize));
             let ns = self.part(share, ns_per_packet);
             let _ = writeln!(text, "  {:<20} {ns:>6.1}  {bar}", share.class);
         }

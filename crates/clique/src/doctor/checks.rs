@@ -328,9 +328,16 @@ fn others(machine: &Machine, index: i64, about: &mut About<'_>) {
     if sockets > 0 && owners.is_empty() {
         about.fine(format!("packet sockets of other programs: {sockets}"));
     }
+    let is_router = |command: &str| command.starts_with("clique") || command.starts_with("click");
+    // One router is as it should be; another one beside it is not.
+    let several = owners.iter().filter(|(_, command)| is_router(command)).count() > 1;
     for (process, command) in owners {
         let found = format!("process {process} ({command}) receives from it, too");
-        if command.starts_with("clique") || command.starts_with("click") {
+        if is_router(&command) && !several {
+            about.fine(format!(
+                "process {process} ({command}) is a router on it; a second one would forward everything twice"
+            ));
+        } else if is_router(&command) {
             about.problem(
                 found,
                 format!("kill {process}   # two routers on one interface answer and forward twice"),

@@ -199,9 +199,17 @@ mod tests {
             &[("proc/net/packet", table), ("proc/77/comm", "clique"), ("proc/77/fd/x", "")],
         );
         symlink("socket:[4711]", root.path().join("proc/77/fd/3")).unwrap();
-        let found = examine(&machine, &["eth0".to_owned()], 1);
-        let problem = found.iter().find(|finding| finding.weight == Weight::Problem).unwrap();
-        assert!(problem.found.contains("process 77 (clique)"), "{found:?}");
+        let weight = |id: &str| {
+            let found = examine(&machine, &["eth0".to_owned()], 1);
+            found.iter().find(|finding| finding.found.contains(id)).map(|finding| finding.weight)
+        };
+        assert_eq!(weight("process 77 (clique)"), Some(Weight::Fine));
+        // Two of them forward everything twice.
+        std::fs::create_dir_all(root.path().join("proc/78/fd")).unwrap();
+        std::fs::write(root.path().join("proc/78/comm"), "clique").unwrap();
+        symlink("socket:[4711]", root.path().join("proc/78/fd/3")).unwrap();
+        assert_eq!(weight("process 77 (clique)"), Some(Weight::Problem));
+        assert_eq!(weight("process 78 (clique)"), Some(Weight::Problem));
         let missing = examine(&machine, &["eth7".to_owned()], 1);
         assert!(text(&missing).contains("eth7\n  !!  there is no such interface\n"));
     }

@@ -75,13 +75,14 @@ fn drops(args: &Args) -> Result<(), String> {
             rows.push((row, more));
         }
         rows.sort_by_key(|(row, more)| std::cmp::Reverse((*more, number(row, "packets"))));
+        // The file has an example of each reason so far, not only of those of the last reading.
+        if let Some(name) = &args.write {
+            write(name, rows.iter().map(|(row, _)| row))?;
+        }
         if args.follow {
             rows.retain(|(_, more)| *more > 0);
         }
         let rows: Vec<Value> = rows.into_iter().map(|(row, _)| row).collect();
-        if let Some(name) = &args.write {
-            write(name, &rows)?;
-        }
         let shown = match args.write.as_deref() {
             Some("-") => String::new(),
             _ if args.json => format!("{}\n", json!({ "drops": rows })),
@@ -94,10 +95,13 @@ fn drops(args: &Args) -> Result<(), String> {
     }
 }
 
+/// Where senders were told why, there is no drop: no route, an MTU, a neighbour that does not answer.
+const NOTHING: &str = "nothing has been dropped without a word; packets whose senders were told by ICMP do not count: 'clique trace' shows them\n";
+
 /// A row for each element and reason, and below it the example.
 fn table(rows: &[Value], follows: bool) -> String {
     if rows.is_empty() {
-        return if follows { String::new() } else { "nothing has been dropped\n".to_owned() };
+        return if follows { String::new() } else { NOTHING.to_owned() };
     }
     let width = rows.iter().map(|row| text(row, "element").len()).max().unwrap_or(0).clamp(7, 40);
     let mut shown = format!("{:>10} {:>10}  {:width$}  REASON\n", "PACKETS", "A SECOND", "ELEMENT");
@@ -112,9 +116,9 @@ fn table(rows: &[Value], follows: bool) -> String {
     shown
 }
 
-fn write(name: &str, rows: &[Value]) -> Result<(), String> {
+fn write<'r>(name: &str, rows: impl Iterator<Item = &'r Value>) -> Result<(), String> {
     let mut file = Pcapng::create(name)?;
-    for row in rows.iter().filter(|row| row["sample"].is_object()) {
+    for row in rows.filter(|row| row["sample"].is_object()) {
         let sample = &row["sample"];
         let comment = format!("{}: {}", text(row, "element"), text(row, "reason"));
         let ethernet = text(sample, "link") == "ethernet";

@@ -4,9 +4,9 @@ use super::{changes, changes_text, ended, object, print, text};
 use crate::address::Address;
 use crate::check;
 use crate::input;
-use crate::load;
+use crate::offline;
 use crate::reply;
-use crate::report;
+use crate::report::{self, Reporter, Style};
 use crate::status::Status;
 use clap::ValueHint;
 use click_tools::{Input, default_clickpath, parameter};
@@ -60,17 +60,18 @@ fn of_file(file: &Path, args: &Args, known: &Classes) -> Result<Value, String> {
     for word in &args.parameters {
         parameters.push(parameter(word).ok_or_else(|| format!("'{word}' is not KEY=VALUE"))?);
     }
-    let parsed = load::parse(&text, &parameters, &default_clickpath(), Some(known));
-    let secrets = report::secrets(&parsed.graph, known);
+    // As `clique check` has it: interfaces need not be here, and all that is wrong is said at once.
+    let known = &known.clone().with_interfaces(offline::INTERFACES);
+    let mut reporter = Reporter::new(Style::Json, false);
+    let graph = check::graph(&text, &parameters, &default_clickpath(), 1, &mut reporter, known);
+    let graph = graph.ok_or_else(|| format!("the configuration is wrong\n{}", reporter.refusal().plain))?;
+    let secrets = report::secrets(&graph, known);
     let said = |mut found: Vec<Diagnostic>| {
         found.iter_mut().for_each(|diagnostic| secrets.mask_diagnostic(diagnostic));
         lang::render_click(&found)
     };
-    if parsed.has_errors() {
-        return Err(said(parsed.diagnostics));
-    }
-    let options = check::options(&parsed.graph, 1);
-    let layout = router::layout(parsed.graph, known, 1).map_err(said)?;
+    let options = check::options(&graph, 1);
+    let layout = router::layout(graph, known, 1).map_err(said)?;
     let (mut configured, _) = router::configure(layout, text.text, known, options).map_err(said)?;
     let question = Question::parse(&args.packet).map_err(|wrong| wrong.to_string())?;
     let info = configured.info().clone();

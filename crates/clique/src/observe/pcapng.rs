@@ -1,7 +1,7 @@
 //! Files of packets with comments (draft-ietf-opsawg-pcapng): one section, an interface for frames and one for IP packets.
 
 use crate::console::reason;
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 
 /// Link types of the two interfaces: Ethernet, and IP without anything in front.
 const LINKS: [u16; 2] = [1, 101];
@@ -15,6 +15,9 @@ pub(super) struct Pcapng {
 impl Pcapng {
     /// Creates a file; `-` is standard output.
     pub(super) fn create(name: &str) -> Result<Pcapng, String> {
+        if name == "-" && io::stdout().is_terminal() {
+            return Err("packets are not written to a terminal: '-w FILE', or '| tshark -r -'".to_owned());
+        }
         let output: Box<dyn Write> = match name {
             "-" => Box::new(io::stdout()),
             _ => {

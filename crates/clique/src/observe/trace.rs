@@ -7,7 +7,12 @@ use crate::console;
 use crate::reply;
 use crate::status::Status;
 use serde_json::{Value, json};
+use signal_hook::consts::{SIGINT, SIGTERM};
 use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::time::Duration;
 
 /// Arguments of `clique trace`.
 #[derive(clap::Args, Debug)]
@@ -47,18 +52,41 @@ pub(crate) fn run(args: &Args) -> Status {
 
 fn trace(args: &Args) -> Result<(), String> {
     let mut client = args.address.connect()?;
+    // What cannot be written is said before anything is waited for.
+    let mut file = args.write.as_deref().map(Pcapng::create).transpose()?;
+    let interrupted = interrupts().map_err(|error| format!("signals: {}", console::reason(&error)))?;
     reply::fine(client.trace(args.count, args.seconds, &args.filter))?;
+    let (sender, steps) = mpsc::channel();
+    std::thread::spawn(move || {
+        loop {
+            let step = event(&mut client);
+            let is_last = step.as_ref().map_or(true, |step| step["end"].as_bool() == Some(true));
+            if sender.send(step).is_err() || is_last {
+                break;
+            }
+        }
+    });
     let mut packets: BTreeMap<u64, Vec<Value>> = BTreeMap::new();
     let end = loop {
-        let step = event(&mut client)?;
-        if step["end"].as_bool() == Some(true) {
-            break step;
+        match steps.recv_timeout(Duration::from_millis(50)) {
+            Ok(step) => {
+                let step = step?;
+                if step["end"].as_bool() == Some(true) {
+                    break step;
+                }
+                packets.entry(number(&step, "packet")).or_default().push(step);
+            }
+            // What has come so far is shown; the router ends the trace when the connection is gone.
+            Err(RecvTimeoutError::Timeout) if interrupted.load(Ordering::Relaxed) => {
+                break json!({ "end": true, "packets": packets.len(), "lost": 0 });
+            }
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => return Err("the connection has ended".to_owned()),
         }
-        packets.entry(number(&step, "packet")).or_default().push(step);
     };
     packets.values_mut().for_each(|steps| steps.sort_by_key(|step| number(&step["seen"], "at_ns")));
-    if let Some(name) = &args.write {
-        write(name, &packets)?;
+    if let Some(file) = &mut file {
+        write(file, &packets)?;
     }
     let ways = ways(&packets);
     let shown = match args.write.as_deref() {
@@ -79,9 +107,24 @@ fn trace(args: &Args) -> Result<(), String> {
         console::complain(&format!("{lost} steps were lost because there were too many\n"));
     }
     if packets.is_empty() {
-        console::complain(&format!("no packet matched within {} seconds\n", args.seconds));
+        let time = if interrupted.load(Ordering::Relaxed) {
+            String::new()
+        } else {
+            format!(" within {} seconds", args.seconds)
+        };
+        console::complain(&format!("no packet matched{time}\n"));
     }
     Ok(())
+}
+
+/// What a signal sets that ends the trace, with what has come so far. A second one ends the program at once.
+fn interrupts() -> std::io::Result<Arc<AtomicBool>> {
+    let interrupted = Arc::new(AtomicBool::new(false));
+    for signal in [SIGINT, SIGTERM] {
+        signal_hook::flag::register_conditional_default(signal, interrupted.clone())?;
+        signal_hook::flag::register(signal, interrupted.clone())?;
+    }
+    Ok(interrupted)
 }
 
 /// What a step says, without the packet.
@@ -162,8 +205,7 @@ fn json_lines(packets: &BTreeMap<u64, Vec<Value>>, ways: &[(u64, Vec<String>)], 
     shown + &format!("{}\n", json!({ "ways": ways, "packets": end["packets"], "lost": end["lost"] }))
 }
 
-fn write(name: &str, packets: &BTreeMap<u64, Vec<Value>>) -> Result<(), String> {
-    let mut file = Pcapng::create(name)?;
+fn write(file: &mut Pcapng, packets: &BTreeMap<u64, Vec<Value>>) -> Result<(), String> {
     for (number_of, steps) in packets {
         for step in steps {
             let seen = &step["seen"];

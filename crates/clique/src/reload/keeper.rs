@@ -224,12 +224,13 @@ impl State {
     }
 
     fn load(&mut self, load: Load) -> Answer {
+        let given: Vec<String> = load.parameters.iter().map(|(name, _)| name.clone()).collect();
         let proposal =
             Proposal::new(Text { name: load.name, text: load.text }, self.parameters(load.parameters));
         if load.confirm_s.is_some_and(|seconds| seconds > CONFIRM_MAX_S) {
             return refused(format!("a confirmation is waited for {CONFIRM_MAX_S} seconds at most"));
         }
-        let checked = match (self.start.check)(&proposal) {
+        let mut checked = match (self.start.check)(&proposal) {
             Ok(checked) => checked,
             Err(why) => {
                 if !load.dry_run {
@@ -238,6 +239,25 @@ impl State {
                 return refusal(why, load.color);
             }
         };
+        // Misspelt, probably: as `clique run` has it. A text that requires others may use it there.
+        let is_used = |name: &str| {
+            let text = &proposal.text.text;
+            text.contains("require(")
+                || text.contains(&format!("${name}"))
+                || text.contains(&format!("${{{name}}}"))
+        };
+        let unused = given.iter().filter(|name| !is_used(name));
+        let unused: Vec<String> =
+            unused.map(|name| format!("warning: the configuration has no parameter '${name}'")).collect();
+        checked.warnings.extend(unused.iter().cloned());
+        // A file that was cut short, for instance: it is no configuration of a router that is to go on.
+        if checked.graph.elements.is_empty() {
+            let why = format!("{}: the configuration has no elements", proposal.text.name);
+            if !load.dry_run {
+                self.tell_refusal(&why);
+            }
+            return refused(why);
+        }
         let difference = self.difference(&checked.graph);
         if load.dry_run {
             return Answer::Planned { difference, warnings: checked.warnings };
@@ -248,9 +268,11 @@ impl State {
         }
         match self.start.requests.replace(proposal.clone()) {
             Err(why) => refusal(why, load.color),
-            Ok(warnings) => {
+            Ok(mut warnings) => {
+                warnings.splice(0..0, unused);
                 let before = self.history.running().map(|entry| entry.number);
                 let Text { name, text } = proposal.text;
+                console::tell(&format!("clique run: {name} runs, by 'clique reload'\n"));
                 let number = self.history.add(By::Reload, name, text, proposal.parameters);
                 let confirm_s = load.confirm_s.filter(|_| before != Some(number));
                 self.trial = before.zip(confirm_s).map(|(before, seconds)| Trial {
@@ -264,6 +286,10 @@ impl State {
 
     /// Tells those who watch the router that a configuration is refused before it is built.
     fn tell_refusal(&self, why: &str) {
+        console::say(
+            Level::Warning,
+            &format!("clique run: a configuration is refused: {}\n", why.trim_end()),
+        );
         self.start.current.handle().info().refuse_swap(why);
     }
 

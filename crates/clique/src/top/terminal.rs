@@ -8,7 +8,7 @@ use super::{Address, INTERVALS_S};
 use crate::console::reason;
 use ratatui::DefaultTerminal;
 use ratatui::crossterm::event::{self, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::consts::{SIGINT, SIGTERM};
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -64,7 +64,10 @@ impl Reader {
 pub(super) fn run(address: Address, choices: Choices) -> Result<(), String> {
     let failed = |error: io::Error| format!("terminal: {}", reason(&error));
     let over = Arc::new(AtomicBool::new(false));
-    for signal in [SIGHUP, SIGINT, SIGTERM] {
+    // SIGHUP has its usual effect: of a terminal that is gone crossterm reads nothing, again and again, and never returns; and nothing is to
+    // be restored. So has a second signal.
+    for signal in [SIGINT, SIGTERM] {
+        signal_hook::flag::register_conditional_default(signal, over.clone()).map_err(failed)?;
         signal_hook::flag::register(signal, over.clone()).map_err(failed)?;
     }
     let reader = Reader::start(Source::new(address)).map_err(failed)?;

@@ -60,6 +60,11 @@ impl Question {
             "icmp" | "icmp6" => 58,
             "tcp" => TCP,
             "udp" => UDP,
+            "gre" => 47,
+            "esp" => 50,
+            "ah" => 51,
+            "ospf" => 89,
+            "sctp" => 132,
             other => other.parse().map_err(|_| format!("unknown protocol '{other}'"))?,
         };
         let mut question = Question {
@@ -79,8 +84,9 @@ impl Question {
         while let Some(keyword) = rest.next() {
             let mut value =
                 || rest.next().copied().ok_or_else(|| Wrong(format!("'{keyword}' wants a value")));
-            let number =
-                |text: &str| text.parse::<u16>().map_err(|_| Wrong(format!("'{text}' is no number")));
+            let number = |text: &str| {
+                text.parse::<u16>().map_err(|_| Wrong(format!("'{text}' is no number up to 65535")))
+            };
             match *keyword {
                 "ttl" => question.ttl = u8::try_from(number(value()?)?).map_err(|_| "ttl is 255 at most")?,
                 "len" => question.len = number(value()?)?.into(),
@@ -89,7 +95,10 @@ impl Question {
                 "ack" => question.flags = 0x10,
                 "rst" => question.flags = 4,
                 "fin" => question.flags = 0x11,
-                "vlan" => question.vlan = Some(number(value()?)? & 0xfff),
+                "vlan" => {
+                    let id = Some(number(value()?)?).filter(|id| *id <= 0xfff);
+                    question.vlan = Some(id.ok_or("a VLAN is 4095 at most")?);
+                }
                 "from" => question.macs.0 = Some(mac(value()?)?),
                 "to" => question.macs.1 = Some(mac(value()?)?),
                 "bare" => question.bare = true,
@@ -110,6 +119,9 @@ impl Question {
     pub fn place(&self, info: &Info) -> Result<(usize, Option<usize>), Wrong> {
         if let Ok(Edge { element, input, port }) = edge(info, &self.place) {
             let node = &info.nodes[element];
+            if !input && !node.inputs.is_empty() && self.place.contains('[') {
+                return Err(Wrong(format!("a packet comes in at an input: '[{port}]{}'", node.name)));
+            }
             return Ok((element, (input || !node.inputs.is_empty()).then_some(if input { port } else { 0 })));
         }
         let of_interface = |node: &router::Node| {
@@ -309,6 +321,8 @@ mod tests {
             "foo 10.0.0.1 > 10.0.0.2 in e",
             "udp 10.0.0.1 > 10.0.0.2 in e ttl 256",
             "udp 10.0.0.1 > 10.0.0.2 in e ttl",
+            "udp 10.0.0.1 > 10.0.0.2 in e vlan 4096",
+            "udp 10.0.0.1 > 10.0.0.2 in e len 70000",
         ] {
             assert!(Question::parse(wrong).is_err(), "{wrong}");
         }

@@ -17,8 +17,8 @@
 //!
 //! `WATCH [TOPIC...]`, which Click does not have, reports events as they happen, one line `EVENT TOPIC ...` each,
 //! until the client sends something: `neighbour add|change|delete ADDR ETH STATE INTERFACE` from elements with
-//! neighbour tables (see ARPTable); `link down|gone|back INTERFACE ELEMENT` from FromDevice, KernelTap and KernelTun, of an interface that FromDevice
-//! finds down, as it is before it is deleted, of one that was deleted, and of another one of its name; those of routes, flows and IPsec are in the manuals of the elements. `EVENT lost N` means that N events were lost because the client does not keep up,
+//! neighbour tables (see ARPTable); `link down|up|gone|back INTERFACE ELEMENT` from FromDevice, KernelTap and KernelTun, of an interface that FromDevice
+//! finds down, as it is before it is deleted, and up again, of one that was deleted, and of another one of its name; those of routes, flows and IPsec are in the manuals of the elements. `EVENT lost N` means that N events were lost because the client does not keep up,
 //! and `EVENT router replaced` that a new configuration is running: after either, the state known from events is out
 //! of date. `EVENT router refused WHY` says that one was to run and does not.
 //!

@@ -168,6 +168,8 @@ struct FromDevice {
     rest: Vec<Rx>,
     /// Whether the element waits for another one that has the queue.
     waits: Waits,
+    /// It was told that the interface is down.
+    is_down: bool,
     outbound: bool,
     shape: Shape,
     protocol: u16,
@@ -219,6 +221,7 @@ pub(super) fn make(config: &mut Config<'_>, wishes: Wishes) -> Result<Box<dyn El
         rx: None,
         rest: Vec::new(),
         waits: Waits::No,
+        is_down: false,
         outbound: wishes.outbound,
         shape: wishes.shape,
         protocol: wishes.protocol,
@@ -335,8 +338,11 @@ impl FromDevice {
         }
         let Some(rx) = &self.rx else { return };
         if let Some(trouble) = rx.failure(&self.interface) {
-            cx.error(format_args!("{} :: FromDevice: {trouble}", cx.name()));
-            link::tell(cx, "down", &self.interface);
+            if self.speaks() {
+                cx.error(format_args!("{} :: FromDevice: {trouble}", cx.name()));
+                link::tell(cx, "down", &self.interface);
+            }
+            self.is_down = true;
             cx.timers().after(AGAIN, RETRY);
         }
         rx.fds().for_each(|fd| cx.tasks().schedule_when(fd, Interest::Readable));

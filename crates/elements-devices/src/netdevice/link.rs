@@ -15,6 +15,12 @@ pub(super) fn is_back(cx: &Cx<'_>, interface: &str) {
     tell(cx, "back", interface);
 }
 
+/// An interface that was down is up.
+pub(super) fn is_up(cx: &Cx<'_>, interface: &str) {
+    cx.log(format_args!("{}: {interface} is up again", cx.info().nodes[cx.index()].declaration()));
+    tell(cx, "up", interface);
+}
+
 /// Tells those who listen to events what has become of an interface.
 pub(super) fn tell(cx: &Cx<'_>, what: &str, interface: &str) {
     let events = &cx.info().events;

@@ -209,12 +209,16 @@ impl Running<'_> {
     /// What would become of a packet that arrives at an input, or is sent out at output 0 if none is said. Nothing changes by it.
     pub(crate) fn explain(&mut self, begin: Begin, element: usize, input: Option<usize>) -> Explanation {
         let mut explanation = Explanation::default();
+        let is_new = matches!(begin, Begin::Bytes(_));
         let packet = match begin {
             Begin::Packet(packet) => Some(packet),
             Begin::Bytes(bytes) => self.core.pool.packet(&bytes),
         };
         let info = self.core.info.clone();
-        let Some(packet) = packet else { return explanation };
+        let Some(mut packet) = packet else { return explanation };
+        if is_new && input.is_some() {
+            mark(&mut packet);
+        }
         let mut ways: Vec<(usize, usize, Packet)> = Vec::new();
         match input {
             Some(port) => ways.push((element, port, packet)),
@@ -304,5 +308,26 @@ impl Running<'_> {
             Verdict::Drop(reason) => Then::Drop(reason),
         };
         Some(Decision::new(then, ""))
+    }
+}
+
+/// A packet without a frame that arrives in the middle of a configuration has what elements before would have found out: where its header is,
+/// and where it goes.
+fn mark(packet: &mut Packet) {
+    let data = packet.data();
+    let length = |at: usize| usize::from(u16::from_be_bytes([data[at], data[at + 1]]));
+    match data.first().map(|byte| byte >> 4) {
+        Some(4) if data.len() >= 20 && length(2) == data.len() => {
+            let (header, to) = (usize::from(data[0] & 15) * 4, [data[16], data[17], data[18], data[19]]);
+            packet.set_network(0, header);
+            packet.set_dst_ip(to.into());
+        }
+        Some(6) if data.len() >= 40 && length(4) + 40 == data.len() => {
+            let mut to = [0; 16];
+            to.copy_from_slice(&data[24..40]);
+            packet.set_network(0, 40);
+            packet.set_dst_ip6(to.into());
+        }
+        _ => {}
     }
 }

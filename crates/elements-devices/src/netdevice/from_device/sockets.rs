@@ -97,7 +97,7 @@ impl FromDevice {
         }
         let mut shares = lock(&self.shares);
         let group = self.is_shared().then_some(&mut shares.group);
-        let first = self.place.0 == 0 || !self.is_shared();
+        let first = self.speaks();
         let opened = match self.rx.take() {
             // Those that another process has left; who has none joins their group.
             Some(mut rx) => group.map_or(Ok(()), |group| rx.share(&self.interface, group)).map(|()| rx),
@@ -167,12 +167,32 @@ impl FromDevice {
         }
     }
 
+    /// Whether it is this worker's instance that says what becomes of the interface, for all.
+    pub(super) fn speaks(&self) -> bool {
+        self.place.0 == 0 || !self.is_shared()
+    }
+
+    /// Says when an interface that was down is up again.
+    fn look_whether_up(&mut self, cx: &mut Cx<'_>) {
+        if !self.is_down {
+            return;
+        }
+        if device::links::named(&self.interface).is_none_or(|link| !link.has_carrier) {
+            return cx.timers().after(AGAIN, RETRY);
+        }
+        self.is_down = false;
+        if self.speaks() {
+            link::is_up(cx, &self.interface);
+        }
+    }
+
     /// Looks whether an interface that had gone is back, as another one of the same name perhaps.
     pub(super) fn look_again(&mut self, cx: &mut Cx<'_>) {
         let is_there = self.rx.as_ref().is_some_and(|rx| !rx.is_stale(&self.interface));
         if is_there && self.waits == Waits::No {
-            return; // it was down; the socket goes on by itself
+            return self.look_whether_up(cx); // the socket goes on by itself
         }
+        self.is_down = false;
         let waited = self.waits != Waits::No;
         cx.tasks().stop_waiting();
         self.rx = None;
