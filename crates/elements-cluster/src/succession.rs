@@ -217,14 +217,25 @@ impl Tables for WorkerTables<'_, '_, '_> {
         ports.watch(is_wanted, |why| cx.error(format_args!("state does not move: {why}")));
     }
 
-    fn changes(&mut self, table: usize, tell: &mut Tell<'_>) -> Result<(), Overrun> {
-        // What another element watches it is told of.
-        let Some(port) = self.ports.own(table) else { return Ok(()) };
-        port.changes(self.cx, &mut told(tell)).map_err(|_| Overrun)
+    fn widen(&mut self) {
+        self.ports.0.iter().filter(|watched| watched.is_own).for_each(|watched| watched.port.widen());
     }
 
-    fn scan(&mut self, table: usize, from: u32, most: usize, tell: &mut Tell<'_>) -> Option<u32> {
-        self.ports.own(table)?.scan(self.cx, from, most, &mut told(tell))
+    fn changes(&mut self, table: usize, most: usize, tell: &mut Tell<'_>) -> Result<bool, Overrun> {
+        // What another element watches it is told of.
+        let Some(port) = self.ports.own(table) else { return Ok(false) };
+        port.changes(self.cx, most, &mut told(tell)).map_err(|_| Overrun)
+    }
+
+    fn scan(
+        &mut self,
+        table: usize,
+        is_confirmed: bool,
+        from: u32,
+        most: usize,
+        tell: &mut Tell<'_>,
+    ) -> Option<u32> {
+        self.ports.own(table)?.scan(self.cx, is_confirmed, from, most, &mut told(tell))
     }
 
     fn adopt(&mut self, table: usize, entries: &[Held]) -> Adoption {

@@ -15,12 +15,13 @@ impl StatePort for Table {
     fn changes(
         &self,
         _: &Cx<'_>,
+        _: usize,
         _: &mut dyn FnMut(Entry<'_>),
-    ) -> Result<(), elements_shared::state_port::Overrun> {
-        Ok(())
+    ) -> Result<bool, elements_shared::state_port::Overrun> {
+        Ok(false)
     }
 
-    fn scan(&self, _: &Cx<'_>, _: u32, _: usize, _: &mut dyn FnMut(Entry<'_>)) -> Option<u32> {
+    fn scan(&self, _: &Cx<'_>, _: bool, _: u32, _: usize, _: &mut dyn FnMut(Entry<'_>)) -> Option<u32> {
         None
     }
 

@@ -2,7 +2,11 @@
 //!
 //! A note says only that something is new, has changed or is gone; who reads it looks at what is true then. So each change is made first
 //! and noted afterwards, and whatever order two workers' notes come in, the last one of a thing tells its last state.
+//!
+//! Only what is confirmed is noted. Once the list is wide the rest is, too, as long as half of the room is free: then it costs what is
+//! confirmed nothing.
 
+use crate::state_port::Overrun;
 use crossbeam_queue::ArrayQueue;
 use std::sync::OnceLock;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
@@ -12,6 +16,7 @@ use std::sync::atomic::{AtomicBool, fence};
 pub struct Notes<T> {
     room: usize,
     is_wanted: AtomicBool,
+    is_wide: AtomicBool,
     is_lost: AtomicBool,
     list: OnceLock<ArrayQueue<T>>,
 }
@@ -22,6 +27,7 @@ impl<T> Notes<T> {
         Notes {
             room,
             is_wanted: AtomicBool::new(false),
+            is_wide: AtomicBool::new(false),
             is_lost: AtomicBool::new(false),
             list: OnceLock::new(),
         }
@@ -31,8 +37,9 @@ impl<T> Notes<T> {
         self.list.get_or_init(|| ArrayQueue::new(self.room.max(1)))
     }
 
-    /// Says whether changes are noted from now on. What waits is forgotten.
+    /// Says whether changes are noted from now on, of what is confirmed. What waits is forgotten.
     pub fn want(&self, is_wanted: bool) {
+        self.is_wide.store(false, Relaxed);
         if is_wanted {
             // No packet is to wait for the memory.
             let _ = self.list();
@@ -46,19 +53,36 @@ impl<T> Notes<T> {
         }
     }
 
+    /// Notes changes of what is not confirmed, too, from now on.
+    pub fn widen(&self) {
+        self.is_wide.store(true, Relaxed);
+        fence(SeqCst);
+    }
+
     /// Whether changes are noted.
     #[inline]
     pub fn is_wanted(&self) -> bool {
         self.is_wanted.load(Relaxed)
     }
 
-    /// Notes a change that was made. Beyond the bound it is lost, and so is what waits.
+    /// Notes a change that was made. Beyond the bound it is lost, and so is what waits. Whether it is of something confirmed is asked after
+    /// the change can be seen.
     #[inline]
-    pub fn add(&self, note: impl FnOnce() -> T) {
+    pub fn add(&self, is_confirmed: impl FnOnce() -> bool, note: impl FnOnce() -> T) {
         fence(SeqCst);
-        if self.is_wanted() {
+        if self.is_wanted() && (is_confirmed() || self.has_spare_room()) {
             self.write(note());
         }
+    }
+
+    /// Whether changes of what is not confirmed are noted, too.
+    pub fn is_wide(&self) -> bool {
+        self.is_wide.load(Relaxed)
+    }
+
+    /// Whether there is room for what is not confirmed.
+    fn has_spare_room(&self) -> bool {
+        self.is_wide() && self.room() > self.room / 2
     }
 
     #[cold]
@@ -78,18 +102,28 @@ impl<T> Notes<T> {
         self.list.get().map_or(self.room, |list| list.capacity() - list.len())
     }
 
-    /// Takes what has been noted until now. Whether anything was lost before: then all of it is worth nothing, and `each` is told nothing.
-    /// What is lost meanwhile is said the next time.
-    pub fn take(&self, mut each: impl FnMut(T)) -> bool {
+    /// How many notes wait.
+    pub fn len(&self) -> usize {
+        self.list.get().map_or(0, ArrayQueue::len)
+    }
+
+    /// Whether none waits.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Takes what has been noted until now, `most` notes at most. How many those were.
+    ///
+    /// # Errors
+    /// Something was lost before: then all of it is worth nothing, and `each` is told nothing. What is lost meanwhile is said the next time.
+    pub fn take(&self, most: usize, mut each: impl FnMut(T)) -> Result<usize, Overrun> {
         if self.is_lost() {
             self.forget();
-            return true;
+            return Err(Overrun);
         }
-        if let Some(list) = self.list.get() {
-            // What comes meanwhile waits for the next time.
-            (0..list.len()).map_while(|_| list.pop()).for_each(&mut each);
-        }
-        false
+        let Some(list) = self.list.get() else { return Ok(0) };
+        // What comes meanwhile waits for the next time.
+        Ok((0..list.len().min(most)).map_while(|_| list.pop()).map(&mut each).count())
     }
 
     /// Whether anything was lost since this was last said.
@@ -113,20 +147,26 @@ mod tests {
 
     fn taken(notes: &Notes<u32>) -> (Vec<u32>, bool) {
         let mut all = Vec::new();
-        let is_lost = notes.take(|note| all.push(note));
+        let is_lost = notes.take(usize::MAX, |note| all.push(note)).is_err();
         (all, is_lost)
+    }
+
+    impl Notes<u32> {
+        fn confirmed(&self, note: u32) {
+            self.add(|| true, || note);
+        }
     }
 
     /// Only what is wanted is noted, in its order; what was noted before is not told to who asks next.
     #[test]
     fn notes_are_for_who_asks() {
         let notes = Notes::new(4);
-        notes.add(|| 1);
+        notes.confirmed(1);
         assert_eq!(taken(&notes), (vec![], false));
         notes.want(true);
-        (2..4).for_each(|note| notes.add(|| note));
+        (2..4).for_each(|note| notes.confirmed(note));
         assert_eq!((taken(&notes), taken(&notes)), ((vec![2, 3], false), (vec![], false)));
-        (4..9).for_each(|note| notes.add(|| note));
+        (4..9).for_each(|note| notes.confirmed(note));
         notes.want(false);
         notes.want(true);
         assert_eq!(taken(&notes), (vec![], false));
@@ -147,12 +187,40 @@ mod tests {
     fn too_many_are_lost() {
         let notes = Notes::new(4);
         notes.want(true);
-        (0..4).for_each(|note| notes.add(|| note));
+        (0..4).for_each(|note| notes.confirmed(note));
         assert_eq!((notes.room(), taken(&notes).1), (0, false));
-        (0..5).for_each(|note| notes.add(|| note));
+        (0..5).for_each(|note| notes.confirmed(note));
         assert_eq!((taken(&notes), taken(&notes)), ((vec![], true), (vec![], false)));
         notes.lose();
         assert_eq!((taken(&notes), taken(&notes).1), ((vec![], true), false));
+    }
+
+    /// No more is taken at once than is asked for; the rest waits in its order.
+    #[test]
+    fn what_is_taken_is_bounded() {
+        let notes = Notes::new(8);
+        notes.want(true);
+        (0..5).for_each(|note| notes.confirmed(note));
+        let mut first = Vec::new();
+        assert_eq!(notes.take(2, |note| first.push(note)), Ok(2));
+        assert_eq!((first, notes.len(), taken(&notes).0), (vec![0, 1], 3, vec![2, 3, 4]));
+    }
+
+    /// What is not confirmed is noted only in a wide list, and leaves half of it to what is.
+    #[test]
+    fn what_is_not_confirmed_has_half_the_room() {
+        let notes = Notes::new(8);
+        notes.want(true);
+        let flood = || (0..20).for_each(|note| notes.add(|| false, || note));
+        flood();
+        assert_eq!(taken(&notes), (vec![], false));
+        notes.widen();
+        flood();
+        (90..94).for_each(|note| notes.confirmed(note));
+        assert_eq!(taken(&notes), (vec![0, 1, 2, 3, 90, 91, 92, 93], false));
+        notes.want(true);
+        flood();
+        assert_eq!(taken(&notes), (vec![], false));
     }
 
     /// Who takes notes while threads change things knows the last state of each, unless it is told that something was lost.
@@ -168,17 +236,17 @@ mod tests {
                 scope.spawn(|| {
                     for at in 0..3000 {
                         things[at % THINGS].fetch_add(1, Relaxed);
-                        notes.add(|| at % THINGS);
+                        notes.add(|| true, || at % THINGS);
                     }
                     left.fetch_sub(1, SeqCst);
                 });
             }
             loop {
                 let is_last = left.load(SeqCst) == 0;
-                if notes.take(|at| known[at] = things[at].load(Relaxed)) {
+                if notes.take(7, |at| known[at] = things[at].load(Relaxed)).is_err() {
                     known = std::array::from_fn(|at| things[at].load(Relaxed));
                 }
-                if is_last {
+                if is_last && notes.is_empty() && !notes.is_lost() {
                     break;
                 }
             }

@@ -3,6 +3,9 @@
 //! An element offers a [`StatePort`] beside its table. What it remembers are *entries*: a key and what belongs to it, as bytes that only
 //! its namesakes understand. One asker at a time watches a table: it takes what has changed since it asked last, and looks at all that is
 //! there in pieces, while packets go on. At another node a namesake adopts entries.
+//!
+//! An entry is *confirmed* once more than its first packet has come: what that is, each table says. Others are told only when all that is
+//! there has to move, so that a flood of first packets costs no other node anything.
 
 use router::{Config, ConfigError, Cx};
 use std::sync::Arc;
@@ -55,15 +58,26 @@ pub trait StatePort: Send + Sync {
     /// Why it cannot: another element watches the table.
     fn watch(&self, is_wanted: bool) -> Result<(), String>;
 
-    /// Tells what has changed since this was asked last, as it is now. Bounded by what a table keeps of changes.
+    /// From now on, until it is watched anew, changes of entries that are not confirmed are noted, too: as long as there is room to spare,
+    /// so that they never are an overrun.
+    fn widen(&self) {}
+
+    /// Tells what has changed since this was asked last, as it is now: looks at `most` changes, the oldest first. Whether more wait.
     ///
     /// # Errors
     /// [`Overrun`]; nothing is told then.
-    fn changes(&self, cx: &Cx<'_>, tell: &mut dyn FnMut(Entry<'_>)) -> Result<(), Overrun>;
+    fn changes(&self, cx: &Cx<'_>, most: usize, tell: &mut dyn FnMut(Entry<'_>)) -> Result<bool, Overrun>;
 
-    /// Tells of the entries that are there, from a place on, of which it looks at `most`. The place to go on at; `None` at the end. What
-    /// changes meanwhile, [`StatePort::changes`] tells.
-    fn scan(&self, cx: &Cx<'_>, from: u32, most: usize, tell: &mut dyn FnMut(Entry<'_>)) -> Option<u32>;
+    /// Tells of the entries that are there, those that are confirmed or the others, from a place on, of which it looks at `most`. The place
+    /// to go on at; `None` at the end. What changes meanwhile, [`StatePort::changes`] tells.
+    fn scan(
+        &self,
+        cx: &Cx<'_>,
+        is_confirmed: bool,
+        from: u32,
+        most: usize,
+        tell: &mut dyn FnMut(Entry<'_>),
+    ) -> Option<u32>;
 
     /// Takes entries that another node had, as used just now: keys with values.
     fn adopt(

@@ -373,14 +373,25 @@ impl<K: Key, V: Default, const KEYS: usize> Table<K, V, KEYS> {
 
     /// Ends flows whose time is over, and hands them to `ended`. Looks at `budget` flows; whether there may be more to look at.
     pub fn expire(&mut self, now_ns: i64, budget: usize, ended: &mut impl FnMut(K, V)) -> bool {
+        self.expire_with(now_ns, budget, &mut |key, value, _| ended(key, value))
+    }
+
+    /// The same, of which `ended` gets the first keys, and whether they were confirmed.
+    pub fn expire_flows(&mut self, now_ns: i64, budget: usize, ended: &mut impl FnMut(K, bool)) -> bool {
+        self.expire_with(now_ns, budget, &mut |key, _, was_confirmed| ended(key, was_confirmed))
+    }
+
+    #[inline]
+    fn expire_with(&mut self, now_ns: i64, budget: usize, ended: &mut impl FnMut(K, V, bool)) -> bool {
         let now = Instant::from_ns(now_ns);
         for _ in 0..budget {
             let Some(number) = self.due(now) else { return false };
             let over = self.is_over(Slot(number), now_ns);
             if over {
                 self.stats.expired += 1;
+                let was_confirmed = self.is_confirmed(Slot(number));
                 if let Some((key, value)) = self.end(number) {
-                    ended(key, value);
+                    ended(key, value, was_confirmed);
                 }
                 continue;
             }

@@ -21,7 +21,7 @@ const RECLAIM_NS: u64 = 1_000_000_000;
 const RESTART_NS: u64 = 1_000_000_000;
 /// Messages that are sent at once.
 const BURST: usize = 64;
-/// Records that are looked at, and entries that are adopted, at once.
+/// Records, and changes, that are looked at, and entries that are adopted, at once.
 const AT_ONCE: usize = 2_048;
 
 /// Stands for whatever stream there is.
@@ -45,17 +45,26 @@ pub struct Adoption {
     pub refused: u64,
 }
 
-/// The tables of a node.
+/// The tables of a node. Some of their entries are confirmed: only those are told as long as the node stays.
 pub trait Tables {
-    /// Begins to note changes, or ends it.
+    /// Begins to note changes of what is confirmed, or ends it.
     fn watch(&mut self, is_wanted: bool);
-    /// Tells what has changed in a table.
+    /// Notes changes of all entries from now on, as far as that costs those of confirmed ones nothing.
+    fn widen(&mut self);
+    /// Tells what has changed in a table: looks at `most` changes. Whether more wait.
     ///
     /// # Errors
     /// It is not known any more.
-    fn changes(&mut self, table: usize, tell: &mut Tell<'_>) -> Result<(), Overrun>;
-    /// Looks at `most` places of a table from one on, and tells what is there. Where to go on.
-    fn scan(&mut self, table: usize, from: u32, most: usize, tell: &mut Tell<'_>) -> Option<u32>;
+    fn changes(&mut self, table: usize, most: usize, tell: &mut Tell<'_>) -> Result<bool, Overrun>;
+    /// Looks at `most` places of a table from one on, and tells what is there, of what is confirmed or of the rest. Where to go on.
+    fn scan(
+        &mut self,
+        table: usize,
+        is_confirmed: bool,
+        from: u32,
+        most: usize,
+        tell: &mut Tell<'_>,
+    ) -> Option<u32>;
     /// Takes entries into a table.
     fn adopt(&mut self, table: usize, entries: &[Held]) -> Adoption;
 }
@@ -144,6 +153,10 @@ pub struct Succession {
     backlog: Backlog,
     /// The table and the place where the look at everything goes on.
     scan: Option<(usize, u32)>,
+    /// Whether what is not confirmed is told, too: since the node drains.
+    is_wide: bool,
+    /// Whether there are more changes than were looked at.
+    has_more: bool,
     /// Whether a successor has everything; which one had it last.
     is_whole: bool,
     heir: Option<NodeId>,
@@ -177,6 +190,8 @@ impl Succession {
             is_behind: false,
             backlog: Backlog::default(),
             scan: None,
+            is_wide: false,
+            has_more: false,
             is_whole: false,
             heir: None,
             handed: None,
@@ -249,7 +264,8 @@ impl Succession {
 
     /// Whether more is to be sent than fits into one turn.
     pub fn is_busy(&self) -> bool {
-        self.scan.is_some() && !self.is_behind || !self.backlog.parts.is_empty() || self.is_adopting()
+        let is_telling = self.scan.is_some() && !self.is_behind || self.has_more;
+        is_telling || !self.backlog.parts.is_empty() || self.is_adopting()
     }
 
     fn is_adopting(&self) -> bool {
@@ -333,8 +349,11 @@ impl Succession {
         let next = self.choose(world.stays);
         self.has_next = next.is_some();
         let next = next.filter(|&next| self.channels.knows(next));
-        let goes_on =
-            |stream: &Stream| next == Some(stream.to) && stream.life == self.channels.life_of(stream.to);
+        // A node that stays after all does not go on telling everything.
+        let is_narrow = world.drains || !self.is_wide;
+        let goes_on = |stream: &Stream| {
+            next == Some(stream.to) && stream.life == self.channels.life_of(stream.to) && is_narrow
+        };
         if self.stream.as_ref().map_or(next.is_some(), |stream| !goes_on(stream)) {
             self.begin(next, now_ns, tables);
         }
@@ -344,6 +363,7 @@ impl Succession {
         tables.watch(false);
         (self.backlog, self.scan, self.is_whole) = (Backlog::default(), None, false);
         (self.began_ns, self.is_behind) = (now_ns, false);
+        (self.is_wide, self.has_more) = (false, false);
         self.handed = None;
         self.stream = to.map(|to| {
             tables.watch(true);
@@ -371,6 +391,11 @@ impl Succession {
                 return;
             }
             self.look_around(tables, room);
+            if world.drains && self.scan.is_none() && !self.is_wide {
+                // What is not confirmed has to move as well.
+                tables.widen();
+                (self.is_wide, self.scan) = (true, Some((0, 0)));
+            }
         }
         let duties: Vec<Duty> = self.duties().into_iter().map(|(of, term)| (of, term + 1)).collect();
         let Some(stream) = &mut self.stream else { return };
@@ -379,7 +404,8 @@ impl Succession {
         {
             stream.add(part);
         }
-        let is_all = self.scan.is_none() && self.backlog.parts.is_empty() && stream.room() > 0;
+        let has_told = self.scan.is_none() && self.backlog.parts.is_empty() && !self.has_more;
+        let is_all = self.is_wide && has_told && stream.room() > 0;
         // Another node's duties may have come to this one since it handed over its own.
         let is_more = |handed: &Vec<Duty>| duties.iter().any(|duty| !handed.contains(duty));
         if is_all && world.drains && self.handed.as_ref().is_none_or(is_more) {
@@ -393,12 +419,13 @@ impl Succession {
         }
     }
 
-    /// Takes what has changed.
+    /// Takes what has changed, or some of it.
     fn collect(&mut self, tables: &mut dyn Tables) -> Result<(), Overrun> {
-        let Succession { backlog, settings, counts, .. } = self;
+        let Succession { backlog, settings, counts, has_more, .. } = self;
         let before = backlog.count;
+        *has_more = false;
         for table in 0..settings.tables.len() {
-            tables.changes(table, &mut |key, value| backlog.add(table, key, value))?;
+            *has_more |= tables.changes(table, AT_ONCE, &mut |key, value| backlog.add(table, key, value))?;
         }
         backlog.close();
         counts.sent += backlog.count - before;
@@ -407,7 +434,7 @@ impl Succession {
 
     /// Goes on looking at everything, until there is enough to say.
     fn look_around(&mut self, tables: &mut dyn Tables, room: usize) {
-        let Succession { backlog, settings, counts, scan, .. } = self;
+        let Succession { backlog, settings, counts, scan, is_wide, .. } = self;
         let before = backlog.count;
         while let Some((table, from)) = *scan
             && backlog.parts.len() < room.min(BURST)
@@ -416,7 +443,8 @@ impl Succession {
                 *scan = None;
                 break;
             }
-            let next = tables.scan(table, from, AT_ONCE, &mut |key, value| backlog.add(table, key, value));
+            let mut tell = |key: &[u8], value: Option<&[u8]>| backlog.add(table, key, value);
+            let next = tables.scan(table, !*is_wide, from, AT_ONCE, &mut tell);
             *scan = Some(next.map_or((table + 1, 0), |next| (table, next)));
             if next.is_some() {
                 break;

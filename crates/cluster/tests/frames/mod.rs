@@ -63,11 +63,13 @@ struct Greedy(u64);
 impl Tables for Greedy {
     fn watch(&mut self, _: bool) {}
 
-    fn changes(&mut self, _: usize, _: &mut Tell<'_>) -> Result<(), Overrun> {
-        Ok(())
+    fn widen(&mut self) {}
+
+    fn changes(&mut self, _: usize, _: usize, _: &mut Tell<'_>) -> Result<bool, Overrun> {
+        Ok(false)
     }
 
-    fn scan(&mut self, _: usize, _: u32, _: usize, _: &mut Tell<'_>) -> Option<u32> {
+    fn scan(&mut self, _: usize, _: bool, _: u32, _: usize, _: &mut Tell<'_>) -> Option<u32> {
         None
     }
 

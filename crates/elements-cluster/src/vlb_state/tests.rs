@@ -101,7 +101,8 @@ fn stateful(topology: &Topology, node: u16, tables: &str) -> String {
     )
 }
 
-/// Sixty flows come in at node 0, and then at its successor, first the answers, after `mishap`. Between, another next hop comes.
+/// Sixty flows come in at node 0, and their answers. After `mishap` both come in at its successor, first the answers. Between, another next
+/// hop comes.
 fn flows_through(topology: &Topology, tables: &str, mishap: &str) -> String {
     let mut text = String::new();
     for node in 0..topology.nodes() as u16 {
@@ -111,7 +112,7 @@ fn flows_through(topology: &Topology, tables: &str, mishap: &str) -> String {
             text += &format!("Idle -> n{node};\n");
         }
         let outside = topology.neighbours(node).len() + 1;
-        if node != 1 && usize::from(node) < topology.terminals() {
+        if node > 1 && usize::from(node) < topology.terminals() {
             text += &format!("Idle -> [{outside}]n{node};\n");
         }
     }
@@ -127,7 +128,7 @@ fn flows_through(topology: &Topology, tables: &str, mishap: &str) -> String {
             );
         }
     }
-    let outside = topology.neighbours(1).len() + 1;
+    let [outside, of_first] = [1, 0].map(|node| topology.neighbours(node).len() + 1);
     let hop = |at| format!(" nexthop 10.9.0.{at} {at}");
     let set = |hops: std::ops::Range<u32>| -> String {
         let route: String = hops.map(hop).collect();
@@ -136,9 +137,9 @@ fn flows_through(topology: &Topology, tables: &str, mishap: &str) -> String {
     let (two, three) = (set(0..2), set(0..3));
     text + &format!(
         "src :: FastUDPFlows(6000, -1, 64, 0:0:0:0:0:1, 10.0.0.2, 0:0:0:0:0:2, 10.0.2.2, 60, 1000000, SEQUENTIAL true, ACTIVE false)
-           -> Strip(14) -> to :: Switch -> n0; to[1] -> n1; to[2] -> IPMirror -> [{outside}]n1;
-         Script(wait 1, {two} write src.active true, wait 0.1, {three} wait 0.1, {mishap} wait 0.6,
-           write to.switch 2, wait 0.05, write to.switch 1, wait 0.05, stop);"
+           -> Strip(14) -> to :: Switch -> n0; to[1] -> n1; to[2] -> IPMirror -> [{outside}]n1; to[3] -> IPMirror -> [{of_first}]n0;
+         Script(wait 1, {two} write src.active true, wait 0.1, write to.switch 3, wait 0.05, write to.switch 0, wait 0.05,
+           {three} wait 0.1, {mishap} wait 0.6, write to.switch 2, wait 0.05, write to.switch 1, wait 0.05, stop);"
     )
 }
 

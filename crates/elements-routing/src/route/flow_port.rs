@@ -98,9 +98,8 @@ impl<F: Family> FlowPort<F> {
     }
 
     /// See [`StatePort::changes`].
-    pub(super) fn changes_now(&self, tell: &mut dyn FnMut(Entry<'_>)) -> Result<(), Overrun> {
-        let is_lost = self.shared.watch.take(|lane, Note { key, way }| Self::tell(lane, key, way, tell));
-        if is_lost { Err(Overrun) } else { Ok(()) }
+    pub(super) fn changes_now(&self, most: usize, tell: &mut dyn FnMut(Entry<'_>)) -> Result<bool, Overrun> {
+        self.shared.watch.take(most, |lane, Note { key, way }| Self::tell(lane, key, way, tell))
     }
 
     /// See [`StatePort::scan`].
@@ -116,11 +115,11 @@ impl<F: Family> FlowPort<F> {
         }
         // Whatever workers have shown by now is among what they have noted by now.
         let is_shown = self.shared.watch.is_shown();
-        if self.changes_now(tell).is_err() {
+        let more = self.changes_now(most, tell).unwrap_or_else(|Overrun| {
             self.shared.watch.lose();
-            return Some(WORKERS);
-        }
-        (!is_shown).then_some(WORKERS)
+            true
+        });
+        (more || !is_shown).then_some(WORKERS)
     }
 
     /// Tells of some flows that wait. Whether there are more.
@@ -129,13 +128,13 @@ impl<F: Family> FlowPort<F> {
         if is_first {
             *last = None;
         }
-        let told = self.shared.some(*last, most, |key, way, seen_ns| {
+        let looked_at;
+        (looked_at, *last) = self.shared.some(*last, most, |key, way, seen_ns| {
             if !self.is_over(seen_ns, now_ns) {
                 Self::tell(PARKED, key, way, tell);
             }
-            *last = Some(key);
         });
-        told == most && most > 0
+        looked_at == most && most > 0
     }
 
     fn is_over(&self, seen_ns: i64, now_ns: i64) -> bool {
@@ -166,12 +165,20 @@ impl<F: Family> StatePort for FlowPort<F> {
         if is_done { Ok(()) } else { Err("its flows are watched already".to_owned()) }
     }
 
-    fn changes(&self, _cx: &Cx<'_>, tell: &mut dyn FnMut(Entry<'_>)) -> Result<(), Overrun> {
-        self.changes_now(tell)
+    fn changes(&self, _cx: &Cx<'_>, most: usize, tell: &mut dyn FnMut(Entry<'_>)) -> Result<bool, Overrun> {
+        self.changes_now(most, tell)
     }
 
-    fn scan(&self, cx: &Cx<'_>, from: u32, most: usize, tell: &mut dyn FnMut(Entry<'_>)) -> Option<u32> {
-        self.scan_now(from, most, cx.now_ns(), tell)
+    /// Flows that had one packet only do not move.
+    fn scan(
+        &self,
+        cx: &Cx<'_>,
+        is_confirmed: bool,
+        from: u32,
+        most: usize,
+        tell: &mut dyn FnMut(Entry<'_>),
+    ) -> Option<u32> {
+        if is_confirmed { self.scan_now(from, most, cx.now_ns(), tell) } else { None }
     }
 
     fn adopt(

@@ -99,7 +99,11 @@ impl<F: Family> Sticky<F> {
     /// Ends flows whose time is over.
     fn expire(&mut self, now_ns: i64, looks: usize) {
         let waiting = &self.waiting;
-        self.table.expire(now_ns, looks, &mut |key, _| waiting.note(key, None));
+        self.table.expire_flows(now_ns, looks, &mut |key, is_established| {
+            if is_established {
+                waiting.note(key, None);
+            }
+        });
     }
 
     /// Where a packet's flow goes: where it went, if that is one of its route's next hops still; otherwise where its hash says, also from
@@ -148,19 +152,17 @@ impl<F: Family> Sticky<F> {
         let found = self.table.find(hash, tuple).filter(|&slot| !self.ends(slot, tuple, now_ns));
         let Some(slot) = found.or_else(|| self.take_over(tuple, now_ns)) else {
             let chosen = forwarding.pick(|| hash)?;
-            let waiting = &self.waiting;
-            let mut gone = |key, _| waiting.note(key, None);
             // What is refused is counted there.
-            if self.table.insert_with((hash, *tuple), None, Some(chosen), now_ns, &mut gone).is_ok() {
-                waiting.note(*tuple, Some(chosen));
-            }
+            let _ = self.table.insert(hash, *tuple, Some(chosen), now_ns);
             return Some(chosen);
         };
+        let was_established = self.table.is_confirmed(slot);
         let way = self.table.meet(slot, now_ns)?;
         let before = *way;
         let chosen = Self::go_on(way, hash, forwarding, &mut self.moved);
-        if chosen != before && chosen.is_some() {
-            self.waiting.note(*tuple, chosen);
+        let way = chosen.or(before);
+        if way != before || !was_established {
+            self.waiting.note(*tuple, way);
         }
         chosen
     }
@@ -168,11 +170,19 @@ impl<F: Family> Sticky<F> {
     /// Ends a flow if its time is over: its next packet begins another one, or goes on with one that waits. Whether it was.
     fn ends(&mut self, slot: Slot, tuple: &F::Tuple, now_ns: i64) -> bool {
         let is_over = self.table.is_over(slot, now_ns);
-        if is_over && self.table.remove(slot).is_some() {
+        if is_over {
             self.expired += 1;
-            self.waiting.note(*tuple, None);
+            self.remove(slot, *tuple);
         }
         is_over
+    }
+
+    /// Ends a flow.
+    fn remove(&mut self, slot: Slot, tuple: F::Tuple) {
+        let was_established = self.table.is_confirmed(slot);
+        if self.table.remove(slot).is_some() && was_established {
+            self.waiting.note(tuple, None);
+        }
     }
 
     /// A flow that has waited for this worker; if there is no room for it, it is a new one.
@@ -180,7 +190,7 @@ impl<F: Family> Sticky<F> {
     fn take_over(&mut self, tuple: &F::Tuple, now_ns: i64) -> Option<Slot> {
         let flow = self.waiting.take(tuple, now_ns)?;
         let (waiting, way) = (&self.waiting, flow.value);
-        let restored = self.table.restore_with(flow, now_ns, &mut |key, _| waiting.note(key, None)).ok();
+        let restored = self.table.restore(flow, now_ns).ok();
         if restored.is_some() {
             waiting.note(*tuple, way);
         }
@@ -198,7 +208,11 @@ impl<F: Family> Sticky<F> {
         self.catch_up();
         let Some(from) = self.walk else { return };
         let waiting = &self.waiting;
-        self.walk = self.table.walk(from, waiting.room_to_show(), |key, way| waiting.note(key, *way));
+        self.walk = self.table.walk_flows(from, waiting.room_to_show(), 0, |flow| {
+            if flow.confirmed {
+                waiting.note(flow.key, *flow.value);
+            }
+        });
         if self.walk.is_none() {
             waiting.has_shown();
         }
@@ -327,12 +341,9 @@ impl<F: Family> Sticky<F> {
 
     fn forget_those(&mut self, now_ns: i64, is_meant: impl Fn(&Flow<F::Tuple, &Way<F>>) -> bool) {
         let all = self.table.iter(now_ns);
-        let these: Vec<_> = all.filter(|(_, flow)| is_meant(flow)).map(|(slot, _)| slot).collect();
-        for slot in these {
-            if let Some((key, _)) = self.table.remove(slot) {
-                self.waiting.note(key, None);
-            }
-        }
+        let these: Vec<_> =
+            all.filter(|(_, flow)| is_meant(flow)).map(|(slot, flow)| (slot, flow.key)).collect();
+        these.into_iter().for_each(|(slot, key)| self.remove(slot, key));
         self.waiting.forget(now_ns, is_meant);
     }
 
@@ -366,14 +377,13 @@ impl<F: Family> Sticky<F> {
 
     #[cold]
     fn forget_loaded(&mut self) {
-        let (table, mut forgotten) = (&mut self.table, Vec::new());
+        let (table, mut forgotten) = (&self.table, Vec::new());
         self.waiting.look(|tuple| {
             if let Some(slot) = table.peek(table.hash(tuple), tuple) {
-                table.remove(slot);
-                forgotten.push(*tuple);
+                forgotten.push((slot, *tuple));
             }
         });
-        forgotten.into_iter().for_each(|key| self.waiting.note(key, None));
+        forgotten.into_iter().for_each(|(slot, key)| self.remove(slot, key));
     }
 }
 

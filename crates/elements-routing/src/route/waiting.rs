@@ -64,18 +64,26 @@ impl<F: Family> Shared<F> {
         }
     }
 
-    /// Shows some flows that wait, those with keys after one: their next hops, and when their last packets came. How many.
+    /// Looks at some flows that wait, those with keys after one, and shows those that are established: their next hops, and when their last packets
+    /// came. How many it has looked at, and the last one.
     pub(super) fn some(
         &self,
         after: Option<F::Tuple>,
         most: usize,
         mut show: impl FnMut(F::Tuple, Way<F>, i64),
-    ) -> usize {
-        let from = after.map_or(Bound::Unbounded, Bound::Excluded);
-        self.flows.with(|flows| {
+    ) -> (usize, Option<F::Tuple>) {
+        let (from, mut last) = (after.map_or(Bound::Unbounded, Bound::Excluded), after);
+        let looked_at = self.flows.with(|flows| {
             let some = flows.range((from, Bound::Unbounded)).take(most);
-            some.map(|(key, left)| show(*key, left.way, left.seen_ns)).count()
-        })
+            let look = |(key, left): (&F::Tuple, &Left<F>)| {
+                last = Some(*key);
+                if left.confirmed {
+                    show(*key, left.way, left.seen_ns);
+                }
+            };
+            some.map(look).count()
+        });
+        (looked_at, last)
     }
 
     /// Has flows of another node wait, each in the place of one that waits already, as far as there is room for so many; for so long.
@@ -177,6 +185,13 @@ impl<F: Family> Waiting<F> {
         }
     }
 
+    /// Notes that a flow has ended that waited, if it was established.
+    fn note_end(&self, key: F::Tuple, left: &Left<F>) {
+        if left.confirmed {
+            self.note_taken(key);
+        }
+    }
+
     /// Notes that a flow waits no more.
     pub(super) fn note_taken(&self, key: F::Tuple) {
         self.shared.watch.note(PARKED, key, None);
@@ -206,7 +221,7 @@ impl<F: Family> Waiting<F> {
     fn take_over(&self, key: &F::Tuple, now_ns: i64) -> Option<Flow<F::Tuple, Way<F>>> {
         let left = self.shared.flows.take(key)?;
         if self.is_over(&left, now_ns) {
-            self.note_taken(*key);
+            self.note_end(*key, &left);
             return None;
         }
         let Flow { second, idle, state, value, .. } = left.flow(*key, now_ns);
@@ -223,10 +238,9 @@ impl<F: Family> Waiting<F> {
 
     #[cold]
     fn end(&self, most: usize) -> u64 {
-        let watch = &self.shared.watch;
         self.shared.flows.with(|flows| {
             let ended = (0..most).map_while(|_| flows.pop_first());
-            ended.inspect(|(key, _)| watch.note(PARKED, *key, None)).count() as u64
+            ended.inspect(|(key, left)| self.note_end(*key, left)).count() as u64
         })
     }
 
@@ -321,7 +335,7 @@ impl<F: Family> Waiting<F> {
             let is_forgotten = |key: F::Tuple, left: &Left<F>| {
                 let is_meant = is_meant(&left.flow(key, now_ns));
                 if is_meant {
-                    self.note_taken(key);
+                    self.note_end(key, left);
                 }
                 is_meant
             };

@@ -1,4 +1,5 @@
-//! Which remembered flows are new, go another way or are gone, for a copy of them at another node of a cluster.
+//! Which remembered flows are established, go another way or are gone, for a copy of them at another node of a cluster. A flow that had one
+//! packet only is in no copy: its next one goes where its hash says.
 //!
 //! A worker's table is its own, so each worker writes notes of it, which the copy's keeper takes. When VLBState begins to ask, each
 //! worker also goes through what it has, piece by piece.
@@ -6,6 +7,7 @@
 use super::family::Family;
 use super::target::Hop;
 use elements_shared::notes::Notes;
+use elements_shared::state_port::Overrun;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
@@ -33,6 +35,15 @@ struct Lane<F: Family> {
 impl<F: Family> Lane<F> {
     fn new() -> Lane<F> {
         Lane { notes: Notes::new(NOTES), shown: AtomicU64::new(NOTHING) }
+    }
+
+    /// Takes up to `most` notes. How many those were.
+    fn take(&self, most: usize, each: impl FnMut(Note<F>)) -> usize {
+        self.notes.take(most, each).unwrap_or_else(|Overrun| {
+            // Other lanes have told theirs: it is said the next time.
+            self.notes.lose();
+            0
+        })
     }
 }
 
@@ -86,7 +97,7 @@ impl<F: Family> Watch<F> {
     /// Notes what is true of a flow now.
     pub(super) fn note(&self, lane: u16, key: F::Tuple, way: Option<Hop<F::Gateway>>) {
         if let Some(lane) = self.lanes.get(usize::from(lane)) {
-            lane.notes.add(|| Note { key, way });
+            lane.notes.add(|| true, || Note { key, way });
         }
     }
 
@@ -109,20 +120,26 @@ impl<F: Family> Watch<F> {
         self.lanes.iter().skip(1).all(|lane| lane.shown.load(Acquire) == asked)
     }
 
-    /// Takes what has been noted, with the lanes. Whether something was lost: then nothing is told. A flow that a worker takes over is noted
-    /// there before it is gone from those that wait: what is taken in this order never misses it.
-    pub(super) fn take(&self, mut each: impl FnMut(u16, Note<F>)) -> bool {
+    /// Takes up to `most` of what has been noted, with the lanes. Whether more waits.
+    ///
+    /// # Errors
+    /// Something was lost: then nothing is told.
+    pub(super) fn take(&self, most: usize, mut each: impl FnMut(u16, Note<F>)) -> Result<bool, Overrun> {
         if self.lanes.iter().any(|lane| lane.notes.is_lost()) {
             self.lanes.iter().for_each(|lane| lane.notes.forget());
-            return true;
+            return Err(Overrun);
         }
-        for (lane, at) in self.lanes.iter().zip(0..) {
-            if lane.notes.take(|note| each(at, note)) {
-                // Other lanes have told theirs: it is said the next time.
-                lane.notes.lose();
-            }
+        // A flow that a worker takes over is noted there before it is gone from those that wait. So of those only what is gone by now is
+        // told, after all that workers have noted.
+        let parked = self.lanes.first().map_or(0, |lane| lane.notes.len());
+        let mut left = most;
+        for (lane, at) in self.lanes.iter().zip(0..).skip(1) {
+            left -= lane.take(left, |note| each(at, note));
         }
-        false
+        if let Some(lane) = self.lanes.first().filter(|_| left > 0) {
+            lane.take(left.min(parked), |note| each(PARKED, note));
+        }
+        Ok(self.lanes.iter().any(|lane| !lane.notes.is_empty()))
     }
 
     /// Says that something was lost.

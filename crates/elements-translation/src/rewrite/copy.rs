@@ -1,16 +1,18 @@
 //! A rewriter's flows as entries, for a copy of its table at another node that goes on with them.
+//!
+//! Flows are confirmed by the first packet after the one that made them, of either direction.
 
-use super::changes::{Change, WAITING};
+use super::changes::Change;
 use super::deltas::Deltas;
 use super::editor::Editor;
 use super::left::{halves, pair, read_id, write_id};
 use super::nat::{Kind, Nat};
 use super::record::{FORWARD, Flow, NewFlow};
-use super::sync::LANES;
 use elements_shared::flow_id::{FlowId, Key};
 use elements_shared::state_port::{Adopted, Entry, MOST_BYTES, Overrun, StatePort};
 use rcu::Turn;
 use router::{BadState, Cx, Descriptors, StateReader, StateWriter};
+use std::sync::atomic::{Ordering::SeqCst, fence};
 
 /// Bytes of a key: the place of the map among the rewriter's, and the forward flow identifier.
 const KEY: usize = 13;
@@ -101,46 +103,58 @@ impl Nat {
     }
 }
 
+/// Whether a flow is there and is one of those that are told.
+fn is_told(flow: &Flow, is_told: impl Fn(&Flow) -> bool) -> bool {
+    let is_told = is_told(flow);
+    // Its end looks after that whether it was confirmed.
+    fence(SeqCst);
+    is_told && flow.map().is_some() && !flow.is_mapping()
+}
+
 impl Nat {
     /// See [`StatePort::changes`].
-    fn changes_in(&self, turn: Turn<'_>, tell: &mut dyn FnMut(Entry<'_>)) -> Result<(), Overrun> {
-        let Some(set) = self.set() else { return Ok(()) };
-        let (mut list, mut is_lost) = (Vec::with_capacity(WAITING), false);
-        for lane in 0..LANES {
-            is_lost |= set.take_changes(lane, &mut list);
-            for change in list.drain(..).take_while(|_| !is_lost) {
-                // What is true now is told. Of a flow that has come again the lane of its end may be asked last.
-                let flow = match change {
-                    Change::Put(record) => set.flow(record * 2),
-                    Change::Gone(key) => {
-                        set.find(turn, key).filter(|found| found.direction == FORWARD).map(|found| found.flow)
+    fn changes_in(
+        &self,
+        turn: Turn<'_>,
+        most: usize,
+        tell: &mut dyn FnMut(Entry<'_>),
+    ) -> Result<bool, Overrun> {
+        let Some(set) = self.set() else { return Ok(false) };
+        let mut list = Vec::new();
+        let more = set.take_changes(most, &mut list)?;
+        let told = |flow: &&Flow| is_told(flow, |flow| set.tells_all() || flow.is_confirmed());
+        for change in list {
+            // What is true now is told. One that has come again and is not confirmed is not what was told.
+            match change {
+                Change::Put(record) => {
+                    set.flow(record * 2).filter(told).iter().for_each(|flow| self.tell(turn, flow, tell));
+                }
+                Change::Gone(key) => {
+                    let found = set.find(turn, key).filter(|found| found.flow.key(FORWARD) == key);
+                    match (found.map(|found| found.flow).filter(told), self.key_bytes(key)) {
+                        (Some(flow), _) => self.tell(turn, flow, tell),
+                        (None, Some(key)) => tell(Entry::Gone { key: &key }),
+                        (None, None) => {}
                     }
-                };
-                match (flow.filter(|flow| flow.map().is_some() && !flow.is_mapping()), change) {
-                    (Some(flow), _) => self.tell(turn, flow, tell),
-                    (None, Change::Gone(key)) => {
-                        self.key_bytes(key).iter().for_each(|key| tell(Entry::Gone { key }));
-                    }
-                    (None, Change::Put(_)) => {}
                 }
             }
         }
-        if is_lost { Err(Overrun) } else { Ok(()) }
+        Ok(more)
     }
 
     /// See [`StatePort::scan`].
     fn scan_in(
         &self,
         turn: Turn<'_>,
-        from: u32,
-        most: usize,
+        is_confirmed: bool,
+        (from, most): (u32, usize),
         tell: &mut dyn FnMut(Entry<'_>),
     ) -> Option<u32> {
         let set = self.set()?;
         let mut record = from;
         for _ in 0..most {
             let flow = set.flow(record * 2)?;
-            if flow.map().is_some_and(|map| self.maps().contains(&map)) {
+            if is_told(flow, |flow| flow.is_confirmed() == is_confirmed) {
                 self.tell(turn, flow, tell);
             }
             record += 1;
@@ -172,12 +186,23 @@ impl StatePort for Nat {
         }
     }
 
-    fn changes(&self, cx: &Cx<'_>, tell: &mut dyn FnMut(Entry<'_>)) -> Result<(), Overrun> {
-        self.changes_in(cx.turn(), tell)
+    fn widen(&self) {
+        self.set().into_iter().for_each(|set| set.widen_changes());
     }
 
-    fn scan(&self, cx: &Cx<'_>, from: u32, most: usize, tell: &mut dyn FnMut(Entry<'_>)) -> Option<u32> {
-        self.scan_in(cx.turn(), from, most, tell)
+    fn changes(&self, cx: &Cx<'_>, most: usize, tell: &mut dyn FnMut(Entry<'_>)) -> Result<bool, Overrun> {
+        self.changes_in(cx.turn(), most, tell)
+    }
+
+    fn scan(
+        &self,
+        cx: &Cx<'_>,
+        is_confirmed: bool,
+        from: u32,
+        most: usize,
+        tell: &mut dyn FnMut(Entry<'_>),
+    ) -> Option<u32> {
+        self.scan_in(cx.turn(), is_confirmed, (from, most), tell)
     }
 
     fn adopt(

@@ -17,7 +17,8 @@ use super::sync::{LANES, MutexGuard};
 use elements_shared::flow_id::Key;
 use rcu::Turn;
 use std::sync::Arc;
-use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::Ordering::{Relaxed, SeqCst};
+use std::sync::atomic::fence;
 
 /// The right to change a table: there is one at a time.
 pub(super) struct Editor<'s> {
@@ -92,11 +93,9 @@ impl<'s> Editor<'s> {
         Some(FlowMatch { flow, record, direction: FORWARD })
     }
 
-    /// Notes that a flow is new or has changed, for a copy of the table elsewhere.
-    fn note(&mut self, record: u32, flow: &Flow) {
-        if !flow.is_mapping() {
-            self.lanes[flow.lane()].changes.add(Change::Put(record));
-        }
+    /// See [`Lane::note`].
+    pub(super) fn note(&mut self, record: u32, flow: &Flow) {
+        self.lanes[flow.lane()].note(record, flow);
     }
 
     /// Removes a flow.
@@ -113,10 +112,7 @@ impl<'s> Editor<'s> {
             return;
         }
         let mapped = flow.flags() & flag::MAPPED != 0;
-        let gone = flow.describe();
-        if !flow.is_mapping() {
-            self.lanes[flow.lane()].changes.add(Change::Gone(flow.key(FORWARD)));
-        }
+        let (gone, key, is_mapping) = (flow.describe(), flow.key(FORWARD), flow.is_mapping());
         if let Some(map) = flow.map() {
             // A port is taken by who gives it to packets, and by who expects replies to it.
             for id in [flow.rewritten(FORWARD), flow.id(FORWARD).reversed()] {
@@ -128,6 +124,11 @@ impl<'s> Editor<'s> {
         self.count(flow, -1);
         flow.bury();
         let lane = &mut *self.lanes[flow.lane()];
+        if !is_mapping {
+            // A look at everything may just have seen that the flow is confirmed, and not yet that it is gone.
+            fence(SeqCst);
+            lane.changes.add(flow.is_confirmed(), Change::Gone(key));
+        }
         lane.expiry.remove(&self.set.slab, record);
         lane.removed.push(record);
         if mapped {

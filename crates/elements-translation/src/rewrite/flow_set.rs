@@ -21,8 +21,9 @@ use super::record::{Flow, NewFlow, Slab};
 use super::sync::{AtomicU32, LANES, Mutex, MutexGuard, hold_lane, look_again};
 use elements_shared::flow_id::{FlowId, Key};
 use elements_shared::keyed_hash::HashKey;
+use elements_shared::state_port::Overrun;
 use rcu::Turn;
-use std::sync::atomic::{AtomicBool, AtomicI32, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering::Relaxed, Ordering::SeqCst, fence};
 use std::sync::{Arc, PoisonError};
 
 /// Flows of a rewriter whose arguments say nothing of them.
@@ -46,8 +47,9 @@ pub(super) struct FlowSet {
     pub(super) lanes: [Apart<Mutex<Lane>>; LANES],
     /// Locked before lanes, which are locked in the order of their numbers.
     pub(super) known_exhausted: Mutex<Exhausted>,
-    /// Whether changes are noted for a copy elsewhere.
+    /// Whether changes are noted for a copy elsewhere, and whether also those of flows that are not confirmed.
     is_copied: AtomicBool,
+    tells_all: AtomicBool,
 }
 
 /// What came of the wish to add a flow.
@@ -136,6 +138,7 @@ impl FlowSet {
             lanes: std::array::from_fn(|number| Apart(Mutex::new(Lane::new(number)))),
             known_exhausted: Mutex::new(known_exhausted),
             is_copied: AtomicBool::new(false),
+            tells_all: AtomicBool::new(false),
         }
     }
 
@@ -291,13 +294,59 @@ impl FlowSet {
         if self.is_copied.swap(is_wanted, Relaxed) && is_wanted {
             return false;
         }
+        self.tells_all.store(false, Relaxed);
         (0..LANES).for_each(|lane| self.lane(lane).changes.want(is_wanted));
+        // What is confirmed without a note is seen by who looks at everything from now on.
+        fence(SeqCst);
         true
     }
 
-    /// Exchanges a lane's changes for an empty list with room. Whether others were lost.
-    pub(super) fn take_changes(&self, lane: usize, list: &mut Vec<Change>) -> bool {
-        self.lane(lane).changes.take(list)
+    /// Notes changes of flows that are not confirmed, too, from now on.
+    pub(super) fn widen_changes(&self) {
+        self.tells_all.store(true, Relaxed);
+        (0..LANES).for_each(|lane| self.lane(lane).changes.widen());
+    }
+
+    /// Whether they are.
+    pub(super) fn tells_all(&self) -> bool {
+        self.tells_all.load(Relaxed)
+    }
+
+    /// Takes some changes, up to `most`, and whether more wait.
+    ///
+    /// # Errors
+    /// Changes were lost; the rest is worth nothing.
+    pub(super) fn take_changes(&self, most: usize, list: &mut Vec<Change>) -> Result<bool, Overrun> {
+        let (mut more, mut is_lost) = (false, false);
+        for lane in 0..LANES {
+            let changes = &mut self.lane(lane).changes;
+            changes.take(most - list.len(), list);
+            more |= !changes.is_empty();
+            is_lost |= changes.is_lost();
+        }
+        if is_lost {
+            (0..LANES).for_each(|lane| self.lane(lane).changes.forget());
+            return Err(Overrun);
+        }
+        Ok(more)
+    }
+
+    /// A flow has had a second packet: notes it for a copy of the table elsewhere.
+    #[inline]
+    pub(super) fn confirm(&self, record: u32) {
+        if self.is_copied.load(SeqCst) {
+            self.note(record);
+        }
+    }
+
+    #[cold]
+    fn note(&self, record: u32) {
+        let Some(flow) = self.slab.get(record) else { return };
+        let mut lane = self.lane(flow.lane());
+        // Flows are removed by who holds all lanes.
+        if flow.map().is_some() {
+            lane.note(record, flow);
+        }
     }
 
     /// Finds the mapping that a key leads to in a direction, and counts one flow more for it. It stays until [`FlowSet::release`] is called
@@ -346,7 +395,7 @@ impl FlowSet {
         // Flows are removed by who holds all lanes.
         if flow.map().is_some() {
             lane.place(&self.slab, record, flow);
-            lane.changes.add(Change::Put(record));
+            lane.note(record, flow);
         }
     }
 

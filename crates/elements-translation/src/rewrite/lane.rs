@@ -154,7 +154,14 @@ impl Lane {
             guarantee_ms => (GUARANTEED, now_ms.saturating_add(guarantee_ms)),
         };
         self.expiry.add(&set.slab, placed, queue, at_ms, now_ms);
-        self.changes.add(Change::Put(placed.0));
+        self.changes.add(false, Change::Put(placed.0));
+    }
+
+    /// Notes that a flow of the lane is new or has changed, for a copy of the table elsewhere.
+    pub(super) fn note(&mut self, record: u32, flow: &Flow) {
+        if !flow.is_mapping() {
+            self.changes.add(flow.is_confirmed(), Change::Put(record));
+        }
     }
 
     /// Tells that a flow was made, or has ended.

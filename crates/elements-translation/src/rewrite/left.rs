@@ -139,6 +139,7 @@ impl Nat {
             editor.set_deltas(found.flow, deltas);
         }
         editor.replace(found.record);
+        editor.note(found.record, found.flow);
         true
     }
 }

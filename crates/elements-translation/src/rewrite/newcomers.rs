@@ -33,6 +33,12 @@ pub(super) struct Draft {
     drawn: Option<(u32, u32)>,
 }
 
+/// The flow of a packet that seemed to begin one, and whether it does.
+pub(super) struct Newcomer<'t> {
+    pub(super) found: FlowMatch<'t>,
+    pub(super) is_first: bool,
+}
+
 /// Those of some numbers for which `is` holds, at the beginning.
 fn keep(numbers: &mut [usize], mut is: impl FnMut(usize) -> bool) -> &mut [usize] {
     let mut kept = 0;
@@ -201,11 +207,12 @@ impl<'t> Newcomers<'t> {
         chance: &mut Chance,
         cx: &mut Cx<'_>,
         now_ms: u64,
-    ) -> Option<FlowMatch<'t>> {
+    ) -> Option<Newcomer<'t>> {
         let mut draft = (*draft)?;
         if draft.drawn.is_none() {
             match self.enter(adding, wanted, &draft, reply_anno, now_ms)? {
-                Entered::Made(found) | Entered::Known(found) => return Some(found),
+                Entered::Made(found) => return Some(Newcomer { found, is_first: true }),
+                Entered::Known(found) => return Some(Newcomer { found, is_first: false }),
                 Entered::Refused => return None,
                 Entered::Taken => {}
             }
@@ -219,9 +226,9 @@ impl<'t> Newcomers<'t> {
             match self.enter(adding, wanted, &draft, reply_anno, now_ms)? {
                 Entered::Made(found) => {
                     chance.use_first();
-                    return Some(found);
+                    return Some(Newcomer { found, is_first: true });
                 }
-                Entered::Known(found) => return Some(found),
+                Entered::Known(found) => return Some(Newcomer { found, is_first: false }),
                 Entered::Refused => return None,
                 Entered::Taken => {
                     self.note_taken(wanted.key, draft);

@@ -14,7 +14,7 @@ use rcu::{OptionCell, Turn};
 use std::sync::OnceLock;
 use std::sync::atomic::{
     self, AtomicU8, AtomicU16,
-    Ordering::{Acquire, Relaxed, Release},
+    Ordering::{Acquire, Relaxed, Release, SeqCst},
 };
 use wire::ip_proto;
 
@@ -38,6 +38,8 @@ pub(super) mod flag {
     pub(crate) const REPLIED: u8 = 1;
     /// UDP: one packet, in the counter above [`REPLIED`] that stops at three.
     pub(crate) const PACKET: u8 = 2;
+    /// A packet came after the flow's first one.
+    pub(crate) const CONFIRMED: u8 = 0x20;
     /// The flow counts for the mapping of its endpoint.
     pub(crate) const MAPPED: u8 = 0x40;
     /// Sequence numbers are changed.
@@ -306,12 +308,18 @@ impl Flow {
         self.flags.load(Relaxed)
     }
 
+    /// Whether a packet came after the first one.
+    pub(super) fn is_confirmed(&self) -> bool {
+        self.flags() & flag::CONFIRMED != 0
+    }
+
     /// Changes flags. Two workers may change different bits at once.
     pub(super) fn change_flags(&self, clear: u8, set: u8) {
         if clear != 0 {
             self.flags.fetch_and(!clear, Relaxed);
         }
-        self.flags.fetch_or(set, Relaxed);
+        // Whether a copy is kept is looked at after that: see `FlowSet::confirm`.
+        self.flags.fetch_or(set, SeqCst);
     }
 
     /// Replaces all flags, for a flow that is copied.

@@ -5,9 +5,9 @@ use super::flow_set::{FlowMatch, FlowSet};
 use super::index::Home;
 use super::input::Outputs;
 use super::nat::{Circumstances, Kind, Miss, Nat, Wanted};
-use super::newcomers::{NONE, Newcomers};
+use super::newcomers::{NONE, Newcomer, Newcomers};
 use super::pattern::Pattern;
-use super::record::{Flow, REPLY};
+use super::record::{Flow, REPLY, flag};
 use elements_shared::flow_filter::Filter;
 use elements_shared::flow_id::{FlowId, Key};
 use packet::{BATCH_MAX, Batch, Packet};
@@ -153,6 +153,8 @@ struct Sight<'t> {
     guess: u32,
     flow: Option<&'t Flow>,
     protocol: u8,
+    /// What the packet sets of the flow's flags, if the flow is known: only its first packet does not confirm it.
+    confirms: u8,
 }
 
 impl<'t> Sight<'t> {
@@ -163,6 +165,7 @@ impl<'t> Sight<'t> {
         guess: NONE,
         flow: None,
         protocol: 0,
+        confirms: flag::CONFIRMED,
     };
 
     /// What a packet says by itself.
@@ -181,8 +184,9 @@ impl<'t> Sight<'t> {
     }
 
     /// Its flow is known by now.
-    fn know(&mut self, found: &FlowMatch<'t>) {
+    fn know(&mut self, Newcomer { found, is_first }: &Newcomer<'t>) {
         (self.guess, self.flow) = (found.entry(), Some(found.flow));
+        self.confirms = if *is_first { 0 } else { flag::CONFIRMED };
     }
 
     /// Looks for its flow.
@@ -245,11 +249,11 @@ impl<P: Protocol> Rewriter<P> {
             let wanted = Wanted { at: port, key, hash, protocol };
             let anno = |anno| batch.iter().nth(at).map_or(0, |packet| packet.anno(anno) as u8);
             let reply_anno = self.annotations.reply.map_or(0, anno);
-            let Some(found) = newcomers.add(&mut adding, (&wanted, draft), reply_anno, chance, cx, now_ms)
+            let Some(new) = newcomers.add(&mut adding, (&wanted, draft), reply_anno, chance, cx, now_ms)
             else {
                 break;
             };
-            sights[at].know(&found);
+            sights[at].know(&new);
         }
     }
 
@@ -287,24 +291,24 @@ impl<P: Protocol> Rewriter<P> {
         now_ms: u64,
     ) -> Verdict {
         let turn = cx.turn();
-        let Sight { key, hash, home, guess, flow, protocol } = *sight;
+        let Sight { key, hash, home, guess, flow, protocol, confirms } = *sight;
         if home.is_none() {
             return self.pass(turn, port);
         }
         let known = flow.and_then(|flow| FlowMatch::check(flow, guess, key));
         let known = known.or_else(|| P::find(set, turn, key, hash, packet));
-        let found = match known {
-            Some(found) => found,
+        let (found, confirms) = match known {
+            Some(found) => (found, confirms),
             None if !P::may_begin(packet) => return self.pass(turn, port),
             None => match self.miss(cx, packet, Wanted { at: port, key, hash, protocol }, now_ms) {
-                Miss::Made(found) => found,
+                Miss::Made(found) => (found, 0),
                 Miss::Pass(output) => return Verdict::Output(output),
                 Miss::Drop(reason) => return Verdict::Drop(reason),
             },
         };
         let flow = found.flow;
         let Some(data) = packet.network_mut() else { return Verdict::Drop(NOT_REWRITABLE) };
-        let flags = P::apply(data, turn, flow, found.direction);
+        let flags = P::apply(data, turn, flow, found.direction) | confirms;
         flow.touch(now_ms);
         if flags != flow.flags() {
             self.nat.change_flags(set, &found, key.map(), flags);

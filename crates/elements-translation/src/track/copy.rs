@@ -2,6 +2,8 @@
 //!
 //! An entry is a connection's key and its state. What is known of TCP's numbers changes with every segment and does not go along, so
 //! that another node goes on with a TCP connection as with one that is older than what is known of it.
+//!
+//! Connections are confirmed once they are assured.
 
 use super::conn_track::Shared;
 use super::record::Record;
@@ -11,6 +13,7 @@ use super::table::{Entered, Table};
 use elements_shared::state_port::{Adopted, Entry, Overrun, StatePort};
 use rcu::Turn;
 use router::Cx;
+use std::sync::atomic::{Ordering::SeqCst, fence};
 use wire::ip_proto;
 
 /// Changes that wait to be told, at most.
@@ -70,6 +73,14 @@ impl Table {
         is_free
     }
 
+    /// The connection in a record, if it is there and is one of those that are told.
+    fn told<'t>(&'t self, number: u32, is_told: impl Fn(&Record) -> bool) -> Option<(Key, &'t Record)> {
+        let (_, record) = self.record(number).filter(|(_, record)| is_told(record))?;
+        // Its end looks after that whether it was confirmed.
+        fence(SeqCst);
+        Some((record.key()?, record))
+    }
+
     /// Tells of a connection, unless its time is over.
     fn tell_of(&self, key: Key, record: &Record, now_ms: u64, tell: &mut dyn FnMut(Entry<'_>)) {
         if !self.is_over(record, now_ms) {
@@ -83,24 +94,23 @@ impl Table {
         &self,
         turn: Turn<'_>,
         now_ms: u64,
+        most: usize,
         tell: &mut dyn FnMut(Entry<'_>),
-    ) -> Result<(), Overrun> {
-        // What is true now is told.
-        let is_lost = self.notes.take(|change| {
-            let (key, record) = match change {
-                Change::Put(number) => {
-                    let found = self.record(number).and_then(|(_, record)| Some((record.key()?, record)));
-                    let Some((key, record)) = found else { return };
-                    (key, Some(record))
+    ) -> Result<bool, Overrun> {
+        let is_told = |record: &Record| self.notes.is_wide() || record.progress().is_assured();
+        // What is true now is told. One that has come again and is not confirmed is not what was told.
+        self.notes.take(most, |change| match change {
+            Change::Put(number) => {
+                if let Some((key, record)) = self.told(number, is_told) {
+                    self.tell_of(key, record, now_ms, tell);
                 }
-                Change::Gone(key) => (key, self.find_key(turn, key)),
-            };
-            match record {
+            }
+            Change::Gone(key) => match self.find_key(turn, key).filter(|record| is_told(record)) {
                 Some(record) => self.tell_of(key, record, now_ms, tell),
                 None => tell(Entry::Gone { key: &key_bytes(key) }),
-            }
-        });
-        if is_lost { Err(Overrun) } else { Ok(()) }
+            },
+        })?;
+        Ok(!self.notes.is_empty())
     }
 
     /// See [`StatePort::scan`].
@@ -108,15 +118,14 @@ impl Table {
         &self,
         _turn: Turn<'_>,
         now_ms: u64,
-        from: u32,
-        most: usize,
+        is_confirmed: bool,
+        (from, most): (u32, usize),
         tell: &mut dyn FnMut(Entry<'_>),
     ) -> Option<u32> {
         let to = self.used().min(from.saturating_add(u32::try_from(most).unwrap_or(u32::MAX)));
-        for (_, record) in (from..to).filter_map(|number| self.record(number)) {
-            if let Some(key) = record.key() {
-                self.tell_of(key, record, now_ms, tell);
-            }
+        let is_told = |record: &Record| record.progress().is_assured() == is_confirmed;
+        for (key, record) in (from..to).filter_map(|number| self.told(number, is_told)) {
+            self.tell_of(key, record, now_ms, tell);
         }
         (to < self.used()).then_some(to)
     }
@@ -157,12 +166,23 @@ impl StatePort for Shared {
         if is_done { Ok(()) } else { Err("its connections are watched already".to_owned()) }
     }
 
-    fn changes(&self, cx: &Cx<'_>, tell: &mut dyn FnMut(Entry<'_>)) -> Result<(), Overrun> {
-        self.table().changes_in(cx.turn(), now_ms(cx), tell)
+    fn widen(&self) {
+        self.table().notes.widen();
     }
 
-    fn scan(&self, cx: &Cx<'_>, from: u32, most: usize, tell: &mut dyn FnMut(Entry<'_>)) -> Option<u32> {
-        self.table().scan_in(cx.turn(), now_ms(cx), from, most, tell)
+    fn changes(&self, cx: &Cx<'_>, most: usize, tell: &mut dyn FnMut(Entry<'_>)) -> Result<bool, Overrun> {
+        self.table().changes_in(cx.turn(), now_ms(cx), most, tell)
+    }
+
+    fn scan(
+        &self,
+        cx: &Cx<'_>,
+        is_confirmed: bool,
+        from: u32,
+        most: usize,
+        tell: &mut dyn FnMut(Entry<'_>),
+    ) -> Option<u32> {
+        self.table().scan_in(cx.turn(), now_ms(cx), is_confirmed, (from, most), tell)
     }
 
     fn adopt(

@@ -485,7 +485,7 @@ impl Table {
             lane.totals.made += 1;
             lane.log.add(|| Some(event(What::Begun, key, progress)));
             self.tell("new", key, progress);
-            self.notes.add(|| Change::Put(number));
+            self.notes.add(|| progress.is_assured(), || Change::Put(number));
             return Some(Entered::Made);
         }
         self.size.0.fetch_sub(1, Relaxed);
@@ -535,14 +535,14 @@ impl Table {
         lane.totals.ended[end as usize] += 1;
         lane.log.add(|| Some(event(What::Over, key, record.progress())));
         self.tell(End::ALL[end as usize].1, key, record.progress());
-        self.notes.add(|| Change::Gone(key));
+        self.notes.add(|| record.progress().is_assured(), || Change::Gone(key));
     }
 
     /// Notes that a connection has another state, if it has.
     #[inline]
     fn note_step(&self, number: u32, old: Progress, new: Progress) {
         if old != new {
-            self.notes.add(|| Change::Put(number));
+            self.notes.add(|| new.is_assured(), || Change::Put(number));
         }
     }
 

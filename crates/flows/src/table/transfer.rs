@@ -35,11 +35,27 @@ impl<K: Key, V: Default, const KEYS: usize> Table<K, V, KEYS> {
     /// to go on, or `None` at the end. The work is bounded by the places. A flow that is there all the while is handed out once,
     /// however the table changes between two calls.
     pub fn walk(&self, from: u32, places: usize, mut f: impl FnMut(K, &V)) -> Option<u32> {
+        self.walk_records(from, places, |record| f(record.keys[0], &record.value))
+    }
+
+    /// The same with all that the table knows of the flows.
+    pub fn walk_flows(
+        &self,
+        from: u32,
+        places: usize,
+        now_ns: i64,
+        mut f: impl FnMut(Flow<K, &V>),
+    ) -> Option<u32> {
+        let now = Instant::from_ns(now_ns);
+        self.walk_records(from, places, |record| f(flow(record, now, &record.value)))
+    }
+
+    fn walk_records(&self, from: u32, places: usize, mut f: impl FnMut(&Record<K, V, KEYS>)) -> Option<u32> {
         let mut next = from;
         for _ in 0..places {
             let (number, record) = self.records.place_from(next)?;
             if record.is(LIVE) {
-                f(record.keys[0], &record.value);
+                f(record);
             }
             next = number + 1;
         }

@@ -2,6 +2,7 @@
 
 use super::*;
 use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 const MS: u64 = 1_000_000;
@@ -15,13 +16,17 @@ type Flows = BTreeMap<Box<[u8]>, Box<[u8]>>;
 #[derive(Default)]
 struct Naive {
     flows: Flows,
+    /// Those that are not confirmed.
+    fresh: BTreeSet<Box<[u8]>>,
     notes: Vec<Box<[u8]>>,
     is_watched: bool,
+    is_wide: bool,
     is_lost: bool,
 }
 
-/// Changes that a table keeps.
+/// Changes that a table keeps, and those that it looks at at once.
 const NOTES: usize = 40;
+const LOOKS: usize = 15;
 
 impl Naive {
     fn note(&mut self, key: &[u8]) {
@@ -34,37 +39,67 @@ impl Naive {
 
     fn put(&mut self, key: &[u8], value: &[u8]) {
         self.flows.insert(key.into(), value.into());
+        self.fresh.remove(key);
         self.note(key);
+    }
+
+    /// A flow's first packet.
+    fn begin(&mut self, key: &[u8], value: &[u8]) {
+        self.flows.insert(key.into(), value.into());
+        self.fresh.insert(key.into());
+        if self.is_wide {
+            self.note(key);
+        }
     }
 
     fn remove(&mut self, key: &[u8]) {
         self.flows.remove(key);
-        self.note(key);
+        if !self.fresh.remove(key) || self.is_wide {
+            self.note(key);
+        }
+    }
+
+    fn shown(&self, key: &[u8], is_confirmed: bool) -> Option<&[u8]> {
+        let value = self.flows.get(key).filter(|_| self.fresh.contains(key) != is_confirmed);
+        value.map(|value| &**value)
     }
 }
 
 impl Tables for Naive {
     fn watch(&mut self, is_wanted: bool) {
-        (self.is_watched, self.is_lost) = (is_wanted, false);
+        (self.is_watched, self.is_wide, self.is_lost) = (is_wanted, false, false);
         self.notes.clear();
     }
 
-    fn changes(&mut self, _: usize, tell: &mut Tell<'_>) -> Result<(), Overrun> {
+    fn widen(&mut self) {
+        self.is_wide = true;
+    }
+
+    fn changes(&mut self, _: usize, most: usize, tell: &mut Tell<'_>) -> Result<bool, Overrun> {
         if std::mem::take(&mut self.is_lost) {
             self.notes.clear();
             return Err(Overrun);
         }
-        for key in std::mem::take(&mut self.notes) {
-            tell(&key, self.flows.get(&key).map(|value| &**value));
+        let some = self.notes.len().min(most).min(LOOKS);
+        for key in self.notes.drain(..some).collect::<Vec<_>>() {
+            let fresh = self.shown(&key, false).filter(|_| self.is_wide);
+            tell(&key, fresh.or_else(|| self.shown(&key, true)));
         }
-        Ok(())
+        Ok(!self.notes.is_empty())
     }
 
-    fn scan(&mut self, _: usize, from: u32, _: usize, tell: &mut Tell<'_>) -> Option<u32> {
+    fn scan(
+        &mut self,
+        _: usize,
+        is_confirmed: bool,
+        from: u32,
+        _: usize,
+        tell: &mut Tell<'_>,
+    ) -> Option<u32> {
         // A few at a time, so that much happens meanwhile.
         for place in from..from + 40 {
             let key = [(place / 256) as u8, place as u8, 0];
-            self.flows.get(&key[..]).into_iter().for_each(|value| tell(&key, Some(value)));
+            self.shown(&key, is_confirmed).into_iter().for_each(|value| tell(&key, Some(value)));
         }
         Some(from + 40).filter(|next| *next < 256 * u32::from(NODES))
     }
@@ -240,6 +275,56 @@ fn a_drain_loses_nothing() {
         assert_eq!(net.holders(), [Some(1), Some(1), Some(2), Some(3)], "seed {seed}");
         assert_eq!(heir.succession.counts().lost, 0, "seed {seed}");
     }
+}
+
+/// A flood of flows that have one packet each sends nothing, ends included, and begins no stream; what it leaves behind moves at a drain,
+/// and with a death the rest does.
+#[test]
+fn what_is_not_confirmed_moves_at_a_drain_only() {
+    for seed in 0..20 {
+        let mut net = Net::new(seed, (seed % 3) as u32 * 5);
+        net.turns(110);
+        net.traffic(0, 60);
+        net.turns(60);
+        let confirmed = net.nodes[0].table.flows.clone();
+        let before = net.nodes[0].succession.counts().clone();
+        for turn in 0..60 {
+            for flow in 0..3 * NOTES as u8 {
+                net.nodes[0].table.begin(&[2, flow, 0], &[turn]);
+            }
+            (20..3 * NOTES as u8).for_each(|flow| net.nodes[0].table.remove(&[2, flow, 0]));
+            net.turn();
+        }
+        assert_eq!(net.nodes[0].succession.counts(), &before, "{seed}");
+        assert_eq!(net.nodes[1].succession.held(), confirmed.len(), "{seed}");
+        let all = net.nodes[0].table.flows.clone();
+        assert_eq!(all.len(), confirmed.len() + 20);
+        if seed % 2 == 0 {
+            net.nodes[0].is_alive = false;
+        } else {
+            net.nodes[0].drains = true;
+        }
+        net.turns(120);
+        let expected = if seed % 2 == 0 { &confirmed } else { &all };
+        assert_eq!(&net.nodes[1].table.flows, expected, "{seed}");
+    }
+}
+
+/// A node that drains and then stays after all tells confirmed flows only, as before.
+#[test]
+fn who_stays_after_all_tells_no_more_than_before() {
+    let mut net = Net::new(1, 0);
+    net.turns(110);
+    net.nodes[0].table.begin(&[0, 1, 0], &[1]);
+    net.turns(10);
+    net.nodes[0].drains = true;
+    net.turn();
+    net.nodes[0].drains = false;
+    net.turns(60);
+    let before = net.nodes[0].succession.counts().sent;
+    net.nodes[0].table.begin(&[0, 2, 0], &[2]);
+    net.turns(60);
+    assert_eq!(net.nodes[0].succession.counts().sent, before);
 }
 
 /// Of a node that dies all that was there a tenth of a second before is at its successor, and what was gone is not.

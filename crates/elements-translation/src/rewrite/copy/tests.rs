@@ -1,11 +1,12 @@
 //! A copy of a rewriter's flows against the flows themselves, and what becomes of it at another rewriter.
 
+use super::super::changes::WAITING;
 use super::super::counts::InputCounts;
-use super::super::flow_set::{Entered, FlowSet};
+use super::super::flow_set::{Entered, FlowMatch, FlowSet};
 use super::super::input::Spec;
 use super::super::nat::{Capacity, Plan};
 use super::super::policy::{Policy, Timeouts};
-use super::super::record::REPLY;
+use super::super::record::{REPLY, flag};
 use super::*;
 use proptest::prelude::*;
 use rcu::Domain;
@@ -62,13 +63,31 @@ fn note(copy: &mut Copy, entry: Entry<'_>) {
     }
 }
 
-/// All flows of a rewriter, as entries.
-fn all(nat: &Nat, turn: Turn<'_>) -> Copy {
+/// The flows of a rewriter that are confirmed, or the others, as entries.
+fn part(nat: &Nat, turn: Turn<'_>, is_confirmed: bool) -> Copy {
     let (mut copy, mut from) = (Copy::new(), Some(0));
     while let Some(place) = from {
-        from = nat.scan_in(turn, place, 5, &mut |entry| note(&mut copy, entry));
+        from = nat.scan_in(turn, is_confirmed, (place, 5), &mut |entry| note(&mut copy, entry));
     }
     copy
+}
+
+/// All of them.
+fn all(nat: &Nat, turn: Turn<'_>) -> Copy {
+    let mut copy = part(nat, turn, true);
+    copy.extend(part(nat, turn, false));
+    copy
+}
+
+/// Tells of all changes, some at a time.
+fn changes(nat: &Nat, turn: Turn<'_>, copy: &mut Copy) {
+    while nat.changes_in(turn, 7, &mut |entry| note(copy, entry)).expect("nothing is lost") {}
+}
+
+/// What a packet of a flow does that is not its first one.
+fn confirm(nat: &Nat, set: &FlowSet, found: &FlowMatch<'_>) {
+    let flow = found.flow;
+    nat.change_flags(set, found, flow.key(FORWARD).map(), flow.flags() | flag::CONFIRMED);
 }
 
 fn enter(set: &FlowSet, turn: Turn<'_>, worker: usize, new: &NewFlow) {
@@ -80,9 +99,11 @@ enum Op {
     /// A host's first packet, on a worker, gets a port.
     Enter(usize, u8, u16),
     Remove(u8),
+    /// Another packet of it comes.
+    Confirm(u8),
     Flag(u8, u8),
-    /// The copy is told of changes, or of a few records.
-    Tell,
+    /// The copy is told of some changes, or of a few records.
+    Tell(usize),
     Scan(usize),
 }
 
@@ -90,44 +111,61 @@ fn ops() -> impl Strategy<Value = Vec<Op>> {
     let op = prop_oneof![
         8 => (0..3usize, 0..24u8, 0..30u16).prop_map(|(worker, host, port)| Op::Enter(worker, host, port)),
         3 => (0..24u8).prop_map(Op::Remove),
+        6 => (0..24u8).prop_map(Op::Confirm),
         1 => (0..24u8, 0..16u8).prop_map(|(host, flags)| Op::Flag(host, flags)),
-        2 => Just(Op::Tell),
+        2 => (1..9usize).prop_map(Op::Tell),
         3 => (1..9usize).prop_map(Op::Scan),
     ];
     prop::collection::vec(op, 0..120)
 }
 
 proptest! {
-    /// Whatever happens while everything is looked at in pieces, a copy that was told of all is what is there. At another rewriter each
-    /// flow is taken as it was, or it is counted; no key leads to two flows, and what was there stays.
+    /// Whatever happens while everything is looked at in pieces, a copy that was told of all is what is there and confirmed; and, once all has
+    /// to move, the rest, too. At another rewriter each flow is taken as it was, or it is counted; no key leads to two flows, and what was
+    /// there stays.
     #[test]
-    fn a_copy_is_what_is_there(ops in ops(), others in prop::collection::vec((0..40u8, 0..30u16), 0..12)) {
+    fn a_copy_is_what_is_there(
+        ops in ops(),
+        last in ops(),
+        others in prop::collection::vec((0..40u8, 0..30u16), 0..12),
+    ) {
         let reader = Domain::global().register("test");
         let nat = rewriter(reader.turn(), Kind::Ip, Capacity::Own(1000));
         let set = nat.set().unwrap().clone();
         let (mut copy, mut place) = (Copy::new(), Some(0));
         nat.watch(true).unwrap();
-        for op in ops {
+        for (op, is_confirmed) in ops.into_iter().map(|op| (Some(op), true)).chain([(None, true)]).chain(last.into_iter().map(|op| (Some(op), false))) {
             let turn = reader.turn();
+            let Some(op) = op else {
+                while let Some(from) = place {
+                    place = nat.scan_in(turn, true, (from, 3), &mut |entry| note(&mut copy, entry));
+                }
+                changes(&nat, turn, &mut copy);
+                prop_assert_eq!(&copy, &part(&nat, turn, true));
+                nat.widen();
+                place = Some(0);
+                continue;
+            };
             let found = |host| set.find(turn, flow(&nat, host, 0).keys()[FORWARD]);
             match op {
                 Op::Enter(worker, host, port) => enter(&set, turn, worker, &flow(&nat, host, port)),
                 Op::Remove(host) => found(host).into_iter().for_each(|found| set.edit(turn).remove(found.record)),
+                Op::Confirm(host) => found(host).into_iter().for_each(|found| confirm(&nat, &set, &found)),
                 Op::Flag(host, flags) => if let Some(found) = found(host) {
                     found.flow.change_flags(0, flags);
                     set.replace(found.record);
                 }
-                Op::Tell => nat.changes_in(turn, &mut |entry| note(&mut copy, entry)).unwrap(),
+                Op::Tell(most) => _ = nat.changes_in(turn, most, &mut |entry| note(&mut copy, entry)).unwrap(),
                 Op::Scan(most) => if let Some(from) = place {
-                    place = nat.scan_in(turn, from, most, &mut |entry| note(&mut copy, entry));
+                    place = nat.scan_in(turn, is_confirmed, (from, most), &mut |entry| note(&mut copy, entry));
                 }
             }
         }
         let turn = reader.turn();
         while let Some(from) = place {
-            place = nat.scan_in(turn, from, 3, &mut |entry| note(&mut copy, entry));
+            place = nat.scan_in(turn, false, (from, 3), &mut |entry| note(&mut copy, entry));
         }
-        nat.changes_in(turn, &mut |entry| note(&mut copy, entry)).unwrap();
+        changes(&nat, turn, &mut copy);
         prop_assert_eq!(&copy, &all(&nat, turn));
 
         let heir = rewriter(turn, Kind::Ip, Capacity::Own(1000));
@@ -189,11 +227,65 @@ fn too_many_changes_are_an_overrun() {
     nat.watch(true).unwrap();
     let set = nat.set().unwrap();
     let new = flow(&nat, 0, 1);
-    for _ in 0..=WAITING / 2 {
-        enter(set, turn, 0, &new);
-        let found = set.find(turn, new.keys()[FORWARD]).unwrap();
-        set.edit(turn).remove(found.record);
-    }
-    assert_eq!(nat.changes_in(turn, &mut |_| {}), Err(Overrun));
-    assert_eq!(nat.changes_in(turn, &mut |_| panic!("nothing is left")), Ok(()));
+    let come_and_go = |is_confirmed: bool| {
+        for _ in 0..=WAITING / 2 {
+            enter(set, turn, 0, &new);
+            let found = set.find(turn, new.keys()[FORWARD]).unwrap();
+            if is_confirmed {
+                confirm(&nat, set, &found);
+            }
+            set.edit(turn).remove(found.record);
+        }
+    };
+    come_and_go(true);
+    assert_eq!(nat.changes_in(turn, 9, &mut |_| panic!("it is worth nothing")), Err(Overrun));
+    assert_eq!(nat.changes_in(turn, 9, &mut |_| panic!("nothing is left")), Ok(false));
+    // A flood of first packets is none, whatever is told.
+    come_and_go(false);
+    assert_eq!(nat.changes_in(turn, 9, &mut |_| panic!("nothing is confirmed")), Ok(false));
+    nat.widen();
+    come_and_go(false);
+    let mut told = 0;
+    while nat.changes_in(turn, 1000, &mut |_| told += 1).unwrap() {}
+    assert!((1..=WAITING / 2).contains(&told), "{told}");
+}
+
+/// A flow that was told, has gone and has come again is not what was told: until it is confirmed it is gone.
+#[test]
+fn what_comes_again_is_told_when_it_is_confirmed() {
+    let reader = Domain::global().register("test");
+    let turn = reader.turn();
+    let nat = rewriter(turn, Kind::Tcp, Capacity::Own(100));
+    let set = nat.set().unwrap();
+    let (new, mut copy) = (flow(&nat, 0, 1), Copy::new());
+    let found = || set.find(turn, new.keys()[FORWARD]).unwrap();
+    nat.watch(true).unwrap();
+    enter(set, turn, 0, &new);
+    confirm(&nat, set, &found());
+    changes(&nat, turn, &mut copy);
+    assert_eq!(copy.len(), 1);
+    set.edit(turn).remove(found().record);
+    enter(set, turn, 0, &flow(&nat, 0, 2));
+    changes(&nat, turn, &mut copy);
+    assert_eq!(copy.len(), 0);
+    confirm(&nat, set, &found());
+    changes(&nat, turn, &mut copy);
+    assert_eq!(copy, all(&nat, turn));
+}
+
+/// What an heir takes over is told to the next one.
+#[test]
+fn what_was_taken_over_is_noted() {
+    let reader = Domain::global().register("test");
+    let turn = reader.turn();
+    let [here, there] = [(); 2].map(|()| rewriter(turn, Kind::Tcp, Capacity::Own(100)));
+    let (set, new, mut copy) = (here.set().unwrap(), flow(&here, 0, 1), Copy::new());
+    enter(set, turn, 0, &new);
+    confirm(&here, set, &set.find(turn, new.keys()[FORWARD]).unwrap());
+    there.watch(true).unwrap();
+    let own = all(&here, turn);
+    let mut entries = own.iter().map(|(key, value)| (&key[..], &value[..]));
+    there.adopt_in(turn, 9, &mut entries, &mut |adopted| assert_eq!(adopted, Adopted::Taken));
+    changes(&there, turn, &mut copy);
+    assert_eq!(copy, own);
 }
