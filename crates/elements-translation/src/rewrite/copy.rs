@@ -8,6 +8,7 @@ use super::editor::Editor;
 use super::left::{halves, pair, read_id, write_id};
 use super::nat::{Kind, Nat};
 use super::record::{FORWARD, Flow, NewFlow};
+use super::rewriter::now_ms;
 use elements_shared::flow_id::{FlowId, Key};
 use elements_shared::state_port::{Adopted, Entry, MOST_BYTES, Overrun, StatePort};
 use rcu::Turn;
@@ -40,8 +41,19 @@ impl Nat {
         Some(Key::new(map, FlowId::from_words(addresses, u32::from_be_bytes([p0, p1, p2, p3]))))
     }
 
-    /// Tells of a flow that is there.
-    fn tell(&self, turn: Turn<'_>, flow: &Flow, tell: &mut dyn FnMut(Entry<'_>)) {
+    /// Whether a flow's time is over, though it is still there.
+    fn is_over(&self, flow: &Flow, now_ms: u64) -> bool {
+        let Some(map) = flow.map() else { return true };
+        let policy = self.policy(map);
+        let stays_ms = policy.timeout_ms(flow.flags()).max(policy.guarantee_ms);
+        flow.last_ms().saturating_add(stays_ms) <= now_ms
+    }
+
+    /// Tells of a flow that is there, unless its time is over.
+    fn tell(&self, turn: Turn<'_>, flow: &Flow, now_ms: u64, tell: &mut dyn FnMut(Entry<'_>)) {
+        if self.is_over(flow, now_ms) {
+            return;
+        }
         let new = flow.describe();
         let Some(key) = self.key_bytes(Key::new(new.map, new.id)) else { return };
         let mut out = StateWriter::default();
@@ -82,7 +94,17 @@ impl Nat {
         Ok(Told { new, flags, deltas })
     }
 
-    /// Takes an entry of another node. A flow that is here already stays, and no port that it has is given away.
+    /// Removes the flow with a key if it is over, or is a TCP connection that has ended where `goes_on` says that another one has not: it would
+    /// hide a flow that goes on.
+    fn remove_past(&self, editor: &mut Editor<'_>, key: Key, now_ms: u64, goes_on: bool) {
+        let Some(found) = editor.find(key) else { return };
+        let has_ended = goes_on && self.policy(key.map()).has_ended(found.flow.flags());
+        if has_ended || self.is_over(found.flow, now_ms) {
+            editor.remove(found.record);
+        }
+    }
+
+    /// Takes an entry of another node. A flow that is here already and not over stays, and no port that it has is given away.
     fn adopt_entry(&self, editor: &mut Editor<'_>, now_ms: u64, key: &[u8], value: &[u8]) -> Adopted {
         let told = self.key_of(key).and_then(|key| self.told(key, value).ok());
         let Some(Told { mut new, flags, deltas }) = told else { return Adopted::Refused };
@@ -93,6 +115,8 @@ impl Nat {
             return Adopted::Refused;
         }
         let [forward, reply] = new.keys();
+        let goes_on = !self.policy(new.map).has_ended(flags);
+        [forward, reply].into_iter().for_each(|key| self.remove_past(editor, key, now_ms, goes_on));
         match editor.find(forward) {
             Some(found) if found.direction == FORWARD && found.rewritten() == new.rewritten => Adopted::Known,
             Some(_) => Adopted::Contended,
@@ -116,6 +140,7 @@ impl Nat {
     fn changes_in(
         &self,
         turn: Turn<'_>,
+        now_ms: u64,
         most: usize,
         tell: &mut dyn FnMut(Entry<'_>),
     ) -> Result<bool, Overrun> {
@@ -127,12 +152,14 @@ impl Nat {
             // What is true now is told. One that has come again and is not confirmed is not what was told.
             match change {
                 Change::Put(record) => {
-                    set.flow(record * 2).filter(told).iter().for_each(|flow| self.tell(turn, flow, tell));
+                    if let Some(flow) = set.flow(record * 2).filter(told) {
+                        self.tell(turn, flow, now_ms, tell);
+                    }
                 }
                 Change::Gone(key) => {
                     let found = set.find(turn, key).filter(|found| found.flow.key(FORWARD) == key);
                     match (found.map(|found| found.flow).filter(told), self.key_bytes(key)) {
-                        (Some(flow), _) => self.tell(turn, flow, tell),
+                        (Some(flow), _) => self.tell(turn, flow, now_ms, tell),
                         (None, Some(key)) => tell(Entry::Gone { key: &key }),
                         (None, None) => {}
                     }
@@ -146,6 +173,7 @@ impl Nat {
     fn scan_in(
         &self,
         turn: Turn<'_>,
+        now_ms: u64,
         is_confirmed: bool,
         (from, most): (u32, usize),
         tell: &mut dyn FnMut(Entry<'_>),
@@ -155,7 +183,7 @@ impl Nat {
         for _ in 0..most {
             let flow = set.flow(record * 2)?;
             if is_told(flow, |flow| flow.is_confirmed() == is_confirmed) {
-                self.tell(turn, flow, tell);
+                self.tell(turn, flow, now_ms, tell);
             }
             record += 1;
         }
@@ -191,7 +219,7 @@ impl StatePort for Nat {
     }
 
     fn changes(&self, cx: &Cx<'_>, most: usize, tell: &mut dyn FnMut(Entry<'_>)) -> Result<bool, Overrun> {
-        self.changes_in(cx.turn(), most, tell)
+        self.changes_in(cx.turn(), now_ms(cx), most, tell)
     }
 
     fn scan(
@@ -202,7 +230,7 @@ impl StatePort for Nat {
         most: usize,
         tell: &mut dyn FnMut(Entry<'_>),
     ) -> Option<u32> {
-        self.scan_in(cx.turn(), is_confirmed, (from, most), tell)
+        self.scan_in(cx.turn(), now_ms(cx), is_confirmed, (from, most), tell)
     }
 
     fn adopt(

@@ -38,6 +38,11 @@ impl Policy {
             Timeouts::Udp { few, .. } => few,
         }
     }
+
+    /// Whether these are the flags of a TCP connection that both sides have ended.
+    pub(super) fn has_ended(&self, flags: u8) -> bool {
+        matches!(self.timeouts, Timeouts::Tcp { .. }) && flags & flag::BOTH_DONE == flag::BOTH_DONE
+    }
 }
 
 #[cfg(test)]
@@ -53,8 +58,10 @@ mod tests {
             [times(flag::BOTH_DATA | flag::FORWARD_DONE), times(flag::BOTH_DONE | flag::BOTH_DATA)],
             [2, 3]
         );
+        assert!(tcp.has_ended(flag::BOTH_DONE | flag::FORWARD_DATA) && !tcp.has_ended(flag::FORWARD_DONE));
         let udp = Policy { guarantee_ms: 0, timeouts: Timeouts::Udp { few: 1, streaming: 2 } };
         let times = |replied, packets| udp.timeout_ms(replied * flag::REPLIED + packets * flag::PACKET);
         assert_eq!([times(0, 3), times(1, 2), times(1, 3)], [1, 1, 2]);
+        assert!(!udp.has_ended(flag::REPLIED | flag::PACKET));
     }
 }

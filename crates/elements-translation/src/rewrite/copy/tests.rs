@@ -18,12 +18,16 @@ const POLICY: Policy = Policy { guarantee_ms: 0, timeouts: Timeouts::Plain(1_000
 type Copy = BTreeMap<Vec<u8>, Vec<u8>>;
 
 fn rewriter(turn: Turn<'_>, kind: Kind, capacity: Capacity) -> Nat {
+    rewriter_with(turn, kind, capacity, POLICY)
+}
+
+fn rewriter_with(turn: Turn<'_>, kind: Kind, capacity: Capacity, policy: Policy) -> Nat {
     let nat = Nat::new(Plan {
         kind,
         element: 1,
         outputs: 2,
         workers: vec![0],
-        policies: [POLICY; 3],
+        policies: [policy; 3],
         specs: vec![Spec::Drop],
         filtering: None,
         unmapped: None,
@@ -33,7 +37,7 @@ fn rewriter(turn: Turn<'_>, kind: Kind, capacity: Capacity) -> Nat {
     });
     if let Some(set) = nat.set() {
         let counts: Arc<[InputCounts]> = [InputCounts::default()].into();
-        nat.maps().for_each(|map| set.edit(turn).register(map, POLICY, counts.clone()));
+        nat.maps().for_each(|map| set.edit(turn).register(map, policy, counts.clone()));
     }
     nat
 }
@@ -65,9 +69,13 @@ fn note(copy: &mut Copy, entry: Entry<'_>) {
 
 /// The flows of a rewriter that are confirmed, or the others, as entries.
 fn part(nat: &Nat, turn: Turn<'_>, is_confirmed: bool) -> Copy {
+    part_at(nat, turn, 1, is_confirmed)
+}
+
+fn part_at(nat: &Nat, turn: Turn<'_>, now_ms: u64, is_confirmed: bool) -> Copy {
     let (mut copy, mut from) = (Copy::new(), Some(0));
     while let Some(place) = from {
-        from = nat.scan_in(turn, is_confirmed, (place, 5), &mut |entry| note(&mut copy, entry));
+        from = nat.scan_in(turn, now_ms, is_confirmed, (place, 5), &mut |entry| note(&mut copy, entry));
     }
     copy
 }
@@ -81,7 +89,7 @@ fn all(nat: &Nat, turn: Turn<'_>) -> Copy {
 
 /// Tells of all changes, some at a time.
 fn changes(nat: &Nat, turn: Turn<'_>, copy: &mut Copy) {
-    while nat.changes_in(turn, 7, &mut |entry| note(copy, entry)).expect("nothing is lost") {}
+    while nat.changes_in(turn, 1, 7, &mut |entry| note(copy, entry)).expect("nothing is lost") {}
 }
 
 /// What a packet of a flow does that is not its first one.
@@ -138,7 +146,7 @@ proptest! {
             let turn = reader.turn();
             let Some(op) = op else {
                 while let Some(from) = place {
-                    place = nat.scan_in(turn, true, (from, 3), &mut |entry| note(&mut copy, entry));
+                    place = nat.scan_in(turn, 1, true, (from, 3), &mut |entry| note(&mut copy, entry));
                 }
                 changes(&nat, turn, &mut copy);
                 prop_assert_eq!(&copy, &part(&nat, turn, true));
@@ -155,15 +163,15 @@ proptest! {
                     found.flow.change_flags(0, flags);
                     set.replace(found.record);
                 }
-                Op::Tell(most) => _ = nat.changes_in(turn, most, &mut |entry| note(&mut copy, entry)).unwrap(),
+                Op::Tell(most) => _ = nat.changes_in(turn, 1, most, &mut |entry| note(&mut copy, entry)).unwrap(),
                 Op::Scan(most) => if let Some(from) = place {
-                    place = nat.scan_in(turn, is_confirmed, (from, most), &mut |entry| note(&mut copy, entry));
+                    place = nat.scan_in(turn, 1, is_confirmed, (from, most), &mut |entry| note(&mut copy, entry));
                 }
             }
         }
         let turn = reader.turn();
         while let Some(from) = place {
-            place = nat.scan_in(turn, false, (from, 3), &mut |entry| note(&mut copy, entry));
+            place = nat.scan_in(turn, 1, false, (from, 3), &mut |entry| note(&mut copy, entry));
         }
         changes(&nat, turn, &mut copy);
         prop_assert_eq!(&copy, &all(&nat, turn));
@@ -238,15 +246,15 @@ fn too_many_changes_are_an_overrun() {
         }
     };
     come_and_go(true);
-    assert_eq!(nat.changes_in(turn, 9, &mut |_| panic!("it is worth nothing")), Err(Overrun));
-    assert_eq!(nat.changes_in(turn, 9, &mut |_| panic!("nothing is left")), Ok(false));
+    assert_eq!(nat.changes_in(turn, 1, 9, &mut |_| panic!("it is worth nothing")), Err(Overrun));
+    assert_eq!(nat.changes_in(turn, 1, 9, &mut |_| panic!("nothing is left")), Ok(false));
     // A flood of first packets is none, whatever is told.
     come_and_go(false);
-    assert_eq!(nat.changes_in(turn, 9, &mut |_| panic!("nothing is confirmed")), Ok(false));
+    assert_eq!(nat.changes_in(turn, 1, 9, &mut |_| panic!("nothing is confirmed")), Ok(false));
     nat.widen();
     come_and_go(false);
     let mut told = 0;
-    while nat.changes_in(turn, 1000, &mut |_| told += 1).unwrap() {}
+    while nat.changes_in(turn, 1, 1000, &mut |_| told += 1).unwrap() {}
     assert!((1..=WAITING / 2).contains(&told), "{told}");
 }
 
@@ -288,4 +296,37 @@ fn what_was_taken_over_is_noted() {
     there.adopt_in(turn, 9, &mut entries, &mut |adopted| assert_eq!(adopted, Adopted::Taken));
     changes(&there, turn, &mut copy);
     assert_eq!(copy, own);
+}
+
+/// A flow whose time is over, or a connection that has ended, hides none that goes on: neither by the key of its packets nor by that of the
+/// answers. And of one whose time is over nothing is told.
+#[test]
+fn what_is_over_hides_nothing() {
+    let reader = Domain::global().register("test");
+    let turn = reader.turn();
+    let policy = Policy { guarantee_ms: 0, timeouts: Timeouts::Tcp { nodata: 100, data: 1000, done: 50 } };
+    let [here, there] = [(); 2].map(|()| rewriter_with(turn, Kind::Tcp, Capacity::Own(100), policy));
+    let set = here.set().unwrap();
+    enter(set, turn, 0, &flow(&here, 0, 1));
+    let [own, over] = [1, 101].map(|now_ms| part_at(&here, turn, now_ms, false));
+    assert_eq!((own.len(), over.len()), (1, 0));
+    let heirs = there.set().unwrap();
+    // Another port of the same host, and the same port of another host.
+    for (host, port) in [(0, 2), (2, 1)] {
+        for (flags, now_ms, expected) in [
+            (0, 50, Adopted::Contended),
+            (0, 101, Adopted::Taken),
+            (flag::BOTH_DONE, 50, Adopted::Taken),
+            (flag::FORWARD_DONE, 50, Adopted::Contended),
+        ] {
+            heirs.edit(turn).clear();
+            let other = flow(&there, host, port);
+            enter(heirs, turn, 0, &other);
+            heirs.find(turn, other.keys()[FORWARD]).unwrap().flow.change_flags(0, flags);
+            let mut entries = own.iter().map(|(key, value)| (&key[..], &value[..]));
+            there.adopt_in(turn, now_ms, &mut entries, &mut |adopted| {
+                assert_eq!(adopted, expected, "{host} {port} {flags} {now_ms}");
+            });
+        }
+    }
 }
