@@ -8,6 +8,7 @@
 //! 3 entries:   stream 8 | number 8 | entries: kind 1 (0 gone, 1 put) | table 1 | length 1 | key [| length 2 | value]
 //! 4 hand-over: stream 8 | number 8 | duties
 //! 5 received:  stream 8 | number that is expected next 8
+//! 6 whole:     stream 8 | number 8
 //! duties:      count 2 | for each: node 2, term 4        code: HMAC-SHA-256 over all before, first 16 bytes
 //! ```
 //!
@@ -54,6 +55,8 @@ pub enum Part {
     Begin(Vec<String>),
     /// Entries, as bytes; see [`entries`].
     Entries(Vec<u8>),
+    /// All that was there when the stream began has been said.
+    Whole,
     /// All has been said; the receiver has these duties now.
     HandOver(Vec<Duty>),
 }
@@ -192,6 +195,7 @@ impl Body {
             Body::Streamed { part: Part::Entries(_), .. } => 3,
             Body::Streamed { part: Part::HandOver(_), .. } => 4,
             Body::Received { .. } => 5,
+            Body::Streamed { part: Part::Whole, .. } => 6,
         }
     }
 
@@ -222,7 +226,7 @@ impl Body {
                 let heir = Some(reader.number(2)? as NodeId).filter(|&heir| heir != NOBODY);
                 Body::Duties(heir, reader.duties()?)
             }
-            2..=4 => Body::Streamed {
+            2..=4 | 6 => Body::Streamed {
                 stream: reader.number(8)?,
                 number: reader.number(8)?,
                 part: Part::read(kind, &mut reader)?,
@@ -247,6 +251,7 @@ impl Part {
                 }
             }
             Part::Entries(entries) => bytes.extend(entries),
+            Part::Whole => {}
             Part::HandOver(duties) => write_duties(bytes, duties),
         }
     }
@@ -258,6 +263,7 @@ impl Part {
                 let bytes = std::mem::take(&mut reader.0);
                 Part::Entries(entries(bytes).all(|entry| entry.is_some()).then(|| bytes.to_vec())?)
             }
+            6 => Part::Whole,
             _ => Part::HandOver(reader.duties()?),
         })
     }
@@ -320,6 +326,7 @@ mod tests {
                 }
                 Part::Entries(bytes)
             }),
+            Just(Part::Whole),
             duties().prop_map(Part::HandOver),
         ];
         prop_oneof![
@@ -351,7 +358,7 @@ mod tests {
 
         /// Any bytes can be read, also with a right code; what is read is written as it was.
         #[test]
-        fn any_bytes_can_be_read(mut bytes in vec(any::<u8>(), HEAD..HEAD + 90), kind in 0..7u8) {
+        fn any_bytes_can_be_read(mut bytes in vec(any::<u8>(), HEAD..HEAD + 90), kind in 0..8u8) {
             let key = Key::new(b"");
             prop_assert!(open(&key, &bytes).is_err());
             bytes[..6].copy_from_slice(&[MAGIC[0], MAGIC[1], MAGIC[2], MAGIC[3], VERSION, kind]);

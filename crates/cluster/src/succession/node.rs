@@ -3,7 +3,7 @@
 use super::channels::{Channels, Heard, Refused};
 use super::duties::Duties;
 use super::message::{Body, Duty, Entry, Part, add_entry};
-use super::standby::{Held, Stage, Standby};
+use super::standby::{Held, Popped, Stage, Standby};
 use super::stream::Stream;
 use crate::NodeId;
 use crate::membership::Key;
@@ -289,8 +289,9 @@ impl Succession {
             let since_ns = *self.since_ns.get_or_insert(now_ns);
             self.claim(now_ns, now_ns.saturating_sub(since_ns), world);
             self.find_successor(now_ns, world, tables);
-            self.take_over(world);
+            self.take_over(now_ns, world);
         }
+        self.standbys.values_mut().for_each(|standby| standby.sweep(AT_ONCE));
         self.adopt(tables);
         self.fill(now_ns, world, tables);
         let mut out = std::mem::take(&mut self.answers);
@@ -382,19 +383,19 @@ impl Succession {
         let Some(stream) = &self.stream else { return };
         let (to, room) = (stream.to, stream.room());
         if self.backlog.parts.is_empty() && room > 0 {
-            self.is_behind = self.is_behind || self.collect(tables).is_err();
+            self.is_behind |= self.collect(tables).is_err();
             if self.is_behind {
-                // Until then the successor keeps what it has: beginning again and again would leave it with nothing.
+                // Until it begins again what changes is told as far as it is known: beginning again and again would cost more.
                 if now_ns.saturating_sub(self.began_ns) >= RESTART_NS {
-                    self.begin(Some(to), now_ns, tables);
+                    return self.begin(Some(to), now_ns, tables);
                 }
-                return;
-            }
-            self.look_around(tables, room);
-            if world.drains && self.scan.is_none() && !self.is_wide {
-                // What is not confirmed has to move as well.
-                tables.widen();
-                (self.is_wide, self.scan) = (true, Some((0, 0)));
+            } else {
+                self.look_around(tables, room);
+                if world.drains && self.scan.is_none() && !self.is_wide {
+                    // What is not confirmed has to move as well.
+                    tables.widen();
+                    (self.is_wide, self.scan) = (true, Some((0, 0)));
+                }
             }
         }
         let duties: Vec<Duty> = self.duties().into_iter().map(|(of, term)| (of, term + 1)).collect();
@@ -404,7 +405,8 @@ impl Succession {
         {
             stream.add(part);
         }
-        let has_told = self.scan.is_none() && self.backlog.parts.is_empty() && !self.has_more;
+        let has_told =
+            self.scan.is_none() && self.backlog.parts.is_empty() && !self.has_more && !self.is_behind;
         let is_all = self.is_wide && has_told && stream.room() > 0;
         // Another node's duties may have come to this one since it handed over its own.
         let is_more = |handed: &Vec<Duty>| duties.iter().any(|duty| !handed.contains(duty));
@@ -412,8 +414,11 @@ impl Succession {
             stream.add(Part::HandOver(duties.clone()));
             self.handed = Some(duties);
         }
-        let is_whole =
-            self.scan.is_none() && self.backlog.parts.is_empty() && (self.is_whole || stream.is_received());
+        let is_whole = self.is_whole
+            || self.scan.is_none()
+                && self.backlog.parts.is_empty()
+                && !self.is_behind
+                && stream.is_received();
         if is_whole && !std::mem::replace(&mut self.is_whole, true) {
             (self.heir, self.news) = (Some(to), TIMES);
         }
@@ -441,6 +446,10 @@ impl Succession {
         {
             if table >= settings.tables.len() {
                 *scan = None;
+                if !*is_wide {
+                    backlog.close();
+                    backlog.parts.push_back(Part::Whole);
+                }
                 break;
             }
             let mut tell = |key: &[u8], value: Option<&[u8]>| backlog.add(table, key, value);
@@ -455,16 +464,34 @@ impl Succession {
     }
 
     /// Takes over from those that have handed over, and from those that are dead.
-    fn take_over(&mut self, world: &World<'_>) {
+    fn take_over(&mut self, now_ns: u64, world: &World<'_>) {
         let Settings { me, nodes, .. } = self.settings;
         let alive = 1 + (0..nodes).filter(|&node| node != me && (world.reaches)(node)).count();
         let is_majority = 2 * alive >= usize::from(nodes);
-        for (&node, standby) in self.standbys.iter_mut().filter(|(_, standby)| standby.stage == Stage::Kept) {
+        let Succession { standbys, heirs, heard_ns, .. } = self;
+        for (&node, standby) in standbys.iter_mut().filter(|(_, standby)| standby.stage == Stage::Kept) {
             let is_dead = is_majority && !world.drains && !(world.reaches)(node);
-            if standby.handed.is_some() || is_dead {
-                standby.stage = Stage::Adopted;
+            // A former successor that has everything does it better than one that has not.
+            let other =
+                heirs.get(&node).copied().flatten().filter(|&heir| heir != me && (world.reaches)(heir));
+            let silent_ns = now_ns.saturating_sub(heard_ns.get(&node).copied().unwrap_or(0));
+            let is_left_to_other = other.is_some() && !standby.is_whole && silent_ns < RECLAIM_NS;
+            if standby.handed.is_some() || is_dead && !is_left_to_other {
+                standby.begin_adoption();
             }
         }
+        let is_done = |node: NodeId, standby: &Standby| {
+            let holder = self.duties.holder(node).filter(|&holder| ![me, node].contains(&holder));
+            let is_done = holder.is_some_and(|holder| (world.reaches)(holder)) && !(world.reaches)(node);
+            standby.stage == Stage::Kept && is_done && holder == self.heirs.get(&node).copied().flatten()
+        };
+        let done: Vec<_> = self
+            .standbys
+            .iter()
+            .filter(|(node, held)| is_done(**node, held))
+            .map(|(node, _)| *node)
+            .collect();
+        done.into_iter().for_each(|node| drop(self.standbys.remove(&node)));
     }
 
     /// Moves entries into this node's tables. When all of a node's are there, its duties are done here.
@@ -473,9 +500,9 @@ impl Succession {
         let adopted = self.standbys.iter_mut().filter(|(_, standby)| standby.stage == Stage::Adopted);
         for (&node, standby) in adopted {
             while left > 0
-                && let Some((table, list)) = standby.pop(left)
+                && let Some(Popped { table, list, looks }) = standby.pop(left)
             {
-                left -= list.len();
+                left -= looks;
                 let Adoption { taken, contended, refused } = tables.adopt(table.into(), &list);
                 self.counts.adopted += taken;
                 self.counts.contended += contended;
@@ -557,10 +584,14 @@ impl Succession {
         let name = (self.channels.life_of(from), stream);
         let is_new = self.standbys.get(&from).is_none_or(|standby| standby.stream != name);
         if is_new && number == 0 {
-            let old = self.standbys.insert(from, Standby::new(name));
-            // What was being adopted and is not begun again.
-            let unfinished = old.filter(|old| old.stage == Stage::Adopted).map_or(0, |old| old.len());
-            self.counts.lost += unfinished as u64;
+            match self.standbys.get_mut(&from) {
+                Some(kept) if kept.stage == Stage::Kept => kept.begin_anew(name),
+                _ => {
+                    let old = self.standbys.insert(from, Standby::new(name));
+                    // What was being adopted and is not begun again.
+                    self.counts.lost += old.map_or(0, |old| old.len()) as u64;
+                }
+            }
         }
         let Some(standby) = self.standbys.get_mut(&from).filter(|standby| standby.stream == name) else {
             return self.answer(from, Body::Received { stream, next: 0 });

@@ -259,9 +259,11 @@ fn a_drain_loses_nothing() {
         net.nodes[0].drains = true;
         let mut turns = 0;
         while !net.nodes[0].has_left {
-            // Flows begin; those that end here may last at the other.
+            // Flows begin, and some of them have one packet only; those that end here may last at the other.
             if net.nodes[0].over == 0 {
-                net.nodes[0].table.put(&[3, turns as u8, 0], &[7]);
+                let key = [3, turns as u8, 0];
+                let table = &mut net.nodes[0].table;
+                if turns % 2 == 0 { table.begin(&key, &[7]) } else { table.put(&key, &[7]) }
             }
             net.turn();
             turns += 1;
@@ -547,6 +549,62 @@ fn a_flood_does_not_empty_the_copy() {
     net.nodes[0].is_alive = false;
     net.turns(60);
     assert_eq!(net.nodes[1].table.flows, flows);
+}
+
+/// While a stream begins anew the successor has no gap: whenever the node dies, what was there all the time goes on. Once the stream is whole, the
+/// copy has nothing that is gone.
+#[test]
+fn a_stream_that_begins_anew_leaves_no_gap() {
+    for dies_after in 0..60 {
+        let mut net = Net::new(dies_after as u64, 0);
+        net.turns(10);
+        for flow in 0..100 {
+            net.nodes[0].table.put(&[dies_after % 4, flow, 0], &[flow]);
+            net.turns(usize::from(flow % 4 == 3));
+        }
+        net.turns(70);
+        (90..100).for_each(|flow| net.nodes[0].table.remove(&[dies_after % 4, flow, 0]));
+        let (flows, before) = (net.nodes[0].table.flows.clone(), net.nodes[0].succession.counts().streams);
+        // What is gone in the flood is not told.
+        flood(&mut net, 1);
+        while net.nodes[0].succession.counts().streams == before {
+            net.turn();
+        }
+        net.turns(dies_after.into());
+        if dies_after == 59 {
+            assert_eq!(net.nodes[1].succession.held(), flows.len());
+        }
+        net.nodes[0].is_alive = false;
+        net.turns(60);
+        let heir = &net.nodes[1].table.flows;
+        let missing = flows.iter().filter(|(key, value)| heir.get(*key) != Some(value)).count();
+        assert_eq!((missing, net.nodes[1].succession.holder(0)), (0, Some(1)), "{dies_after}");
+    }
+}
+
+/// While a nearer successor is told everything, the former one takes over, whose copy is whole, whenever the node dies.
+#[test]
+fn who_has_everything_takes_over() {
+    for (me, nearer, former, dies_after) in
+        (0..40).flat_map(|at| [(0, 1, 2, at), (2, 3, 0, at), (3, 0, 1, at)])
+    {
+        let mut net = Net::new(dies_after as u64, 0);
+        net.nodes[nearer].is_alive = false;
+        net.turns(110);
+        net.traffic(me, 100);
+        net.turns(60);
+        assert_eq!(net.nodes[me].succession.successor(), Some(former as NodeId));
+        let flows = net.nodes[me].table.flows.clone();
+        net.nodes[nearer].is_alive = true;
+        net.turns(dies_after);
+        net.nodes[me].is_alive = false;
+        net.turns(160);
+        let holder = net.nodes[former].succession.holder(me as NodeId).expect("a holder");
+        assert!([nearer, former].contains(&usize::from(holder)), "{me} {dies_after}: {holder}");
+        let heir = &net.nodes[usize::from(holder)].table.flows;
+        let missing = flows.iter().filter(|(key, value)| heir.get(*key) != Some(value)).count();
+        assert_eq!(missing, 0, "{me} {dies_after}: {holder} of {}", flows.len());
+    }
 }
 
 /// What is held for others is bounded; the rest is counted.
