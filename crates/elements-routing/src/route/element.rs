@@ -418,7 +418,7 @@ impl<F: Family, T: LongestMatch<F::Key>> Element for Lookup<F, T> {
     /// Shows flows to who keeps a copy of them, also where no packets come.
     fn timer(&mut self, cx: &mut Cx<'_>, _key: u32) {
         if let Some(sticky) = self.forwarder.sticky().filter(|sticky| sticky.is_copied()) {
-            sticky.show();
+            sticky.show(cx.now_ns());
             cx.timers().after(SHOW, SHOW_EVERY);
         }
     }

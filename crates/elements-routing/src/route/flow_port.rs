@@ -1,13 +1,13 @@
 //! Remembered flows as entries, for a copy at another node of a cluster that goes on with them.
 //!
-//! An entry is a flow and its next hop. Each worker's flows are entries of their own, as they are tables of their own: one that goes on with
-//! another worker is there twice until the former one forgets it. What another node adopts waits for the workers that see the flows'
+//! An entry is a flow, its next hop, and when it is known to have gone there. Each worker's flows are entries of their own, as they are tables of
+//! their own: one that goes on with another worker is there twice until the former one forgets it, and goes on as at the later one. What another node adopts waits for the workers that see the flows'
 //! next packets.
 
 use super::family::{Family, Parts};
 use super::target::Hop;
 use super::waiting::Shared;
-use super::watch::{Note, PARKED};
+use super::watch::{Note, PARKED, Went};
 use elements_shared::state_port::{Adopted, Entry, Overrun, StatePort};
 use router::Cx;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -65,21 +65,23 @@ fn key_of<F: Family>(bytes: &[u8]) -> Option<F::Tuple> {
     Some(F::whole(Parts { ends, ports, protocol, label: u32::from_be_bytes([l0, l1, l2, l3]) }))
 }
 
-/// A next hop's bytes: the output, and the gateway as words, if there is one.
-fn hop_bytes<F: Family>(hop: Hop<F::Gateway>) -> Vec<u8> {
-    let mut bytes = hop.port.to_be_bytes().to_vec();
+/// The bytes of a next hop and a time: the time, the output, and the gateway as words, if there is one.
+fn went_bytes<F: Family>((hop, at_ns): Went<F>) -> Vec<u8> {
+    let mut bytes = at_ns.to_be_bytes().to_vec();
+    bytes.extend(hop.port.to_be_bytes());
     if hop.gateway != F::DIRECT {
         bytes.extend(hop.gateway.to_string().into_bytes());
     }
     bytes
 }
 
-fn hop_of<F: Family>(bytes: &[u8], outputs: usize) -> Option<Hop<F::Gateway>> {
-    let (port, words) = bytes.split_first_chunk()?;
+fn went_of<F: Family>(bytes: &[u8], outputs: usize) -> Option<Went<F>> {
+    let (at_ns, rest) = bytes.split_first_chunk()?;
+    let (port, words) = rest.split_first_chunk()?;
     let port = u32::from_be_bytes(*port);
     let words = std::str::from_utf8(words).ok()?;
     let gateway = if words.is_empty() { F::DIRECT } else { F::gateway(words.parse().ok()?)? };
-    ((port as usize) < outputs).then_some(Hop { gateway, port })
+    ((port as usize) < outputs).then_some((Hop { gateway, port }, i64::from_be_bytes(*at_ns)))
 }
 
 impl<F: Family> FlowPort<F> {
@@ -89,17 +91,17 @@ impl<F: Family> FlowPort<F> {
         FlowPort { shared, outputs, room, timeout_ns, last: Mutex::default() }
     }
 
-    fn tell(lane: u16, key: F::Tuple, way: Option<Hop<F::Gateway>>, tell: &mut dyn FnMut(Entry<'_>)) {
+    fn tell(lane: u16, key: F::Tuple, went: Option<Went<F>>, tell: &mut dyn FnMut(Entry<'_>)) {
         let key = key_bytes::<F>(lane, key);
-        match way {
-            Some(hop) => tell(Entry::Put { key: &key, value: &hop_bytes::<F>(hop) }),
+        match went {
+            Some(went) => tell(Entry::Put { key: &key, value: &went_bytes::<F>(went) }),
             None => tell(Entry::Gone { key: &key }),
         }
     }
 
     /// See [`StatePort::changes`].
     pub(super) fn changes_now(&self, most: usize, tell: &mut dyn FnMut(Entry<'_>)) -> Result<bool, Overrun> {
-        self.shared.watch.take(most, |lane, Note { key, way }| Self::tell(lane, key, way, tell))
+        self.shared.watch.take(most, |lane, Note { key, went }| Self::tell(lane, key, went, tell))
     }
 
     /// See [`StatePort::scan`].
@@ -131,7 +133,7 @@ impl<F: Family> FlowPort<F> {
         let looked_at;
         (looked_at, *last) = self.shared.some(*last, most, |key, way, seen_ns| {
             if !self.is_over(seen_ns, now_ns) {
-                Self::tell(PARKED, key, way, tell);
+                Self::tell(PARKED, key, way.map(|hop| (hop, seen_ns)), tell);
             }
         });
         looked_at == most && most > 0
@@ -148,7 +150,7 @@ impl<F: Family> FlowPort<F> {
         entries: &mut dyn Iterator<Item = (&[u8], &[u8])>,
         became: &mut dyn FnMut(Adopted),
     ) {
-        let read = |(key, value)| Some((key_of::<F>(key)?, hop_of::<F>(value, self.outputs)?));
+        let read = |(key, value)| Some((key_of::<F>(key)?, went_of::<F>(value, self.outputs)?));
         self.shared.adopt(entries.map(read), (self.room, self.timeout_ns), now_ns, |is_taken| {
             became(if is_taken { Adopted::Taken } else { Adopted::Refused });
         });

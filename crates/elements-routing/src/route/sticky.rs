@@ -101,7 +101,7 @@ impl<F: Family> Sticky<F> {
         let waiting = &self.waiting;
         self.table.expire_flows(now_ns, looks, &mut |key, is_established| {
             if is_established {
-                waiting.note(key, None);
+                waiting.note_gone(key);
             }
         });
     }
@@ -117,7 +117,7 @@ impl<F: Family> Sticky<F> {
                 let before = self.moved;
                 let chosen = Self::go_on(way, hash, forwarding, &mut self.moved);
                 if self.moved != before {
-                    self.waiting.note(tuple, chosen);
+                    self.waiting.note(tuple, chosen, now_ns);
                 }
                 chosen
             }
@@ -162,7 +162,7 @@ impl<F: Family> Sticky<F> {
         let chosen = Self::go_on(way, hash, forwarding, &mut self.moved);
         let way = chosen.or(before);
         if way != before || !was_established {
-            self.waiting.note(*tuple, way);
+            self.waiting.note(*tuple, way, now_ns);
         }
         chosen
     }
@@ -181,7 +181,7 @@ impl<F: Family> Sticky<F> {
     fn remove(&mut self, slot: Slot, tuple: F::Tuple) {
         let was_established = self.table.is_confirmed(slot);
         if self.table.remove(slot).is_some() && was_established {
-            self.waiting.note(tuple, None);
+            self.waiting.note_gone(tuple);
         }
     }
 
@@ -192,7 +192,7 @@ impl<F: Family> Sticky<F> {
         let (waiting, way) = (&self.waiting, flow.value);
         let restored = self.table.restore(flow, now_ns).ok();
         if restored.is_some() {
-            waiting.note(*tuple, way);
+            waiting.note(*tuple, way, now_ns);
         }
         waiting.note_taken(*tuple);
         restored
@@ -204,13 +204,14 @@ impl<F: Family> Sticky<F> {
     }
 
     /// Goes on showing the worker's flows, if something asks for them.
-    pub(super) fn show(&mut self) {
+    pub(super) fn show(&mut self, now_ns: i64) {
         self.catch_up();
         let Some(from) = self.walk else { return };
         let waiting = &self.waiting;
-        self.walk = self.table.walk_flows(from, waiting.room_to_show(), 0, |flow| {
+        self.walk = self.table.walk_flows(from, waiting.room_to_show(), now_ns, |flow| {
             if flow.confirmed {
-                waiting.note(flow.key, *flow.value);
+                let idle_ns = i64::try_from(flow.idle.as_nanos()).unwrap_or(i64::MAX);
+                waiting.note(flow.key, *flow.value, now_ns.saturating_sub(idle_ns));
             }
         });
         if self.walk.is_none() {

@@ -5,7 +5,7 @@
 
 use super::family::Family;
 use super::target::Hop;
-use super::watch::{NOTHING, PARKED, Watch};
+use super::watch::{NOTHING, PARKED, Watch, Went};
 use elements_shared::feeds::Feeds;
 use elements_shared::parked::Parked;
 use flows::Flow;
@@ -25,12 +25,22 @@ pub(super) struct Left<F: Family> {
     seen_ns: i64,
     confirmed: bool,
     way: Way<F>,
+    /// If another node has told of it: when it went this way there.
+    told_ns: i64,
 }
+
+/// When flows of this node went their ways.
+const HERE: i64 = i64::MIN;
 
 impl<F: Family> Left<F> {
     fn of(flow: &Flow<F::Tuple, Way<F>>, now_ns: i64) -> Left<F> {
         let idle_ns = i64::try_from(flow.idle.as_nanos()).unwrap_or(i64::MAX);
-        Left { seen_ns: now_ns.saturating_sub(idle_ns), confirmed: flow.confirmed, way: flow.value }
+        Left {
+            seen_ns: now_ns.saturating_sub(idle_ns),
+            confirmed: flow.confirmed,
+            way: flow.value,
+            told_ns: HERE,
+        }
     }
 
     fn flow(&self, key: F::Tuple, now_ns: i64) -> Flow<F::Tuple, &Way<F>> {
@@ -86,11 +96,11 @@ impl<F: Family> Shared<F> {
         (looked_at, last)
     }
 
-    /// Has flows of another node wait, each in the place of one that waits already, as far as there is room for so many; for so long.
-    /// `taken` is told of each whether it does.
+    /// Has flows of another node wait, each in the place of one that waits already, as far as there is room for so many; for so long. Where the
+    /// other node's workers had a flow one after the other it goes on as at the last one. `taken` is told of each whether it waits.
     pub(super) fn adopt(
         &self,
-        told: impl Iterator<Item = Option<(F::Tuple, Hop<F::Gateway>)>>,
+        told: impl Iterator<Item = Option<(F::Tuple, Went<F>)>>,
         (room, timeout_ns): (usize, i64),
         now_ns: i64,
         mut taken: impl FnMut(bool),
@@ -102,9 +112,11 @@ impl<F: Family> Shared<F> {
             }
             for told in told {
                 let told = told.filter(|(key, _)| flows.len() < room || flows.contains_key(key));
-                if let Some((key, hop)) = told {
-                    flows.insert(key, Left { seen_ns: now_ns, confirmed: true, way: Some(hop) });
-                    self.watch.note(PARKED, key, Some(hop));
+                if let Some((key, (hop, told_ns))) = told
+                    && flows.get(&key).is_none_or(|known| known.told_ns <= told_ns)
+                {
+                    flows.insert(key, Left { seen_ns: now_ns, confirmed: true, way: Some(hop), told_ns });
+                    self.watch.note(PARKED, key, Some((hop, now_ns)));
                 }
                 taken(told.is_some());
             }
@@ -177,11 +189,18 @@ impl<F: Family> Waiting<F> {
         self.shared.watch.is_expected()
     }
 
-    /// Notes what is true of one of the instance's flows now.
+    /// Notes where one of the instance's flows went, and when.
     #[inline]
-    pub(super) fn note(&self, key: F::Tuple, way: Way<F>) {
+    pub(super) fn note(&self, key: F::Tuple, way: Way<F>, at_ns: i64) {
         if self.asked != NOTHING {
-            self.shared.watch.note(self.lane, key, way);
+            self.shared.watch.note(self.lane, key, way.map(|hop| (hop, at_ns)));
+        }
+    }
+
+    /// Notes that the instance has a flow no more.
+    pub(super) fn note_gone(&self, key: F::Tuple) {
+        if self.asked != NOTHING {
+            self.shared.watch.note(self.lane, key, None);
         }
     }
 

@@ -20,10 +20,13 @@ pub(super) const PARKED: u16 = 0;
 /// Nothing asks.
 pub(super) const NOTHING: u64 = 0;
 
-/// What is true of a flow now: its next hop, or that it is gone.
+/// A flow's next hop, and when that was true: at its packet that is known of last.
+pub(super) type Went<F> = (Hop<<F as Family>::Gateway>, i64);
+
+/// What is true of a flow now: where it went, or that it is gone.
 pub(super) struct Note<F: Family> {
     pub(super) key: F::Tuple,
-    pub(super) way: Option<Hop<F::Gateway>>,
+    pub(super) went: Option<Went<F>>,
 }
 
 struct Lane<F: Family> {
@@ -95,9 +98,9 @@ impl<F: Family> Watch<F> {
     }
 
     /// Notes what is true of a flow now.
-    pub(super) fn note(&self, lane: u16, key: F::Tuple, way: Option<Hop<F::Gateway>>) {
+    pub(super) fn note(&self, lane: u16, key: F::Tuple, went: Option<Went<F>>) {
         if let Some(lane) = self.lanes.get(usize::from(lane)) {
-            lane.notes.add(|| true, || Note { key, way });
+            lane.notes.add(|| true, || Note { key, went });
         }
     }
 
