@@ -1,8 +1,9 @@
 //! Four nodes that translate, and go on with each other's connections: the shipped `conf/cluster-nat.click`, with all hosts on one segment.
 //!
-//! A node that drains hands its flows and its addresses to the next one, and nothing is lost by it. One that is restarted is dead to the others at
-//! first: what it translated goes on at the next one, but for flows of the last moment. The model knows mappings by what it sees, as that of
-//! one gateway does. Where more goes wrong at once than the nodes promise to bear, it expects nothing more of this story.
+//! A node that drains hands its flows and its addresses to the next one, and nothing is lost by it, also when others drain meanwhile. One that is
+//! restarted is dead to the others at first: what it translated goes on at the next one, but for flows of the last moment and those that had one
+//! packet only. The model knows mappings by what it sees, as that of one gateway does. Where a node dies that translated while others do not
+//! have its flows yet, and where less than half of the nodes are left, it expects nothing more of this story.
 
 use super::contract::{Family, replace};
 use crate::datagram::{Mac, protocol};
@@ -16,6 +17,7 @@ use crate::world::{ECHO_PORT, Kind, Network};
 use fastrand::Rng;
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, Ipv4Addr};
+use std::ops::Range;
 
 /// The family.
 pub(super) struct ClusterNat;
@@ -108,9 +110,11 @@ impl Family for ClusterNat {
             doubtful: BTreeSet::new(),
             acts: [0, 1, 2, 3],
             away: BTreeSet::new(),
-            draining_ns: i64::MIN,
+            draining_ns: i64::MIN..i64::MIN,
             dead_ns: i64::MIN,
+            mourned_until_ns: i64::MIN,
             busy_until_ns: i64::MIN,
+            last_ns: i64::MIN,
             mishap: None,
             is_lost: false,
         })
@@ -187,22 +191,35 @@ enum Mishap {
     Dies,
 }
 
+/// A flow.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Known {
+    /// What it looks like outside.
+    outer: Outer,
+    /// When it was seen first, and when for the second time: an answer counts, too.
+    first_ns: i64,
+    second_ns: Option<i64>,
+}
+
 /// What the nodes must do.
 #[derive(Clone)]
 struct Heirs {
-    /// What flows look like outside, and when they were seen first.
-    flows: BTreeMap<Inner, (Outer, i64)>,
+    flows: BTreeMap<Inner, Known>,
     /// Flows that may look otherwise from now on: another packet says how.
     doubtful: BTreeSet<Inner>,
     /// Which node acts for which.
     acts: [usize; NODES],
     /// Nodes that have drained.
     away: BTreeSet<usize>,
-    /// When a node last began to drain, and when one died.
-    draining_ns: i64,
+    /// Since when nodes drain, or last did, and until when; and when one died last.
+    draining_ns: Range<i64>,
     dead_ns: i64,
+    /// Until when the flows of one that is dead move.
+    mourned_until_ns: i64,
     /// Until when flows move, and successors do not know everything.
     busy_until_ns: i64,
+    /// When a message was last sent.
+    last_ns: i64,
     /// What has just happened.
     mishap: Option<(Mishap, usize)>,
     /// Whether more has gone wrong than nodes bear.
@@ -225,12 +242,17 @@ impl Heirs {
         self.is_lost || self.dead_ns != i64::MIN && at_ns < self.dead_ns + MOVED_NS
     }
 
-    /// Whether a flow that was first seen at a moment may not have moved along.
-    fn is_young(&self, first_ns: i64) -> bool {
-        let since = |at_ns: i64, before_ns: i64| {
-            at_ns != i64::MIN && (at_ns - before_ns..at_ns + MOVED_NS).contains(&first_ns)
-        };
-        since(self.draining_ns, 0) || since(self.dead_ns, YOUNG_NS)
+    /// Whether a flow may not have moved along, by when it was first seen.
+    fn is_young(&self, flow: &Known) -> bool {
+        let dead_ns = self.dead_ns.saturating_sub(YOUNG_NS)..self.dead_ns.saturating_add(MOVED_NS);
+        self.draining_ns.contains(&flow.first_ns) || dead_ns.contains(&flow.first_ns)
+    }
+
+    /// Whether the node that translated a flow may have told no other of it when it died, or not in time.
+    fn is_untold(&self, flow: &Known, dead: usize) -> bool {
+        let is_its = (0..NODES).any(|node| public(node) == flow.outer.1.0 && self.acts[node] == dead);
+        let is_late = |second_ns: i64| second_ns >= self.dead_ns.saturating_sub(YOUNG_NS);
+        is_its && flow.second_ns.is_none_or(is_late)
     }
 
     fn inner(sent: &Sent) -> Inner {
@@ -246,36 +268,42 @@ impl Heirs {
         (look.protocol, (look.dst, to), (look.src, from))
     }
 
-    fn asker(&self, outer: Outer) -> Option<(Inner, i64)> {
-        self.flows
-            .iter()
-            .find(|(_, (other, _))| *other == outer)
-            .map(|(inner, (_, first_ns))| (*inner, *first_ns))
+    fn asker(&self, outer: Outer) -> Option<(Inner, Known)> {
+        self.flows.iter().find(|(_, flow)| flow.outer == outer).map(|(inner, flow)| (*inner, *flow))
+    }
+
+    /// Whether a flow must look as before, and answers to it must arrive.
+    fn is_sure(&self, inner: &Inner, flow: &Known) -> bool {
+        !self.doubtful.contains(inner) && !self.is_young(flow)
+    }
+
+    /// A packet of a flow was seen that was not its first one.
+    fn confirm(&mut self, inner: Inner, now_ns: i64) {
+        if let Some(flow) = self.flows.get_mut(&inner) {
+            flow.second_ns.get_or_insert(now_ns);
+        }
     }
 
     /// A flow looks like this outside: as before, and as no other.
     fn learn(&mut self, inner: Inner, outer: Outer, now_ns: i64) -> Result<(), String> {
         let was_doubtful = self.doubtful.remove(&inner);
-        let before = self.flows.get(&inner).copied();
-        if let Some((before, first_ns)) = before {
-            if before == outer {
+        if let Some(before) = self.flows.get(&inner).copied() {
+            if before.outer == outer {
+                self.confirm(inner, now_ns);
                 return Ok(());
             }
-            if !was_doubtful && !self.is_young(first_ns) {
-                return Err(format!("{inner:?} was {before:?} outside, and is {outer:?} now"));
+            if !was_doubtful && !self.is_young(&before) {
+                return Err(format!("{inner:?} was {:?} outside, and is {outer:?} now", before.outer));
             }
         }
-        let is_other = |(other, (theirs, first_ns)): &(&Inner, &(Outer, i64))| {
-            *theirs == outer
-                && **other != inner
-                && !self.doubtful.contains(other)
-                && !self.is_young(*first_ns)
+        let is_other = |(other, theirs): &(&Inner, &Known)| {
+            theirs.outer == outer && **other != inner && self.is_sure(other, theirs)
         };
         if let Some((other, _)) = self.flows.iter().find(is_other) {
             return Err(format!("{inner:?} and {other:?} are both {outer:?} outside"));
         }
-        self.flows.retain(|_, (theirs, _)| *theirs != outer);
-        self.flows.insert(inner, (outer, now_ns));
+        self.flows.retain(|_, theirs| theirs.outer != outer);
+        self.flows.insert(inner, Known { outer, first_ns: now_ns, second_ns: None });
         Ok(())
     }
 }
@@ -299,7 +327,7 @@ impl Model for Heirs {
             };
         }
         match self.asker(Heirs::outer(sent)) {
-            Some((inner, first_ns)) if !self.doubtful.contains(&inner) && !self.is_young(first_ns) => {
+            Some((inner, flow)) if self.is_sure(&inner, &flow) => {
                 host_of(inner.1.0).map_or(Fate::Open, |host| Fate::arrives(host, 1, false))
             }
             _ => Fate::Open,
@@ -343,24 +371,29 @@ impl Model for Heirs {
 
     fn settle(&mut self, now_ns: i64) {
         let Some((mishap, node)) = self.mishap.take() else { return };
-        // One thing at a time.
-        self.is_lost |= now_ns < self.busy_until_ns;
-        self.busy_until_ns = now_ns + MOVED_NS;
         let did = self.acts.contains(&node);
+        // Nodes drain together, but copies of what a dead one did have to be whole, and what it did to have moved before another goes.
+        let is_hard = mishap == Mishap::Dies && did;
+        self.is_lost |= now_ns < if is_hard { self.busy_until_ns } else { self.mourned_until_ns };
+        self.busy_until_ns = now_ns + MOVED_NS;
         match mishap {
             Mishap::Drains => {
                 self.away.insert(node);
-                self.draining_ns = now_ns;
+                let is_alone = now_ns >= self.draining_ns.end;
+                self.draining_ns = if is_alone { now_ns } else { self.draining_ns.start }..now_ns + MOVED_NS;
                 // A node that is alone has no successor.
                 self.is_lost |= self.away.len() > NODES / 2;
             }
             Mishap::Dies => {
                 self.dead_ns = now_ns;
+                if did {
+                    self.mourned_until_ns = now_ns + MOVED_NS;
+                }
                 self.is_lost |= self.away.iter().filter(|away| **away != node).count() + 1 > NODES / 2;
                 let young: Vec<_> = self
                     .flows
                     .iter()
-                    .filter(|(_, (_, first_ns))| self.is_young(*first_ns))
+                    .filter(|(_, flow)| self.is_young(flow) || self.is_untold(flow, node))
                     .map(|(inner, _)| *inner)
                     .collect();
                 self.doubtful.extend(young.into_iter().filter(|_| did));
@@ -379,14 +412,15 @@ impl Model for Heirs {
         }
         if host_of(look.dst).is_none() {
             // By a mapping that was another one's a moment ago it may have come to whom that led.
-            let Some((inner, first_ns)) = self.asker(Heirs::outer(sent)) else { return Ok(()) };
+            let Some((inner, flow)) = self.asker(Heirs::outer(sent)) else { return Ok(()) };
             let right = (seen.dst, seen.ports[1]) == inner.1 && seen.src == look.src;
-            let is_sure = !self.doubtful.contains(&inner) && !self.is_young(first_ns);
-            return if right || !is_sure {
-                Ok(())
-            } else {
-                Err(format!("{look:?} comes in as {seen:?}, and not to {inner:?}"))
-            };
+            if !right && self.is_sure(&inner, &flow) {
+                return Err(format!("{look:?} comes in as {seen:?}, and not to {inner:?}"));
+            }
+            if right {
+                self.confirm(inner, arrived.at_ns);
+            }
+            return Ok(());
         }
         let inner = Heirs::inner(sent);
         let other = (seen.dst, inner.2.1);
@@ -397,7 +431,7 @@ impl Model for Heirs {
     }
 
     fn keeps_order(&self, _: &Sent) -> bool {
-        self.draining_ns == i64::MIN && self.dead_ns == i64::MIN && !self.is_lost
+        self.draining_ns.is_empty() && self.dead_ns == i64::MIN && !self.is_lost
     }
 
     /// A flowlet may move while packets of it wait for a link where much does; such moves are counted.
@@ -409,11 +443,15 @@ impl Model for Heirs {
         machines.iter_mut().any(says)
     }
 
+    fn sends(&mut self, sent: &Sent) {
+        self.last_ns = sent.at_ns;
+    }
+
     /// Nodes act for each other as they should, and have lost nothing on the way.
     fn at_end(&self, machines: &mut [Machine], _: &Ledger, calm: bool) -> Vec<String> {
         let mut wrong = Vec::new();
-        let is_over = self.busy_until_ns == i64::MIN;
-        if !calm || self.is_lost || !is_over && self.dead_ns != i64::MIN {
+        let is_over = self.busy_until_ns == i64::MIN || self.last_ns >= self.busy_until_ns;
+        if self.is_lost || !is_over && !(calm && self.dead_ns == i64::MIN) {
             return wrong;
         }
         for (node, machine) in machines.iter_mut().enumerate() {
