@@ -4,8 +4,8 @@
 //! have been missed for long enough; from then on all take other ways. A node that drains loses none.
 
 use super::contract::{Family, replace};
-use crate::datagram::{Mac, protocol};
-use crate::host::{Address, Host};
+use super::four_nodes::{self, EXITS, HOSTS, MACHINES, NODES, TAPS, cable_name, ip, pairs};
+use crate::datagram::protocol;
 use crate::ledger::{Ledger, Sent};
 use crate::link::{Link, Station};
 use crate::machine::Machine;
@@ -14,24 +14,15 @@ use crate::story::{FlowStep, Knob, Knobs, Step, Story, Weather};
 use crate::world::{ECHO_PORT, Kind, Network};
 use fastrand::Rng;
 use std::collections::BTreeSet;
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::IpAddr;
 
 /// The family.
 pub(super) struct Cluster;
 
 const SHIPPED: &str = include_str!("../../../../conf/cluster-node.click");
-const NODES: usize = 4;
-/// The hosts, by their node.
-const HOSTS: [&str; NODES] = ["h0", "h1", "h2", "h3"];
-const MACHINES: [&str; NODES] = ["n0", "n1", "n2", "n3"];
-/// The key of all nodes.
-const KEY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/keys/east.key");
-
 /// What is done about the order of packets, by the position of the knob.
 const ORDERS: [&str; 4] = ["FLOWLET", "STRICT", "PINNED", "NONE"];
 const SCHEMES: [&str; 2] = ["DIRECT", "VALIANT"];
-const TAPS: [&str; 3] = ["", "-> seen :: Counter", "-> seen :: RoundRobinSwitch"];
-const EXITS: [&str; 2] = ["out :: ToMemory($EXT);", "out :: Queue(1000); out -> ToMemory($EXT);"];
 
 /// From how long a silence on others may take a node for gone: HOLD, less the time since its last hello, and what a story adds.
 const SILENT_NS: i64 = 40_000_000;
@@ -59,41 +50,18 @@ impl Family for Cluster {
     }
 
     fn network(&self, _: &Knobs) -> Network {
-        let host = |node: usize| {
-            let mac: Mac = [2, 0, 0, 1, 0, node as u8];
-            let address = Address { ip: ip(node, 2), prefix: 24, gateway: Some(ip(node, 1)) };
-            Host::new(HOSTS[node], mac, vec![address])
-        };
         let lan =
             |node: usize| Link::new(&format!("lan{node}"), vec![Station::Host(node), Station::Port(node, 0)]);
-        let cable = |(one, other): (usize, usize)| {
-            let stations = vec![Station::Port(one, port(one, other)), Station::Port(other, port(other, one))];
-            Link::new(&cable_name(one, other), stations)
-        };
-        let links = (0..NODES).map(lan).chain(pairs().map(cable)).collect();
-        let machines = MACHINES.map(|name| (name.to_owned(), NODES)).to_vec();
-        Network { hosts: (0..NODES).map(host).collect(), links, machines }
+        four_nodes::network((0..NODES).map(lan).collect())
     }
 
     fn config(&self, machine: usize, knobs: &Knobs) -> String {
         let mut text = SHIPPED.to_owned();
         let (order, scheme) = (ORDERS[knobs.get("order") as usize], SCHEMES[knobs.get("scheme") as usize]);
-        replace(&mut text, "$NODE 0,", &format!("$NODE {machine},"));
+        let (tap, exit) = (TAPS[knobs.get("tap") as usize], EXITS[knobs.get("exit") as usize]);
+        four_nodes::place(&mut text, machine, "FromDevice($EXT, METHOD $METHOD)", tap, exit);
         replace(&mut text, "$ORDER FLOWLET", &format!("$ORDER {order}"));
         replace(&mut text, "$SCHEME DIRECT", &format!("$SCHEME {scheme}"));
-        replace(&mut text, "$KEYFILE cluster.key", &format!("$KEYFILE {KEY}"));
-        replace(&mut text, "$EXT:eth", &format!("2:0:0:2:{machine}:0"));
-        // As many hellos as without the argument: each costs the world as much as a packet.
-        replace(&mut text, ", HELLO 2ms", "");
-        let tap = format!("FromMemory($EXT) {}", TAPS[knobs.get("tap") as usize]);
-        replace(&mut text, "FromDevice($EXT, METHOD $METHOD)", &tap);
-        replace(&mut text, "out :: ToDevice($EXT, METHOD $METHOD);", EXITS[knobs.get("exit") as usize]);
-        replace(
-            &mut text,
-            "FromDevice($device, METHOD $METHOD, PROMISC true, SNIFFER false)",
-            "FromMemory($device)",
-        );
-        replace(&mut text, "ToDevice($device, METHOD $METHOD)", "ToMemory($device)");
         text
     }
 
@@ -119,7 +87,7 @@ impl Family for Cluster {
             1..4 => {
                 let (one, other) = pairs().nth(rng.usize(..6)).unwrap_or((0, 1));
                 let weather = if rng.u32(..3) > 0 { Weather::Down } else { Weather::Good };
-                return Step::Link { link: cable_name(one, other), weather };
+                return Step::Link { link: cable_name((one, other)), weather };
             }
             4..6 => return Step::Wait(rng.i64(50..200) * 1_000_000),
             _ => {}
@@ -153,25 +121,6 @@ impl Family for Cluster {
     fn held_ns(&self) -> i64 {
         10_000_000
     }
-}
-
-/// The address of a node (1) or a host (2) in the network of a node.
-fn ip(node: usize, number: u8) -> IpAddr {
-    Ipv4Addr::new(10, 0, node as u8, number).into()
-}
-
-/// All pairs of nodes.
-fn pairs() -> impl Iterator<Item = (usize, usize)> {
-    (0..NODES).flat_map(|one| (one + 1..NODES).map(move |other| (one, other)))
-}
-
-fn cable_name(one: usize, other: usize) -> String {
-    format!("cable{}{}", one.min(other), one.max(other))
-}
-
-/// The interface of a node that leads to another: they are in the order of their numbers.
-fn port(node: usize, other: usize) -> usize {
-    if other < node { other + 1 } else { other }
 }
 
 /// What the cluster must do.
@@ -282,7 +231,7 @@ impl Model for Mesh {
     }
 
     fn weather(&mut self, link: &str, weather: Weather) -> bool {
-        let cable = pairs().find(|&(one, other)| cable_name(one, other) == link);
+        let cable = pairs().find(|&(one, other)| cable_name((one, other)) == link);
         let Some(cable) = cable else { return false };
         self.unsettled = true;
         self.moved = true;
@@ -319,13 +268,8 @@ impl Model for Mesh {
         }
     }
 
-    /// A flowlet may move while packets of it wait for a link where much does; such moves are counted.
     fn lets_overtake(&self, machines: &mut [Machine]) -> bool {
-        let says = |machine: &mut Machine| {
-            let counts = ["vlb.moved", "vlb.spilled"].map(|path| machine.read(path));
-            counts.iter().flatten().any(|count| count.trim() != "0")
-        };
-        self.order == "FLOWLET" && machines.iter_mut().any(says)
+        self.order == "FLOWLET" && four_nodes::flowlets_have_moved(machines)
     }
 
     /// No node is left out, unless something was done to it.

@@ -6,8 +6,8 @@
 //! have its flows yet, and where less than half of the nodes are left, it expects nothing more of this story.
 
 use super::contract::{Family, replace};
-use crate::datagram::{Mac, protocol};
-use crate::host::{Address, Host};
+use super::four_nodes::{self, EXITS, HOSTS, MACHINES, NODES, TAPS, ip};
+use crate::datagram::protocol;
 use crate::ledger::{Arrived, Ledger, Sent};
 use crate::link::{Link, Station};
 use crate::machine::Machine;
@@ -23,13 +23,6 @@ use std::ops::Range;
 pub(super) struct ClusterNat;
 
 const SHIPPED: &str = include_str!("../../../../conf/cluster-nat.click");
-const NODES: usize = 4;
-const HOSTS: [&str; NODES] = ["h0", "h1", "h2", "h3"];
-const MACHINES: [&str; NODES] = ["n0", "n1", "n2", "n3"];
-const KEY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/keys/east.key");
-const TAPS: [&str; 2] = ["", "-> seen :: Counter"];
-const EXITS: [&str; 2] = ["out :: ToMemory($EXT);", "out :: Queue(1000); out -> ToMemory($EXT);"];
-
 const MS: i64 = 1_000_000;
 /// Until all nodes take part, act for themselves, and have successors that know everything.
 const WARM_UP_NS: i64 = 1_500 * MS;
@@ -41,7 +34,7 @@ const YOUNG_NS: i64 = 100 * MS;
 const SILENT_NS: i64 = 30 * MS;
 
 const KNOBS: &[Knob] = &[
-    Knob { name: "tap", positions: TAPS.len() as u32, live: true },
+    Knob { name: "tap", positions: 2, live: true },
     Knob { name: "exit", positions: EXITS.len() as u32, live: true },
     // Whether nodes let in only what answers a connection that they track, or that the node did for which they act.
     Knob { name: "track", positions: 2, live: false },
@@ -57,42 +50,16 @@ impl Family for ClusterNat {
     }
 
     fn network(&self, _: &Knobs) -> Network {
-        let host = |node: usize| {
-            let mac: Mac = [2, 0, 0, 1, 0, node as u8];
-            let address = Address { ip: ip(node, 2), prefix: 24, gateway: Some(ip(node, 1)) };
-            Host::new(HOSTS[node], mac, vec![address])
-        };
         let stations = (0..NODES).flat_map(|node| [Station::Host(node), Station::Port(node, 0)]);
-        let lan = Link::new("lan", stations.collect());
-        let cable = |(one, other): (usize, usize)| {
-            let stations = vec![Station::Port(one, port(one, other)), Station::Port(other, port(other, one))];
-            Link::new(&format!("cable{one}{other}"), stations)
-        };
-        let links = [lan].into_iter().chain(pairs().map(cable)).collect();
-        let machines = MACHINES.map(|name| (name.to_owned(), NODES)).to_vec();
-        Network { hosts: (0..NODES).map(host).collect(), links, machines }
+        four_nodes::network(vec![Link::new("lan", stations.collect())])
     }
 
     fn config(&self, machine: usize, knobs: &Knobs) -> String {
         let mut text = SHIPPED.to_owned();
-        replace(&mut text, "$NODE 0,", &format!("$NODE {machine},"));
+        let external = "FromDevice($EXT, METHOD $METHOD, PROMISC true, SNIFFER false)";
+        let (tap, exit) = (TAPS[knobs.get("tap") as usize], EXITS[knobs.get("exit") as usize]);
+        four_nodes::place(&mut text, machine, external, tap, exit);
         replace(&mut text, "$PUBLIC 192.0.2.1", &format!("$PUBLIC {}", public(machine)));
-        replace(&mut text, "$KEYFILE cluster.key", &format!("$KEYFILE {KEY}"));
-        replace(&mut text, "$EXT:eth", &format!("2:0:0:2:{machine}:0"));
-        // As many hellos as without the argument: each costs the world as much as a packet.
-        replace(&mut text, ", HELLO 2ms", "");
-        replace(
-            &mut text,
-            "FromDevice($EXT, METHOD $METHOD, PROMISC true, SNIFFER false)",
-            &format!("FromMemory($EXT) {}", TAPS[knobs.get("tap") as usize]),
-        );
-        replace(&mut text, "out :: ToDevice($EXT, METHOD $METHOD);", EXITS[knobs.get("exit") as usize]);
-        replace(
-            &mut text,
-            "FromDevice($device, METHOD $METHOD, PROMISC true, SNIFFER false)",
-            "FromMemory($device)",
-        );
-        replace(&mut text, "ToDevice($device, METHOD $METHOD)", "ToMemory($device)");
         if knobs.get("track") == 1 {
             replace(&mut text, "state :: VLBState", "ct :: ConnTrack; state :: VLBState");
             let tracked = "VLBState(vlb, rw, pings, ct)";
@@ -161,22 +128,9 @@ impl Family for ClusterNat {
     }
 }
 
-fn ip(node: usize, number: u8) -> IpAddr {
-    Ipv4Addr::new(10, 0, node as u8, number).into()
-}
-
 /// The address that a node translates to.
 fn public(node: usize) -> IpAddr {
     Ipv4Addr::new(192, 0, 2, node as u8 + 1).into()
-}
-
-fn pairs() -> impl Iterator<Item = (usize, usize)> {
-    (0..NODES).flat_map(|one| (one + 1..NODES).map(move |other| (one, other)))
-}
-
-/// The interface of a node that leads to another: they are in the order of their numbers.
-fn port(node: usize, other: usize) -> usize {
-    if other < node { other + 1 } else { other }
 }
 
 /// The protocol, who asks, and who is asked.
@@ -434,13 +388,8 @@ impl Model for Heirs {
         self.draining_ns.is_empty() && self.dead_ns == i64::MIN && !self.is_lost
     }
 
-    /// A flowlet may move while packets of it wait for a link where much does; such moves are counted.
     fn lets_overtake(&self, machines: &mut [Machine]) -> bool {
-        let says = |machine: &mut Machine| {
-            let counts = ["vlb.moved", "vlb.spilled"].map(|path| machine.read(path));
-            counts.iter().flatten().any(|count| count.trim() != "0")
-        };
-        machines.iter_mut().any(says)
+        four_nodes::flowlets_have_moved(machines)
     }
 
     fn sends(&mut self, sent: &Sent) {

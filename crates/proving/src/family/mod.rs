@@ -7,6 +7,7 @@ mod cluster_nat;
 mod contract;
 mod filter;
 mod firewall;
+mod four_nodes;
 mod ip_router;
 mod ipsec;
 mod nat;
