@@ -5,8 +5,8 @@
 //! ```
 //!
 //! The successor of a node is the next one in the order of numbers that takes part. Each node tells its successor the flows of its
-//! ELEMENTs: at first all, then those that are new, have changed or are gone. The successor keeps them aside. When the node drains, it
-//! tells what is left and hands over; VLBNode waits for that, up to three seconds, before it leaves. When the node is down, the
+//! ELEMENTs that are confirmed: at first all, then those that are new, have changed or are gone. The successor keeps them aside. When the node
+//! drains, it tells what is left, also of flows that are not confirmed, and hands over; VLBNode waits for that, up to three seconds, before it leaves. When the node is down, the
 //! successor takes over what it has been told. Either way it adopts the flows into its own elements of the same names, and acts for the
 //! node: the other nodes send it what is to leave the cluster by the node (whatever VLBEncap says), and a VLBGate
 //! answers for the node's addresses. A node that hears less than half of the cluster takes over nothing. A node that comes back while
@@ -15,11 +15,12 @@
 //! A flow whose reply key another flow of the successor has, above all its port, is not adopted and counted (`contended`), so nodes
 //! should translate to addresses of their own. All nodes need the same ELEMENTs, with inputs and outputs that mean the same.
 //!
-//! - Of a rewriter the flows move with all that belongs to them.
-//! - Of a ConnTrack connections move with their states. TCP's numbers, which change with each segment, do not: they are not checked at the
+//! - Of a rewriter the flows move with all that belongs to them. They are confirmed by their second packet, of either direction.
+//! - Of a ConnTrack connections move with their states; assured ones are confirmed. TCP's numbers, which change with each segment, do not: they are not checked at the
 //!   other node. A connection that is known there and not over stays as it is.
 //! - Of a lookup that remembers flows (FLOWS) the flows move with their next hops. They wait for whichever worker sees their next packets,
-//!   and go on with the same next hop as long as the other node's route has it. A flow that is remembered there goes on as it was.
+//!   and go on with the same next hop as long as the other node's route has it. A flow that is remembered there goes on as it was. Flows of one
+//!   packet do not move.
 //!
 //! Messages between nodes go through the cluster as packets with EtherType 0x88b6, authenticated with NODE's key. Each is
 //! for one life of its receiver and believed once. What is lost on the way is sent again.
@@ -33,7 +34,8 @@
 //! - `ELEMENT` (elements): those whose flows move: IPRewriter, TCPRewriter, UDPRewriter, ICMPPingRewriter, IPAddrRewriter,
 //!   IPAddrPairRewriter; ConnTrack; IPLookup, IP6Lookup and their relatives with FLOWS; at most 16. A rewriter that shares the table of
 //!   another cannot be one, nor one that is another VLBState's already.
-//! - `INTERVAL` (time, default 10ms): between two messages with what has changed. Flows that are younger when the node dies are lost.
+//! - `INTERVAL` (time, default 10ms): between two messages with what has changed. Flows that were confirmed later, or not at all, when the
+//!   node dies are lost.
 //! - `LIMIT` (integer, default 1048576): flows kept aside for other nodes, at most.
 //!
 //! # Handlers
