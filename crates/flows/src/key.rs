@@ -8,6 +8,9 @@ pub trait Key: Copy + Eq {
     /// Its hash, all of whose bits are of use.
     fn hash(&self, key: &HashKey) -> u64;
 
+    /// A quicker one ([`HashKey::quick`]).
+    fn quick(&self, key: &HashKey) -> u64;
+
     /// The part of it that a quota counts: so many upper bits of the source address, of an IPv4 and of an IPv6 one.
     fn source(&self, bits: (u8, u8)) -> u64;
 }
@@ -99,6 +102,11 @@ impl Key for V4Tuple {
         key.hash([self.ends, self.rest])
     }
 
+    #[inline]
+    fn quick(&self, key: &HashKey) -> u64 {
+        key.quick([self.ends, self.rest])
+    }
+
     fn source(&self, bits: (u8, u8)) -> u64 {
         upper(self.ends, bits.0.min(32))
     }
@@ -154,6 +162,12 @@ impl Key for V6Tuple {
         key.hash([a, b, c, d, self.rest])
     }
 
+    #[inline]
+    fn quick(&self, key: &HashKey) -> u64 {
+        let [a, b, c, d] = self.ends;
+        key.quick([a, b, c, d, self.rest])
+    }
+
     fn source(&self, bits: (u8, u8)) -> u64 {
         upper(self.ends[0], bits.1)
     }
@@ -177,6 +191,11 @@ impl Key for Destination4 {
         key.hash([u64::from(self.0)])
     }
 
+    #[inline]
+    fn quick(&self, key: &HashKey) -> u64 {
+        key.quick([u64::from(self.0)])
+    }
+
     fn source(&self, _: (u8, u8)) -> u64 {
         0
     }
@@ -188,6 +207,11 @@ impl Key for Destination6 {
         key.hash(self.0)
     }
 
+    #[inline]
+    fn quick(&self, key: &HashKey) -> u64 {
+        key.quick(self.0)
+    }
+
     fn source(&self, _: (u8, u8)) -> u64 {
         0
     }
@@ -197,6 +221,11 @@ impl Key for Label {
     #[inline]
     fn hash(&self, key: &HashKey) -> u64 {
         key.hash([self.0])
+    }
+
+    #[inline]
+    fn quick(&self, key: &HashKey) -> u64 {
+        key.quick([self.0])
     }
 
     fn source(&self, _: (u8, u8)) -> u64 {

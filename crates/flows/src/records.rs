@@ -74,30 +74,44 @@ impl<K: Copy, V, const KEYS: usize> Record<K, V, KEYS> {
 
 /// Records in pieces: a table that grows gets a further one.
 pub(crate) struct Records<K, V, const KEYS: usize> {
-    pieces: Vec<Vec<Record<K, V, KEYS>>>,
+    /// The first piece, which most tables have alone: its numbers are the places in it.
+    first: Vec<Record<K, V, KEYS>>,
+    further: Vec<Vec<Record<K, V, KEYS>>>,
     /// Records that are free.
     free: u32,
 }
 
+/// Which of the further pieces a number is in, and where.
+#[inline]
+fn in_further(number: u32) -> Option<(usize, usize)> {
+    let piece = (number >> PIECE_BITS).checked_sub(1)?;
+    Some((piece as usize, (number & ((1 << PIECE_BITS) - 1)) as usize))
+}
+
 impl<K: Copy, V: Default, const KEYS: usize> Records<K, V, KEYS> {
     pub(crate) fn new(capacity: usize) -> Self {
-        let mut records = Records { pieces: Vec::with_capacity(PIECES), free: END };
-        records.extend(capacity);
+        let first = packet::roomy_vec(capacity.min(1 << PIECE_BITS));
+        let mut records = Records { first, further: Vec::with_capacity(PIECES - 1), free: END };
+        records.extend(capacity.saturating_sub(1 << PIECE_BITS));
         records
     }
 
     /// Has room for so many more, as far as there are numbers for them. The memory is touched as records are made.
     pub(crate) fn extend(&mut self, mut more: usize) {
-        while more > 0 && self.pieces.len() < PIECES {
+        while more > 0 && self.further.len() < PIECES - 1 {
             let piece = more.min(1 << PIECE_BITS);
-            self.pieces.push(packet::roomy_vec(piece));
+            self.further.push(packet::roomy_vec(piece));
             more -= piece;
         }
     }
 
+    fn pieces(&self) -> impl Iterator<Item = &Vec<Record<K, V, KEYS>>> {
+        std::iter::once(&self.first).chain(&self.further)
+    }
+
     /// Records that there is room for.
     pub(crate) fn capacity(&self) -> usize {
-        self.pieces.iter().map(|piece| piece.capacity().min(1 << PIECE_BITS)).sum()
+        self.pieces().map(|piece| piece.capacity().min(1 << PIECE_BITS)).sum()
     }
 
     /// Bytes that they take at most.
@@ -107,14 +121,28 @@ impl<K: Copy, V: Default, const KEYS: usize> Records<K, V, KEYS> {
 
     #[inline]
     pub(crate) fn get(&self, number: u32) -> Option<&Record<K, V, KEYS>> {
-        self.pieces.get((number >> PIECE_BITS) as usize)?.get((number & ((1 << PIECE_BITS) - 1)) as usize)
+        match self.first.get(number as usize) {
+            Some(record) => Some(record),
+            None => self.get_further(number),
+        }
     }
 
     #[inline]
     pub(crate) fn get_mut(&mut self, number: u32) -> Option<&mut Record<K, V, KEYS>> {
-        self.pieces
-            .get_mut((number >> PIECE_BITS) as usize)?
-            .get_mut((number & ((1 << PIECE_BITS) - 1)) as usize)
+        match self.first.get_mut(number as usize) {
+            Some(record) => Some(record),
+            None => {
+                let (piece, at) = in_further(number)?;
+                self.further.get_mut(piece)?.get_mut(at)
+            }
+        }
+    }
+
+    /// Out of line, so that callers have only what most tables need.
+    #[inline(never)]
+    fn get_further(&self, number: u32) -> Option<&Record<K, V, KEYS>> {
+        let (piece, at) = in_further(number)?;
+        self.further.get(piece)?.get(at)
     }
 
     /// The first place that there is from a number on: where a piece ends, the next one goes on.
@@ -132,11 +160,11 @@ impl<K: Copy, V: Default, const KEYS: usize> Records<K, V, KEYS> {
             self.free = next;
             return Some(number);
         }
-        let full = |piece: &&mut Vec<_>| piece.len() == piece.capacity().min(1 << PIECE_BITS);
-        let at = self.pieces.iter_mut().take_while(full).count();
-        let piece = self.pieces.get_mut(at)?;
+        let full = |piece: &Vec<_>| piece.len() == piece.capacity().min(1 << PIECE_BITS);
+        let mut pieces = (0..).zip(std::iter::once(&mut self.first).chain(&mut self.further));
+        let (at, piece) = pieces.find(|(_, piece)| !full(piece))?;
         piece.push(record);
-        Some((at as u32) << PIECE_BITS | (piece.len() as u32 - 1))
+        Some(at << PIECE_BITS | (piece.len() as u32 - 1))
     }
 
     /// Takes the value of a record that is in no list any more, and frees its place.
@@ -151,8 +179,7 @@ impl<K: Copy, V: Default, const KEYS: usize> Records<K, V, KEYS> {
 
     /// All records that there are flows in, with their numbers.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (u32, &Record<K, V, KEYS>)> {
-        let pieces = self.pieces.iter().enumerate();
-        let all = pieces.flat_map(|(piece, records)| {
+        let all = self.pieces().enumerate().flat_map(|(piece, records)| {
             records
                 .iter()
                 .enumerate()

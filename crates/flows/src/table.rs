@@ -150,13 +150,18 @@ impl<K: Key, V: Default, const KEYS: usize> Table<K, V, KEYS> {
             NOTHING if self.growth.is_moving() => PERHAPS,
             name => name,
         };
+        self.prefetch_record(name);
+        name
+    }
+
+    #[inline]
+    fn prefetch_record(&self, name: u32) {
         if let Some(record) = self.records.get(name & !MARK) {
             packet::prefetch(record);
             if size_of::<Record<K, V, KEYS>>() > 64 {
                 packet::prefetch(&record.value);
             }
         }
-        name
     }
 
     /// A flow's value.

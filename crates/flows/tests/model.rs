@@ -1,6 +1,6 @@
 //! The table against a map under random operations.
 
-use flows::{Destination4, Guess, HashKey, Limits, Pairs, Refused, Slot, Table, V4Tuple};
+use flows::{Destination4, Guess, HashKey, Limits, Pairs, Recent, Refused, Slot, Table, V4Tuple};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
@@ -112,6 +112,8 @@ struct Both {
     now: i64,
     /// What the index said of flows and directions when they had their last packets, however long ago.
     guesses: BTreeMap<(u32, bool), Guess>,
+    /// Where flows were found, however long ago.
+    recent: Recent,
 }
 
 impl Both {
@@ -126,6 +128,19 @@ impl Both {
         for guess in [old, fresh] {
             let met = self.table.meet_alive(guess, &key, self.now).copied();
             assert!(met.is_none() || met == alive.map(|known| known.value), "flow {flow}");
+        }
+        let noted = self.recent.guess(self.recent.hash(&key)).unwrap_or(Guess::NONE);
+        let confirmed = known.filter(|known| known.confirmed).map(|known| (back, known.value));
+        for guess in [old, fresh, noted] {
+            let is_known = self.table.is_known(guess, &key);
+            let met = self.table.meet_known(guess, &key, self.now);
+            let met = met.map(|met| (met.slot.is_reverse(), *met.value));
+            assert_eq!(met, confirmed.filter(|_| is_known), "flow {flow}");
+        }
+        if let Some(slot) = self.table.peek(hash, &key) {
+            self.recent.note(self.recent.hash(&key), slot.into());
+            let met = self.table.meet_known(slot.into(), &key, self.now).map(|met| (met.slot, *met.value));
+            assert_eq!(met, confirmed.map(|(_, value)| (slot, value)), "flow {flow}");
         }
         for guess in [old, fresh] {
             let met = self.table.meet_guessed(guess, hash, &key, self.now);
@@ -221,7 +236,7 @@ proptest! {
         limits.timeouts = [second(10), second(3), Duration::ZERO, second(2000), second(0), second(0), second(0), second(0)];
         let model = Model { limits, flows: BTreeMap::new(), queue: VecDeque::new() };
         let table = Table::new(limits, HashKey::new(3));
-        let (mut both, mut fresh) = (Both { table, model, now: 1 << 40, guesses: BTreeMap::new() }, 0);
+        let (mut both, mut fresh) = (Both { table, model, now: 1 << 40, guesses: BTreeMap::new(), recent: Recent::new(HashKey::new(4)) }, 0);
         for step in steps {
             match step {
                 Step::Packet(flow, back) => both.packet(flow.into(), back),

@@ -1,17 +1,32 @@
 //! Packets that confirm their flows: a look-up and what it notes in one.
 
 use super::Table;
+use crate::index::PERHAPS;
 use crate::key::Key;
-use crate::records::{CONFIRMED, LIVE, MARK, PAIR, Slot};
+use crate::records::{CONFIRMED, LIVE, MARK, PAIR, Record, Slot};
 use crate::time::Instant;
 
 /// What the index says of a hash. It may be out of date, or belong to another key: [`Table::meet_guessed`] finds out.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Guess(u32);
 
 impl Guess {
     /// No guess: a look-up searches.
     pub const NONE: Guess = Guess(u32::MAX);
+
+    /// Whether it names a record at all.
+    #[inline]
+    pub fn is_some(self) -> bool {
+        self.0 < PERHAPS
+    }
+}
+
+/// Where a flow was found, for its next packet.
+impl From<Slot> for Guess {
+    #[inline]
+    fn from(slot: Slot) -> Guess {
+        Guess(slot.0)
+    }
 }
 
 /// A flow that has a packet now.
@@ -58,27 +73,43 @@ impl<K: Key, V: Default, const KEYS: usize> Table<K, V, KEYS> {
         Some(&mut record.value)
     }
 
-    /// [`Table::find`] and [`Table::meet`] in one. For a confirmed flow that was guessed it reads the record alone. The table may
-    /// have changed since the guess.
+    /// Asks for the record that was guessed.
     #[inline]
-    pub fn meet_guessed(&mut self, guess: Guess, hash: u64, key: &K, now_ns: i64) -> Option<Met<'_, V>> {
+    pub fn prefetch_guessed(&self, guess: Guess) {
+        self.prefetch_record(guess.0);
+    }
+
+    /// Whether a guess is right, and the flow confirmed.
+    #[inline]
+    pub fn is_known(&self, guess: Guess, key: &K) -> bool {
+        self.is_confirmed_name(guess.0, key)
+    }
+
+    /// A confirmed flow that was guessed, which has a packet now, whether its time is over or not. It reads the record alone. `None` says
+    /// nothing of the key: [`Table::find`] does. The table may have changed since the guess.
+    #[inline]
+    pub fn meet_known(&mut self, guess: Guess, key: &K, now_ns: i64) -> Option<Met<'_, V>> {
         let name = guess.0;
-        if !self.is_confirmed_name(name, key) {
-            return self.meet_searched(hash, key, now_ns);
-        }
-        let record = self.records.get_mut(name & !MARK)?;
+        let record = self.records.get_mut(name & !MARK).filter(|record| is_confirmed(record, name, key))?;
         record.seen = Instant::from_ns(now_ns).mark();
         self.stats.hits += 1;
         Some(Met { slot: Slot(name), state: record.state, value: &mut record.value })
     }
 
-    /// Whether a name leads to a key of a confirmed flow that is there. A place keeps the keys of a flow that is gone, and the second
-    /// key of a record counts only if it has two.
+    /// [`Table::find`] and [`Table::meet`] in one. For a confirmed flow that was guessed it reads the record alone. The table may
+    /// have changed since the guess.
+    #[inline]
+    pub fn meet_guessed(&mut self, guess: Guess, hash: u64, key: &K, now_ns: i64) -> Option<Met<'_, V>> {
+        if !self.is_confirmed_name(guess.0, key) {
+            return self.meet_searched(hash, key, now_ns);
+        }
+        self.meet_known(guess, key, now_ns)
+    }
+
+    /// Whether a name leads to a key of a confirmed flow that is there.
     #[inline]
     fn is_confirmed_name(&self, name: u32, key: &K) -> bool {
-        let flags = LIVE | CONFIRMED | if name & MARK != 0 { PAIR } else { 0 };
-        let record = self.records.get(name & !MARK).filter(|record| record.is(flags));
-        record.and_then(|record| record.key(name)).is_some_and(|known| known == key)
+        self.records.get(name & !MARK).is_some_and(|record| is_confirmed(record, name, key))
     }
 
     #[inline(never)]
@@ -87,4 +118,12 @@ impl<K: Key, V: Default, const KEYS: usize> Table<K, V, KEYS> {
         self.meet(slot, now_ns)?;
         self.live_mut(slot).map(|record| Met { slot, state: record.state, value: &mut record.value })
     }
+}
+
+/// Whether a name of a record stands for a key of a confirmed flow that is there. A place keeps the keys of a flow that is gone, and the second
+/// key of a record counts only if it has two.
+#[inline]
+fn is_confirmed<K: Key, V, const KEYS: usize>(record: &Record<K, V, KEYS>, name: u32, key: &K) -> bool {
+    let flags = LIVE | CONFIRMED | if name & MARK != 0 { PAIR } else { 0 };
+    record.is(flags) && record.key(name).is_some_and(|known| known == key)
 }
