@@ -288,14 +288,9 @@ impl<E: Estimate> FlowExporter<E> {
     fn account<'p>(&mut self, cx: &mut Cx<'_>, packets: impl ExactSizeIterator<Item = &'p Packet>) {
         self.seen.packets += packets.len() as u64;
         for packet in packets {
-            if let Some((key, facts)) = sight::usual_v4(packet) {
-                self.v4.add(packet, key, facts);
-                continue;
-            }
-            match sight::but_usual_v4(packet) {
-                Some((Tuple::V4(key), facts)) => self.v4.add(packet, key, facts),
-                Some((Tuple::V6(key), facts)) => self.v6.add(packet, key, facts),
-                None => self.seen.strange += 1,
+            match sight::usual_v4(packet) {
+                Some((key, facts)) => self.v4.add(packet, key, facts),
+                None => self.add_other(packet),
             }
         }
         let (now_ns, now_ms) = (cx.now_ns(), now_ms(cx));
@@ -306,6 +301,15 @@ impl<E: Estimate> FlowExporter<E> {
         } else if !self.is_ticking {
             self.is_ticking = true;
             cx.timers().after(FLOWS, TICK);
+        }
+    }
+
+    #[inline(never)]
+    fn add_other(&mut self, packet: &Packet) {
+        match sight::but_usual_v4(packet) {
+            Some((Tuple::V4(key), facts)) => self.v4.add(packet, key, facts),
+            Some((Tuple::V6(key), facts)) => self.v6.add(packet, key, facts),
+            None => self.seen.strange += 1,
         }
     }
 

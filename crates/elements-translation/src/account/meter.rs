@@ -3,7 +3,7 @@
 use super::estimate::{Estimate, Told};
 use super::record::{Record, Why};
 use super::sight::Facts;
-use flows::{Flow, Guess, HashKey, Key, Limits, Met, Pairs, Slot, V4Tuple, V6Tuple};
+use flows::{Flow, Guess, HashKey, Key, Limits, Met, Pairs, Recent, Slot, V4Tuple, V6Tuple};
 use packet::{BATCH_MAX, Packet};
 use std::net::IpAddr;
 use std::time::Duration;
@@ -17,6 +17,16 @@ const GONE: usize = 128;
 const ENDED: u8 = 1;
 /// How long a closed flow waits for segments that are late.
 const LINGER: Duration = Duration::from_secs(2);
+
+/// Hashes of packets at hand that are told apart to find those of the same flow.
+const ALIKE: usize = 128;
+/// The flow of those at hand is confirmed.
+const KNOWN: u8 = 0x80;
+/// No packet is looked for behind the last one of a full batch.
+const NONE_ALIKE: [u8; ALIKE] = [BATCH_MAX as u8 - 1; ALIKE];
+const _: () = assert!(BATCH_MAX <= KNOWN as usize);
+/// The flags with which connections begin and end.
+const MARKS: u8 = flag::SYN | flag::FIN | flag::RST;
 
 /// What tells flows of a family apart.
 pub(super) trait Ends: Key {
@@ -63,11 +73,33 @@ pub(super) struct Timeouts {
 
 /// Packets of a flow in a row.
 struct Train<K, S> {
-    hash: u64,
     key: K,
     guess: Guess,
     facts: Facts,
     segment: S,
+}
+
+impl<K, S> Train<K, S> {
+    /// Adds the next packet of the same flow and direction; false, and nothing changed, if both cannot be counted together.
+    #[inline]
+    fn join<E: Estimate<Segment = S>>(&mut self, segment: &S, facts: &Facts) -> bool {
+        let joined = E::join(&mut self.segment, segment);
+        if joined {
+            self.facts.octets += facts.octets;
+            self.facts.packets += facts.packets;
+            self.facts.tcp_flags |= facts.tcp_flags;
+        }
+        joined
+    }
+}
+
+/// Packets at hand whose flow was not found lately.
+struct Unknown {
+    /// Which of those at hand.
+    at: usize,
+    /// Their hash for what was found lately, and that for the table.
+    hash: u64,
+    in_table: u64,
 }
 
 /// What is kept of a flow: what is counted, and what is estimated.
@@ -106,8 +138,16 @@ impl<F: FnMut(Parts, &Record, Told, Why)> Report for F {}
 /// The records.
 pub(super) struct Meter<K, E: Estimate = ()> {
     table: Pairs<K, Kept<E>>,
+    /// Where flows were found lately.
+    recent: Recent,
     /// The packets at hand.
     at_hand: Vec<Train<K, E::Segment>>,
+    /// Those of which the table's index has to be asked where their flows are.
+    unknown: Vec<Unknown>,
+    /// Which of those at hand were the last for each of some values of their hashes, or others; and [`KNOWN`].
+    alike: [u8; ALIKE],
+    /// All flags of those at hand.
+    marks: u8,
     active_ms: i64,
     /// Flows that were not reported for long.
     due: Vec<Slot>,
@@ -127,7 +167,11 @@ impl<K: Ends, E: Estimate> Meter<K, E> {
         limits.timeouts[usize::from(ENDED)] = LINGER.min(timeouts.idle);
         Meter {
             table: Pairs::new(limits, HashKey::new(seed)),
+            recent: Recent::new(HashKey::new(!seed)),
             at_hand: Vec::with_capacity(BATCH_MAX),
+            unknown: Vec::with_capacity(BATCH_MAX),
+            alike: NONE_ALIKE,
+            marks: 0,
             active_ms: timeouts.active_ms,
             due: Vec::with_capacity(DUE),
             forced: Vec::new(),
@@ -137,28 +181,45 @@ impl<K: Ends, E: Estimate> Meter<K, E> {
     }
 
     /// Takes a packet that [`Meter::count`] counts, [`BATCH_MAX`] of them at most; asks for the memory that a look-up begins with.
-    /// Packets of a flow in a row are counted together, unless some of them may begin another flow in its place.
-    #[inline]
+    /// Packets of a flow in a row are counted together, unless some of them begin or end a connection; and so are others of a flow that is
+    /// confirmed, if none at hand does.
+    #[inline(always)] // as the next one
     pub(super) fn add(&mut self, packet: &Packet, key: K, facts: Facts) {
         self.add_read(E::read(packet, &facts), key, facts);
     }
 
     /// The same with what was read for estimates.
-    #[inline]
+    #[inline(always)] // key and facts stay in registers
     pub(super) fn add_read(&mut self, segment: E::Segment, key: K, facts: Facts) {
-        if let Some(last) = self.at_hand.last_mut()
-            && last.key == key
-            && (last.facts.tcp_flags | facts.tcp_flags) & flag::SYN == 0
-            && E::join(&mut last.segment, &segment)
-        {
-            last.facts.octets += facts.octets;
-            last.facts.packets += facts.packets;
-            last.facts.tcp_flags |= facts.tcp_flags;
-            return;
+        self.marks |= facts.tcp_flags;
+        let hash = self.recent.hash(&key);
+        let alike = &mut self.alike[hash as usize % ALIKE];
+        let (at, len) = (usize::from(*alike & !KNOWN), self.at_hand.len());
+        if let Some(train) = self.at_hand.get_mut(at).filter(|train| train.key == key) {
+            // What nothing at hand ends, and no other flow displaces, stays as it is whatever is counted first.
+            if *alike & KNOWN == 0 && self.table.is_known(train.guess, &key) {
+                *alike |= KNOWN;
+            }
+            let is_steady = *alike & KNOWN != 0 && self.marks & MARKS == 0;
+            let is_next = at + 1 == len && (train.facts.tcp_flags | facts.tcp_flags) & MARKS == 0;
+            if (is_steady || is_next) && train.join::<E>(&segment, &facts) {
+                return;
+            }
         }
-        let hash = self.table.hash(&key);
-        self.table.prefetch(hash);
-        self.at_hand.push(Train { hash, key, guess: Guess::NONE, facts, segment });
+        *alike = len as u8;
+        let guess = match self.recent.guess(hash) {
+            Some(guess) => {
+                self.table.prefetch_guessed(guess);
+                guess
+            }
+            None => {
+                let in_table = self.table.hash(&key);
+                self.table.prefetch(in_table);
+                self.unknown.push(Unknown { at: len, hash, in_table });
+                Guess::NONE
+            }
+        };
+        self.at_hand.push(Train { key, guess, facts, segment });
     }
 
     /// Counts the packets that were added; of how many the flow has no room. Allocates nothing.
@@ -168,31 +229,39 @@ impl<K: Ends, E: Estimate> Meter<K, E> {
             return 0;
         }
         let mut at_hand = std::mem::take(&mut self.at_hand);
-        for train in &mut at_hand {
-            train.guess = self.table.guessed(train.hash);
+        for Unknown { at, hash, in_table } in self.unknown.drain(..) {
+            let Some(train) = at_hand.get_mut(at) else { continue };
+            train.guess = self.table.guessed(in_table);
+            if train.guess.is_some() {
+                self.recent.note(hash, train.guess);
+            }
         }
         let mut refused = 0;
         for train in &at_hand {
-            if !self.count_train(train, now_ns, now_ms) {
+            let counted = self.count_at(train.guess, train, now_ns, now_ms);
+            if !counted.unwrap_or_else(|| self.count_searched(train, now_ns, now_ms)) {
                 refused += u64::from(train.facts.packets);
             }
         }
         at_hand.clear();
-        self.at_hand = at_hand;
+        (self.at_hand, self.alike, self.marks) = (at_hand, NONE_ALIKE, 0);
         refused
     }
 
-    /// Counts packets of a flow; false if there is no room for it.
-    #[inline]
-    fn count_train(&mut self, train: &Train<K, E::Segment>, now_ns: i64, now_ms: i64) -> bool {
-        let Train { hash, key, guess, facts, .. } = train;
-        let Some(Met { slot, state, value: kept }) = self.table.meet_guessed(*guess, *hash, key, now_ns)
-        else {
-            return self.begin(train, now_ns, now_ms);
-        };
-        if state == ENDED && facts.tcp_flags & (flag::SYN | flag::ACK) == flag::SYN {
+    /// Counts packets of a flow that was guessed; false if there is no room for it. `None` if the guess is wrong, or it is not confirmed.
+    #[inline(always)] // it is most of what there is to do for packets at hand
+    fn count_at(
+        &mut self,
+        guess: Guess,
+        train: &Train<K, E::Segment>,
+        now_ns: i64,
+        now_ms: i64,
+    ) -> Option<bool> {
+        let Train { key, facts, .. } = train;
+        let Met { slot, state, value: kept } = self.table.meet_known(guess, key, now_ns)?;
+        if facts.tcp_flags & (flag::SYN | flag::ACK) == flag::SYN && state == ENDED {
             self.retire(slot);
-            return self.begin(train, now_ns, now_ms);
+            return Some(self.begin(self.table.hash(key), train, now_ns, now_ms));
         }
         let age_ms = kept.count(usize::from(slot.is_reverse()), train, now_ns, now_ms);
         let record = &mut kept.record;
@@ -203,7 +272,19 @@ impl<K: Ends, E: Estimate> Meter<K, E> {
         if facts.tcp_flags != 0 && state != ENDED && record.has_ended() {
             self.table.set_state(slot, ENDED, now_ns);
         }
-        true
+        Some(true)
+    }
+
+    /// Counts packets of a flow that was not guessed, or had one packet until now.
+    #[inline(never)]
+    fn count_searched(&mut self, train: &Train<K, E::Segment>, now_ns: i64, now_ms: i64) -> bool {
+        let hash = self.table.hash(&train.key);
+        let Some(slot) = self.table.peek(hash, &train.key) else {
+            return self.begin(hash, train, now_ns, now_ms);
+        };
+        self.table.confirm(slot, now_ns);
+        self.recent.note(self.recent.hash(&train.key), slot.into());
+        self.count_at(slot.into(), train, now_ns, now_ms).unwrap_or(false)
     }
 
     /// Takes out a closed flow whose ports another takes.
@@ -220,12 +301,11 @@ impl<K: Ends, E: Estimate> Meter<K, E> {
 
     /// The first packets of a flow. A second one confirms it.
     #[inline(never)]
-    fn begin(&mut self, train: &Train<K, E::Segment>, now_ns: i64, now_ms: i64) -> bool {
-        let Train { hash, key, facts, .. } = train;
+    fn begin(&mut self, hash: u64, train: &Train<K, E::Segment>, now_ns: i64, now_ms: i64) -> bool {
+        let Train { key, facts, .. } = *train;
         let mut kept = Kept::<E>::default();
         kept.count(0, train, now_ns, now_ms);
         let has_ended = facts.packets > 1 && kept.record.has_ended();
-        let (hash, key) = (*hash, *key);
         let back = key.reversed();
         // A host may talk to itself, from a port to the same.
         let second = (back != key).then(|| (self.table.hash(&back), back));
@@ -328,7 +408,7 @@ impl<K: Ends, E: Estimate> Meter<K, E> {
         if self.table.is_empty() && old.table.limits() == self.table.limits() {
             self.lost += old.lost;
             self.gone.append(&mut old.gone);
-            self.table = old.table;
+            (self.table, self.recent) = (old.table, old.recent);
             self.due.append(&mut old.due);
             self.due.reserve(DUE);
             return;

@@ -1,3 +1,4 @@
+use super::super::estimate::{Segments, Tcp};
 use super::*;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -168,30 +169,172 @@ proptest! {
     }
 }
 
+/// A packet as a test makes it up: port, direction, kind, how often it comes in a row, and its number in the sequence of its direction.
+type Made = (u16, bool, u8, usize, u32);
+
+/// Counts batches of packets, in each of which kinds up to some one are, together and one by one: what is refused, kept, reported and lost is the
+/// same.
+fn as_single_packets<E: Estimate>(
+    batches: &[(Vec<Made>, u8)],
+    capacity: usize,
+    segment: fn(u8, u32) -> E::Segment,
+) -> Result<(), TestCaseError> {
+    let timeouts = Timeouts { idle: Duration::from_millis(IDLE_MS as u64), active_ms: 500 };
+    let [mut together, mut singly] = [(); 2].map(|()| Meter::<V4Tuple, E>::new(capacity, timeouts, 7));
+    let kinds = [
+        0,
+        flag::ACK,
+        flag::SYN,
+        flag::SYN | flag::ACK,
+        flag::FIN | flag::ACK,
+        flag::FIN,
+        flag::RST,
+        flag::ACK,
+    ];
+    let all = |meter: &mut Meter<V4Tuple, E>, now_ms: i64| {
+        let mut all = Vec::new();
+        while meter.report(now_ms * MS, 3, &mut |parts, record: &Record, told, why| {
+            all.push((parts, *record, told, why as u8));
+        }) {}
+        all.sort_by_key(|(parts, record, _, why)| (*parts, record.start_ms, *why));
+        all
+    };
+    for (at, (batch, kinds_there)) in (0..).zip(batches) {
+        let (now_ms, mut refused) = (at * 300, 0);
+        for &(port, is_back, kind, times, number) in batch {
+            let key = if is_back { key(1, port).reversed() } else { key(1, port) };
+            let tcp_flags = kinds[usize::from(kind % kinds_there)];
+            for number in (number..).take(times) {
+                let facts = Facts { octets: 100, packets: 1, tcp_flags, icmp: 0 };
+                together.add_read(segment(kind, number), key, facts);
+                singly.add_read(segment(kind, number), key, facts);
+                refused += singly.count(now_ms * MS, now_ms);
+            }
+        }
+        prop_assert_eq!((together.count(now_ms * MS, now_ms), together.len()), (refused, singly.len()));
+        prop_assert_eq!(all(&mut together, now_ms), all(&mut singly, now_ms));
+    }
+    prop_assert_eq!(
+        (all(&mut together, 1_000_000), together.lost),
+        (all(&mut singly, 1_000_000), singly.lost)
+    );
+    Ok(())
+}
+
 proptest! {
     /// Packets that are counted together leave what they leave one by one, also where flows are refused, displaced, closed and begin anew.
     #[test]
-    fn trains_are_as_single_packets(batches in prop::collection::vec(prop::collection::vec((0u16..6, any::<bool>(), 0u8..6, 1usize..4), 1..8), 1..30), capacity in 2usize..8) {
-        let (mut together, mut singly) = (meter(capacity, 500), meter(capacity, 500));
-        let kinds = [flag::ACK, flag::ACK, flag::SYN, flag::SYN | flag::ACK, flag::FIN | flag::ACK, flag::RST];
+    fn trains_are_as_single_packets(
+        batches in prop::collection::vec(
+            (prop::collection::vec((0u16..6, any::<bool>(), 0u8..8, 1usize..4, 0u32..8), 1..12), prop_oneof![Just(2u8), Just(8)]),
+            1..30,
+        ),
+        capacity in 2usize..8,
+    ) {
+        as_single_packets::<()>(&batches, capacity, |_, _| ())?;
+        // Segments of TCP with data, and some without.
+        as_single_packets::<Tcp>(&batches, capacity, |kind, number| Segments {
+            sequence: number * 100,
+            len: if kind == 0 { 0 } else { 100 },
+            number: 1,
+        })?;
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(128))]
+    /// Where flows were found lately is no more than a guess: a meter that forgets it before each packet counts the same, also where flows end,
+    /// others take their records, or their ports, and where another configuration goes on.
+    #[test]
+    fn what_is_found_at_once_is_as_what_is_searched(
+        packets in prop::collection::vec((0..3u8, 0..5u16, any::<bool>(), 0usize..8, prop_oneof![6 => 0..40i64, 1 => 0..20_000i64], 0..60u8), 1..300),
+        active_ms in 500..40_000i64,
+        capacity in 1..12usize,
+    ) {
+        let kinds = [flag::ACK, flag::ACK, flag::ACK, 0, flag::SYN, flag::SYN | flag::ACK, flag::FIN | flag::ACK, flag::RST];
+        let (mut quick, mut slow) = (meter(capacity, active_ms), meter(capacity, active_ms));
+        let mut now_ms = 1_000_000;
         let all = |meter: &mut Meter<V4Tuple>, now_ms: i64| {
             let mut all = Vec::new();
             while meter.report(now_ms * MS, 3, &mut |parts, record: &Record, _, why| all.push((parts, *record, why as u8))) {}
-            all.sort_by_key(|(parts, record, why)| (*parts, record.start_ms, *why));
             all
         };
-        for (at, batch) in (0..).zip(batches) {
-            let (now_ms, mut refused) = (at * 300, 0);
-            for (port, is_back, kind, times) in batch {
-                let key = if is_back { key(1, port).reversed() } else { key(1, port) };
-                for _ in 0..times {
-                    refused += u64::from(!singly.see(key, 100, kinds[usize::from(kind)], now_ms));
-                    together.add_read((), key, Facts { octets: 100, packets: 1, tcp_flags: kinds[usize::from(kind)], icmp: 0 });
+        for (host, port, is_back, kind, pause_ms, swap) in packets {
+            now_ms += pause_ms;
+            let key = if is_back { key(host, port).reversed() } else { key(host, port) };
+            slow.recent = Recent::new(HashKey::new(1));
+            let counted = [&mut quick, &mut slow].map(|meter| meter.see(key, 100, kinds[kind], now_ms));
+            prop_assert_eq!(counted[0], counted[1]);
+            prop_assert_eq!(quick.table.stats(), slow.table.stats());
+            if pause_ms % 4 == 0 {
+                prop_assert_eq!(all(&mut quick, now_ms), all(&mut slow, now_ms));
+            }
+            if swap == 0 {
+                for meter in [&mut quick, &mut slow] {
+                    let old = meter.give();
+                    *meter = self::meter(capacity, active_ms);
+                    meter.adopt(old, now_ms * MS);
                 }
             }
-            prop_assert_eq!((together.count(now_ms * MS, now_ms), together.len()), (refused, singly.len()));
-            prop_assert_eq!(all(&mut together, now_ms), all(&mut singly, now_ms));
         }
-        prop_assert_eq!((all(&mut together, 1_000_000), together.lost), (all(&mut singly, 1_000_000), singly.lost));
+        now_ms += 100_000;
+        prop_assert_eq!((all(&mut quick, now_ms), quick.lost, quick.len()), (all(&mut slow, now_ms), slow.lost, slow.len()));
     }
+}
+
+/// Packets of a few flows, in both directions and no order, are counted once a batch.
+#[test]
+fn packets_of_few_flows_are_counted_together() {
+    let mut meter = meter(100, 60_000);
+    let batch = |meter: &mut Meter<V4Tuple>, tcp_flags| {
+        for number in 0..100 {
+            let key =
+                if number % 2 == 0 { key(1, number / 2 % 3) } else { key(1, number / 2 % 3).reversed() };
+            meter.add_read((), key, Facts { octets: 100, packets: 1, tcp_flags, icmp: 0 });
+        }
+        let trains = meter.at_hand.len();
+        assert_eq!(meter.count(0, 0), 0);
+        trains
+    };
+    assert_eq!(batch(&mut meter, flag::ACK), 100, "nothing is known of them");
+    assert_eq!((batch(&mut meter, flag::ACK), batch(&mut meter, 0)), (6, 6));
+    assert_eq!((batch(&mut meter, flag::FIN), batch(&mut meter, flag::ACK)), (100, 6));
+}
+
+/// Flows whose hashes are alike are none of each other.
+#[test]
+fn flows_are_kept_apart() {
+    let mut meter = meter(100, 60_000);
+    for _ in 0..5 {
+        for number in 0..120 {
+            let facts = Facts { octets: 10 + u32::from(number % 40), packets: 1, ..Facts::default() };
+            meter.add_read((), key(1, number % 40), facts);
+        }
+        assert_eq!(meter.count(0, 0), 0);
+    }
+    let expected: Vec<_> = (0..40).map(|port| (port, [u64::from(10 + port) * 15, 0], Why::Idle)).collect();
+    assert_eq!(meter.reported(60_000), expected);
+}
+
+/// Packets of flows that were found lately ask neither for a hash nor for the index.
+#[test]
+fn flows_are_found_at_once() {
+    let mut meter = meter(100, 60_000);
+    let waits = |meter: &mut Meter<V4Tuple>| {
+        for port in 0..50 {
+            for key in [key(1, port), key(1, port).reversed()] {
+                meter.add_read((), key, Facts { octets: 100, packets: 1, ..Facts::default() });
+            }
+        }
+        let waits = meter.unknown.len();
+        assert_eq!(meter.count(0, 0), 0);
+        waits
+    };
+    // The first time nothing is known, and the second time what had a second packet.
+    let [first, second] = [(); 2].map(|()| waits(&mut meter));
+    assert!(first == 100 && (50..55).contains(&second), "{first}, {second}");
+    assert!(waits(&mut meter) < 5, "few flows share a place");
+    meter.recent = Recent::new(HashKey::new(1));
+    assert_eq!(waits(&mut meter), 100, "what the index has guessed is kept in mind, too");
+    assert!(waits(&mut meter) < 5);
 }

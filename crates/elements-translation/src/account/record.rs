@@ -43,24 +43,28 @@ impl Record {
     /// Counts packets of one direction that come at a time. How long ago the first one since the last report came, in milliseconds.
     #[inline]
     pub(super) fn count(&mut self, direction: usize, facts: &Facts, now_ms: i64) -> i64 {
-        if self.is_empty() {
-            self.start_ms = now_ms;
+        if self.packets[direction] == 0 {
+            self.begin(direction, facts, now_ms);
         }
         let age = self.age_ms(now_ms);
-        let at = age.clamp(0, u32::MAX.into()) as u32;
-        if self.packets[direction] == 0 {
-            self.first[direction] = at;
-            self.icmp[direction] = facts.icmp;
-        }
-        self.last[direction] = at;
+        self.last[direction] = offset(age);
         self.packets[direction] += u64::from(facts.packets);
         self.octets[direction] += u64::from(facts.octets);
         self.tcp_flags[direction] |= facts.tcp_flags;
         age
     }
 
+    /// Notes the first packets of a direction.
+    #[cold]
+    fn begin(&mut self, direction: usize, facts: &Facts, now_ms: i64) {
+        if self.is_empty() {
+            self.start_ms = now_ms;
+        }
+        self.first[direction] = offset(self.age_ms(now_ms));
+        self.icmp[direction] = facts.icmp;
+    }
+
     /// Whether nothing came since the last report.
-    #[inline]
     pub(super) fn is_empty(&self) -> bool {
         self.packets == [0; 2]
     }
@@ -82,6 +86,21 @@ impl Record {
     pub(super) fn times_ms(&self, direction: usize) -> (i64, i64) {
         (self.start_ms + i64::from(self.first[direction]), self.start_ms + i64::from(self.last[direction]))
     }
+}
+
+/// An age as a record has it.
+#[inline]
+fn offset(age_ms: i64) -> u32 {
+    match u32::try_from(age_ms) {
+        Ok(offset) => offset,
+        Err(_) => beyond(age_ms),
+    }
+}
+
+/// That of a record with a clock that was set back, or which is older than it can tell.
+#[cold]
+fn beyond(age_ms: i64) -> u32 {
+    if age_ms < 0 { 0 } else { u32::MAX }
 }
 
 #[cfg(test)]
@@ -111,5 +130,8 @@ mod tests {
             (record.age_ms(9500), record.times_ms(1), record.times_ms(0)),
             (500, (9000, 9000), (9000, 9000))
         );
+        // More than a record can tell.
+        record.count(1, &facts(52, 0), 9000 + (1 << 40));
+        assert_eq!(record.times_ms(1), (9000, 9000 + i64::from(u32::MAX)));
     }
 }

@@ -27,8 +27,7 @@ pub(super) struct Facts {
     pub(super) tcp_flags: u8,
 }
 
-/// Reads what most packets are, with a single look at their length: the header of IPv4 without options, no later fragment, and
-/// ports.
+/// Reads what most packets are, with a single look at their length: the header of IPv4 without options, no later fragment, and one of TCP or UDP.
 #[inline(always)] // where it is used it is most of what there is to do
 pub(super) fn usual_v4(packet: &Packet) -> Option<(V4Tuple, Facts)> {
     const TRANSPORT: usize = ipv4::HEADER_LEN;
@@ -37,10 +36,16 @@ pub(super) fn usual_v4(packet: &Packet) -> Option<(V4Tuple, Facts)> {
     if bytes[0] != 0x45 || !ip.is_first_fragment() {
         return None;
     }
-    let flags = if len < bytes.len() { 0 } else { bytes[TRANSPORT + TCP_FLAGS] };
-    let words = [bytes[TRANSPORT], bytes[TRANSPORT + 1], bytes[TRANSPORT + 2], bytes[TRANSPORT + 3]];
-    let (ports, facts) = look(ip.protocol(), ip.total_len().into(), u32::from_be_bytes(words), flags);
-    Some((V4Tuple::new((ip.src(), ip.dst()), ports, ip.protocol(), 0), facts))
+    let protocol = ip.protocol();
+    let tcp_flags = match protocol {
+        ip_proto::UDP => 0,
+        ip_proto::TCP if len >= bytes.len() => bytes[TRANSPORT + TCP_FLAGS],
+        _ => return None,
+    };
+    let [ends @ .., ports] = [12, 16, TRANSPORT]
+        .map(|at| u64::from(u32::from_be_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])));
+    let key = V4Tuple::from_words(ends[0] << 32 | ends[1], u64::from(protocol) << 32 | ports);
+    Some((key, Facts { octets: ip.total_len().into(), packets: 1, icmp: 0, tcp_flags }))
 }
 
 /// Reads a packet with a marked network header of which [`usual_v4`] knows nothing; nothing if that is no IP header. Packets of protocols
@@ -134,8 +139,11 @@ mod tests {
             let protocols = [6, 17, 1, 58, 132, 33, 136, 0];
             data[0] = [0x45, 0x46, 0x60, data[0]][first];
             if data.len() > 9 && protocol < 7 {
-                data[9] = protocols[protocol];
-                data[6] = protocols[protocol];
+                // Where IPv6 has its next header, IPv4 says which fragment it is.
+                data[if first == 2 { 6 } else { 9 }] = protocols[protocol];
+                if first < 2 && data[1] % 4 > 0 {
+                    (data[6], data[7]) = (data[6] & 0xe0, 0);
+                }
             }
             for bytes in v6.into_iter().chain([data.clone(), data]).filter(|bytes| !bytes.is_empty()) {
                 let mut packet = Pool::new().packet(&[&bytes[..], &[0xff; 80]].concat()).unwrap();
