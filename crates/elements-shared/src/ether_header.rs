@@ -5,13 +5,49 @@ use wire::ethernet::HEADER_LEN;
 use wire::vlan::TAG_LEN;
 use wire::{ipv4, ipv6};
 
+/// An Ethernet header as its first and its last eight octets, which overlap by two: it is written by two stores, and one that many packets
+/// get stays in registers.
+#[derive(Clone, Copy, Debug)]
+pub struct Ready {
+    front: [u8; 8],
+    back: [u8; 8],
+}
+
+impl Ready {
+    /// That of this header.
+    #[inline]
+    pub fn of(header: &[u8; HEADER_LEN]) -> Ready {
+        let [front @ .., _, _, _, _, _, _] = header;
+        let [_, _, _, _, _, _, back @ ..] = header;
+        Ready { front: *front, back: *back }
+    }
+
+    /// The same header with another type of what follows.
+    #[inline]
+    #[must_use]
+    pub fn with_type(self, ether_type: u16) -> Ready {
+        let [a, b, c, d, e, f, _, _] = self.back;
+        let [high, low] = ether_type.to_be_bytes();
+        Ready { back: [a, b, c, d, e, f, high, low], ..self }
+    }
+
+    /// Puts the header in front of a packet. False, and nothing changed, if the buffer has no room for it.
+    #[inline]
+    #[must_use]
+    pub fn encapsulate(self, packet: &mut Packet) -> bool {
+        let Some(place) = packet.push_mac::<HEADER_LEN>() else { return false };
+        let [front @ .., _, _, _, _, _, _] = place;
+        *front = self.front;
+        let [_, _, _, _, _, _, back @ ..] = place;
+        *back = self.back;
+        true
+    }
+}
+
 /// Puts an Ethernet header in front of a packet. False, and nothing changed, if the buffer has no room for it.
 #[inline]
 pub fn encapsulate(packet: &mut Packet, header: &[u8; HEADER_LEN]) -> bool {
-    let Some(place) = packet.push_array() else { return false };
-    *place = *header;
-    packet.set_mac_offset(0);
-    true
+    Ready::of(header).encapsulate(packet)
 }
 
 /// Says where the headers of a frame are: the network header behind the Ethernet header and its VLAN tags, and the transport header

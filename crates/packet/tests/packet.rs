@@ -9,6 +9,7 @@ enum Op {
     Push(usize),
     Headers,
     NetworkHeader,
+    LinkHeader,
     Pull(usize),
     Put(usize),
     Take(usize),
@@ -21,6 +22,7 @@ fn op() -> impl Strategy<Value = Op> {
         (0usize..400).prop_map(Op::Push),
         Just(Op::Headers),
         Just(Op::NetworkHeader),
+        Just(Op::LinkHeader),
         (0usize..400).prop_map(Op::Pull),
         (0usize..1200).prop_map(Op::Put),
         (0usize..1200).prop_map(Op::Take),
@@ -86,6 +88,18 @@ proptest! {
                         model.splice(0..0, [[fill; 20].as_slice(), &[!fill; 4]].concat());
                         network = Some((0, fill));
                         prop_assert_eq!(p.transport_offset(), Some(20));
+                    }
+                }
+                Op::LinkHeader => {
+                    let fits = 14 + model.len() <= p.room();
+                    let place = p.push_mac::<14>();
+                    prop_assert_eq!(place.is_some(), fits);
+                    if let Some(header) = place {
+                        header.fill(fill);
+                        model.splice(0..0, [fill; 14]);
+                        network = network.map(|(at, b)| (at + 14, b)).filter(|(at, _)| *at >= 14);
+                        let known = p.headroom() < 65_535;
+                        prop_assert_eq!(p.mac_offset(), known.then_some(0));
                     }
                 }
                 Op::Pull(n) => {
@@ -261,6 +275,9 @@ fn headers_that_others_are_written_over_are_forgotten() {
         let mut network = stripped(&mut pool, bytes);
         assert!(network.push_network::<8>(8).is_some());
         assert_eq!(places(&network), [left[0], Some(0), Some(8)], "{bytes} bytes stripped");
+        let mut link = stripped(&mut pool, bytes);
+        assert!(link.push_mac::<8>().is_some());
+        assert_eq!(places(&link), [Some(0), left[1], left[2]], "{bytes} bytes stripped");
     }
 }
 

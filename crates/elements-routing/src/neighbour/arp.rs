@@ -4,7 +4,7 @@ use super::arguments::TableArgs;
 use super::querier::{Link, Querier, Shared};
 use super::state::{News, Query};
 use elements_shared::ether_address::Prefix;
-use elements_shared::ether_header::mark_frame;
+use elements_shared::ether_header::{Ready, mark_frame};
 use packet::{Anno, DEFAULT_HEADROOM, Packet};
 use router::{Args, ConfigError, Cx, FromArg, Handlers, Level, Scope};
 use std::net::Ipv4Addr;
@@ -98,8 +98,8 @@ impl Link for Arp {
     }
 
     #[inline]
-    fn header(&self, to: MacAddr) -> [u8; HEADER_LEN] {
-        header(to, self.mac, ether_type::IPV4)
+    fn header(&self, to: MacAddr) -> Ready {
+        Ready::of(&header(to, self.mac, ether_type::IPV4))
     }
 
     fn special(&self, ip: Ipv4Addr) -> Option<Result<MacAddr, &'static str>> {

@@ -157,6 +157,29 @@ mod tests {
         assert_eq!(framed, known.map(|&last| (last, last)).collect::<Vec<_>>());
     }
 
+    /// A packet whose buffer is full is dropped; those before it and behind it in a batch leave in their frames.
+    #[test]
+    fn packets_without_room_in_a_batch() {
+        let full = packet::Class::Large.room() - packet::DEFAULT_HEADROOM;
+        let packets = [(20, 2), (full, 2), (full, 3), (20, 3), (30, 2), (full, 3), (40, 2)];
+        let packets = packets.map(|(len, last)| {
+            let header = [0x45, 0, 0, 20, 0, 0, 0, 0, 64, 0, 0, 0, 10, 0, 0, 1, 10, 0, 0, last];
+            [&header[..], &vec![0; len - header.len()]].concat()
+        });
+        // In front of the data eight octets are left then; what is there is any packet's.
+        let config = format!(
+            "Inject -> GetIPAddress(16) -> Unstrip(120) -> Queue -> u :: Unqueue(BURST 32, ACTIVE false) -> [0]{QUERIER});
+             InfiniteSource(ACTIVE false) -> [1]a; a[0] -> Truncate(14) -> Collect(0); a[1] -> Discard;
+             DriverManager(pause, write a.insert 10.0.0.2 2:2:2:2:2:2, write a.insert 10.0.0.3 2:2:2:2:2:3,
+                           write u.active true, wait 1, stop)"
+        );
+        let mut flow = send(&config, packets);
+        let header = |last| [2, 2, 2, 2, 2, last, 1, 1, 1, 1, 1, 1, 8, 0];
+        assert_eq!(flow.data(0), [2, 3, 2, 2].map(header));
+        assert_eq!(flow.drops(), [("no room for an Ethernet header", 3)]);
+        assert_eq!(flow.read("a.drops"), "3");
+    }
+
     /// Broadcast and multicast need no query; 0.0.0.0 is dropped, with one message.
     #[test]
     fn special_addresses() {

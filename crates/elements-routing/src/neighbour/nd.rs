@@ -3,7 +3,7 @@
 use super::arp::Arp;
 use super::querier::{Link, Shared};
 use super::state::{News, Query};
-use elements_shared::ether_header::mark_frame;
+use elements_shared::ether_header::{Ready, mark_frame};
 use packet::{DEFAULT_HEADROOM, Packet};
 use router::{Cx, Handlers};
 use std::net::Ipv6Addr;
@@ -39,17 +39,14 @@ impl Link for Nd {
     }
 
     #[inline]
-    fn header(&self, to: MacAddr) -> [u8; HEADER_LEN] {
-        header(to, self.mac, ether_type::IPV6)
+    fn header(&self, to: MacAddr) -> Ready {
+        Ready::of(&header(to, self.mac, ether_type::IPV6))
     }
 
     /// IPv4 packets may have IPv6 gateways (RFC 8950).
     #[inline]
-    fn fit(packet: &Packet, mut header: [u8; HEADER_LEN]) -> [u8; HEADER_LEN] {
-        if is_v4(packet) {
-            header[HEADER_LEN - 2..].copy_from_slice(&ether_type::IPV4.to_be_bytes());
-        }
-        header
+    fn fit(packet: &Packet, header: Ready) -> Ready {
+        if is_v4(packet) { header.with_type(ether_type::IPV4) } else { header }
     }
 
     fn special(&self, ip: Ipv6Addr) -> Option<Result<MacAddr, &'static str>> {

@@ -5,6 +5,7 @@ use super::arguments::{TableArgs, handlers, settle, write_clear};
 use super::state::{News, Query, Timing};
 use super::table::{Address, Advice, Limits, NeighbourLookup, Neighbours, Resolution, Waiter};
 use super::waiting::Waiting;
+use elements_shared::ether_header::{NO_ROOM, Ready};
 use packet::{Batch, Packet};
 use router::{
     BadState, Config, ConfigError, Cx, Decision, Element, Handlers, Look, Metric, StateReader, StateWriter,
@@ -16,7 +17,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 use wire::MacAddr;
-use wire::ethernet::HEADER_LEN;
 
 static NEIGHBOUR_QUERIES: Metric =
     Metric::counter("clique_neighbour_queries_total", "Questions for neighbours' addresses that were sent.");
@@ -37,10 +37,10 @@ pub(crate) trait Link: PartialEq + Clone + Send + 'static {
     /// The destination annotation.
     fn destination(packet: &Packet) -> Self::Address;
     /// The header of a frame to this address.
-    fn header(&self, to: MacAddr) -> [u8; HEADER_LEN];
+    fn header(&self, to: MacAddr) -> Ready;
     /// The header for a packet, from that for packets of this family.
     #[inline]
-    fn fit(packet: &Packet, header: [u8; HEADER_LEN]) -> [u8; HEADER_LEN] {
+    fn fit(packet: &Packet, header: Ready) -> Ready {
         let _ = packet;
         header
     }
@@ -223,11 +223,11 @@ impl<L: Link, const HOP: bool> Querier<L, HOP> {
         &mut self,
         cx: &mut Cx<'_>,
         packet: Packet,
-        before: &mut Option<(L::Address, [u8; HEADER_LEN])>,
+        before: &mut Option<(L::Address, Ready)>,
     ) -> Option<Packet> {
         let ip = L::destination(&packet);
-        if let Some((known, header)) = before
-            && *known == ip
+        if let Some((known, header)) = *before
+            && known == ip
         {
             return self.encapsulate(cx, packet, header);
         }
@@ -235,42 +235,39 @@ impl<L: Link, const HOP: bool> Querier<L, HOP> {
         // What is done about an address may change what is known.
         *before = header.map(|header| (ip, header));
         match header {
-            Some(header) => self.encapsulate(cx, packet, &header),
+            Some(header) => self.encapsulate(cx, packet, header),
             None => self.forward_slowly(cx, packet),
         }
     }
 
     fn frame(&mut self, cx: &mut Cx<'_>, packet: Packet, mac: MacAddr) -> Option<Packet> {
-        self.encapsulate(cx, packet, &self.link.header(mac))
+        self.encapsulate(cx, packet, self.link.header(mac))
     }
 
     #[inline]
-    fn encapsulate(&self, cx: &mut Cx<'_>, mut packet: Packet, header: &[u8; HEADER_LEN]) -> Option<Packet> {
-        let header = L::fit(&packet, *header);
-        if elements_shared::ether_header::encapsulate(&mut packet, &header) {
+    fn encapsulate(&self, cx: &mut Cx<'_>, mut packet: Packet, header: Ready) -> Option<Packet> {
+        if L::fit(&packet, header).encapsulate(&mut packet) {
             return Some(packet);
         }
-        self.drop(cx, packet, elements_shared::ether_header::NO_ROOM);
+        self.drop(cx, packet, NO_ROOM);
         None
     }
 
     /// Puts packets into frames where they are, up to the first with which something else is to be done; how many.
     #[inline]
-    fn frame_known(&self, cx: &Cx<'_>, batch: &mut Batch) -> usize {
+    fn frame_known(&self, cx: &Cx<'_>, packets: &mut [Packet]) -> usize {
+        let mut framed = 0;
         // Many in a row go to one neighbour.
-        let (mut known, mut header) = (None, [0; HEADER_LEN]);
-        for (at, packet) in batch.iter_mut().enumerate() {
+        while let Some(packet) = packets.get(framed) {
             let ip = L::destination(packet);
-            if known != Some(ip) {
-                let Some(mac) = self.quick(cx, ip) else { return at };
-                (known, header) = (Some(ip), self.link.header(mac));
+            let Some(mac) = self.quick(cx, ip) else { break };
+            let run = frame_run::<L>(&mut packets[framed..], ip, self.link.header(mac));
+            if run == 0 {
+                break; // no room for the header
             }
-            let header = L::fit(packet, header);
-            if !elements_shared::ether_header::encapsulate(packet, &header) {
-                return at;
-            }
+            framed += run;
         }
-        batch.len()
+        framed
     }
 
     /// Takes care of packets of which the first are in frames already.
@@ -417,6 +414,17 @@ impl<L: Link, const HOP: bool> Querier<L, HOP> {
     }
 }
 
+/// Puts packets to one neighbour into frames, up to the first that goes to another one or has no room for the header; how many.
+#[inline]
+fn frame_run<L: Link>(packets: &mut [Packet], to: L::Address, header: Ready) -> usize {
+    for (at, packet) in packets.iter_mut().enumerate() {
+        if L::destination(packet) != to || !L::fit(packet, header).encapsulate(packet) {
+            return at;
+        }
+    }
+    packets.len()
+}
+
 /// Neighbours.
 impl<L: Link, const HOP: bool> Querier<L, HOP> {
     /// Sends the query that the table advises, and enters the next time into the agenda.
@@ -525,13 +533,13 @@ impl<L: Link, const HOP: bool> Querier<L, HOP> {
             NeighbourLookup::Known(mac) => Some(mac),
             _ => None,
         };
-        let framed = |packet: &mut Packet, mac: MacAddr, because: String| {
-            let header = L::fit(packet, self.link.header(mac));
-            match elements_shared::ether_header::encapsulate(packet, &header) {
+        let framed =
+            |packet: &mut Packet, mac: MacAddr, because: String| match L::fit(packet, self.link.header(mac))
+                .encapsulate(packet)
+            {
                 true => Decision::new(Then::Output(0), because),
-                false => Decision::new(Then::Drop(elements_shared::ether_header::NO_ROOM), because),
-            }
-        };
+                false => Decision::new(Then::Drop(NO_ROOM), because),
+            };
         if let Some(mac) = known {
             return framed(packet, mac, format!("neighbour {ip} is at {mac}"));
         }
@@ -592,12 +600,11 @@ impl<L: Link, const HOP: bool> Element for Querier<L, HOP> {
         if verdict != Verdict::Pass {
             return Some(verdict);
         }
-        let header = L::fit(packet, self.link.header(mac));
-        if elements_shared::ether_header::encapsulate(packet, &header) {
+        if L::fit(packet, self.link.header(mac)).encapsulate(packet) {
             return Some(Verdict::Pass);
         }
         self.shared.drops.fetch_add(1, Relaxed);
-        Some(Verdict::Drop(elements_shared::ether_header::NO_ROOM))
+        Some(Verdict::Drop(NO_ROOM))
     }
 
     fn push(&mut self, cx: &mut Cx<'_>, port: usize, mut batch: Batch) {
@@ -605,7 +612,7 @@ impl<L: Link, const HOP: bool> Element for Querier<L, HOP> {
             batch.iter().for_each(|packet| self.learn(cx, packet));
             return cx.consume(batch);
         }
-        let framed = if HOP { 0 } else { self.frame_known(cx, &mut batch) };
+        let framed = if HOP { 0 } else { self.frame_known(cx, batch.packets_mut()) };
         if framed == batch.len() { cx.emit(0, batch) } else { self.push_one_by_one(cx, batch, framed) }
     }
 

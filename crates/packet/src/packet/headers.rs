@@ -135,6 +135,37 @@ impl Packet {
         Some(bytes)
     }
 
+    /// Adds `N` bytes in front of the data and returns them; the link-layer header begins with them. `None`, and nothing
+    /// changed, if the buffer is too small. See [`Self::prepend`] and [`Self::set_mac_offset`].
+    #[inline]
+    #[must_use]
+    pub fn push_mac<const N: usize>(&mut self) -> Option<&mut [u8; N]> {
+        // Without headroom it wraps around. One comparison tells that there is, and that the position fits.
+        let start = (self.meta().start as usize).wrapping_sub(N);
+        if start >= usize::from(u16::MAX) {
+            return self.push_mac_far();
+        }
+        let m = self.meta_mut();
+        if u32::from(m.network) <= m.start {
+            (m.network, m.transport) = (0, 0); // it was stripped, and others take its place
+        }
+        (m.start, m.mac) = (start as u32, start as u16 + 1);
+        // SAFETY: `start` was lowered by no more than there was in front of the data.
+        let (bytes, []) = unsafe { self.arrays_at(start) };
+        Some(bytes)
+    }
+
+    /// The same where the data has to move, or begins further behind than positions reach.
+    #[cold]
+    #[inline(never)]
+    fn push_mac_far<const N: usize>(&mut self) -> Option<&mut [u8; N]> {
+        if !self.prepend(N) {
+            return None;
+        }
+        self.set_mac_offset(0);
+        self.data_array_mut(0)
+    }
+
     /// The bytes from a position (possibly in front of the data) to the end of the data.
     #[inline]
     fn tail_at(&self, stored: u16) -> Option<&[u8]> {
