@@ -16,6 +16,11 @@ impl AddressSet {
         AddressSet { filter: list.iter().fold(0, |filter, &address| filter | bit(address)), list }
     }
 
+    /// Whether there is no address in it.
+    pub(super) fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
     /// Whether an address is in the set.
     #[inline]
     pub(super) fn contains(&self, address: Ipv4Addr) -> bool {
