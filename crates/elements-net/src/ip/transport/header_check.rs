@@ -75,7 +75,7 @@ impl<P: Protocol> HeaderCheck<P> {
 }
 
 impl<P: Protocol> Simple for HeaderCheck<P> {
-    #[inline]
+    #[inline(always)] // one call less for every packet
     fn process(&mut self, cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
         match P::check(packet, self.checksum) {
             Ok(()) => {
