@@ -21,7 +21,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
     // For tests and benchmarks only.
     ("rcu-flavours", &["rcu"]),
     ("packet", &[]),
-    ("wire", &[]),
+    ("sums", &[]),
+    ("wire", &["sums"]),
     ("gcm", &[]),
     ("ciphers", &["gcm", "wire"]),
     ("lang", &[]),

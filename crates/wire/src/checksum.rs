@@ -1,8 +1,8 @@
 //! The Internet checksum: full (RFC 1071), incremental (RFC 1624), and pseudo-header sums (RFC 768, 9293, 8200).
 //!
 //! The one's complement sum does not depend on the byte order it is computed in, nor on the grouping of the
-//! 16-bit words (RFC 1071, section 2). So bytes are added as they lie in memory, 32 or 64 bits at a time into 64-bit
-//! accumulators, carries are folded once at the end, and only the folded result is put into host order.
+//! 16-bit words (RFC 1071, section 2). So bytes are added as they lie in memory, 64 bits at a time with end-around
+//! carries, or by vectors where there are many (`sums`); the sum is folded once at the end, and only the folded result is put into host order.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
@@ -98,6 +98,20 @@ impl Sum {
         Sum(sum + u64::from(carry))
     }
 
+    /// Adds whole words, as they lie in memory: one instruction each.
+    #[inline(always)]
+    fn add_words<const N: usize>(self, bytes: &[u8; N]) -> Sum {
+        const { assert!(N.is_multiple_of(8)) };
+        let (words, _) = bytes.as_chunks::<8>();
+        let (mut sum, mut carry) = (self.0, false);
+        for &word in words {
+            (sum, carry) = sum.carrying_add(u64::from_ne_bytes(word), carry);
+        }
+        // Sum and carry together are never more than all ones. With a word more they are at most twice as much, so that a sum with a carry is
+        // less than all ones then, and the carry makes none.
+        Sum(sum + u64::from(carry))
+    }
+
     /// The sum folded to 16 bits, in host order. It is 0 only if every byte added was 0.
     #[inline]
     #[must_use]
@@ -158,26 +172,26 @@ impl Partial {
     }
 }
 
-/// Bytes from which on a sum in blocks is faster.
-const LONG: usize = 128;
+/// Bytes of a block, which is added without a branch.
+const BLOCK: usize = sums::BLOCK;
 
 /// Adds words in memory order.
 #[inline]
 fn sum_bytes(bytes: &[u8]) -> u64 {
-    let (start, rest) = if bytes.len() < LONG { (0, bytes) } else { sum_blocks(bytes) };
-    let (long, tail) = rest.as_chunks::<8>();
-    // Two sums, since each addition waits for the carry of the one before.
-    let (pairs, single) = long.as_chunks::<2>();
-    let (mut sum, mut other) = (Sum(start), Sum::ZERO);
-    for &[a, b] in pairs {
-        sum = sum.add(Sum(u64::from_ne_bytes(a)));
-        other = other.add(Sum(u64::from_ne_bytes(b)));
+    let (mut sum, mut rest) = if bytes.len() < 2 * BLOCK { (Sum::ZERO, bytes) } else { sum_blocks(bytes) };
+    if let Some((piece, behind)) = rest.split_first_chunk::<BLOCK>() {
+        (sum, rest) = (sum.add_words(piece), behind);
     }
-    sum = sum.add(other);
-    for &word in single {
-        sum = sum.add(Sum(u64::from_ne_bytes(word)));
+    if let Some((piece, behind)) = rest.split_first_chunk::<32>() {
+        (sum, rest) = (sum.add_words(piece), behind);
     }
-    match (tail, bytes.last_chunk()) {
+    if let Some((piece, behind)) = rest.split_first_chunk::<16>() {
+        (sum, rest) = (sum.add_words(piece), behind);
+    }
+    if let Some((piece, behind)) = rest.split_first_chunk::<8>() {
+        (sum, rest) = (sum.add_words(piece), behind);
+    }
+    match (rest, bytes.last_chunk()) {
         ([], _) => sum.0,
         // The last eight bytes without those that were added: one load, however many are left.
         (tail, Some(&last)) => {
@@ -188,19 +202,16 @@ fn sum_bytes(bytes: &[u8]) -> u64 {
     }
 }
 
-/// Adds blocks of 32-bit words, several at once where the processor can. What is left to add is shorter than a block. Slices are
-/// far below the 16 GiB at which a 64-bit sum could overflow.
+/// Adds blocks. What is left to add is shorter than a block.
 #[inline(never)] // what adds short slices stays small
-fn sum_blocks(bytes: &[u8]) -> (u64, &[u8]) {
-    let (blocks, rest) = bytes.as_chunks::<32>();
-    let mut acc = [0u64; 4];
-    for block in blocks {
-        let (words, _) = block.as_chunks::<4>();
-        for (i, &w) in words.iter().enumerate() {
-            acc[i & 3] += u64::from(u32::from_ne_bytes(w));
-        }
-    }
-    (acc[0] + acc[1] + acc[2] + acc[3], rest)
+fn sum_blocks(bytes: &[u8]) -> (Sum, &[u8]) {
+    let (blocks, rest) = bytes.as_chunks();
+    (sums::of_blocks(blocks).map_or_else(|| sum_one_by_one(blocks), Sum), rest)
+}
+
+/// The sum of blocks, each of which is added by itself, so that none waits for the carries of the one before.
+fn sum_one_by_one(blocks: &[[u8; BLOCK]]) -> Sum {
+    blocks.iter().fold(Sum::ZERO, |sum, block| sum.add(Sum::ZERO.add_words(block)))
 }
 
 /// Adds the bytes of a slice shorter than a word.
@@ -343,6 +354,23 @@ mod tests {
                 u16::from_be_bytes(partial.checksum()),
                 Sum::of_words([checksum, old, new]).checksum()
             );
+        }
+    }
+
+    /// Blocks sum to the same with vectors and without, also where all words are ones and each addition has a carry.
+    #[test]
+    fn blocks_one_by_one_and_by_vectors() {
+        for octet in [0u8, 1, 0x7f, 0x80, 0xff] {
+            for count in [0, 1, 2, 7, 1000] {
+                let blocks: Vec<[u8; BLOCK]> = (0..count)
+                    .map(|at| std::array::from_fn(|i| if (at + i) % 5 == 0 { octet } else { 0xff }))
+                    .collect();
+                let words =
+                    blocks.as_flattened().chunks(2).map(|w| u64::from(u16::from_ne_bytes([w[0], w[1]])));
+                let naive = Sum(words.sum()).fold();
+                assert_eq!(sum_one_by_one(&blocks).fold(), naive, "{count} of {octet}");
+                assert_eq!(Sum::of(blocks.as_flattened()).fold(), naive, "{count} of {octet}");
+            }
         }
     }
 
