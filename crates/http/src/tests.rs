@@ -210,6 +210,7 @@ fn the_state_has_workers_and_sums() {
     assert_eq!(state["workers"].as_array().map(Vec::len), Some(1));
     assert_eq!(state["workers"][0]["up"], true);
     assert!(state["readings"].as_array().unwrap().iter().any(|reading| reading["element"] == "c"), "{state}");
+    wait(|| router.get("/api/v1/state")["at_ms"].as_u64() > state["at_ms"].as_u64(), "the state has no time");
     assert!(router.get("/api/v1/drops").is_array() && router.get("/api/v1/history").is_array());
 }
 

@@ -3,7 +3,7 @@
 use super::answer::{Failure, ask};
 use crate::history::Sample;
 use crate::shared::Shared;
-use crate::survey::Surveys;
+use crate::survey::{Answer, Surveys};
 use axum::Json;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
@@ -118,6 +118,8 @@ struct Rcu {
 /// What the router does at a moment. Counts are totals.
 #[derive(Serialize, ToSchema)]
 struct Moment {
+    /// When workers said it: milliseconds since they were first asked. Rates are differences over this.
+    at_ms: u64,
     workers: Vec<Worker>,
     readings: Vec<Reading>,
     drops: Vec<Drop>,
@@ -129,7 +131,7 @@ struct Moment {
     totals: Sample,
 }
 
-fn survey(shared: &Shared, handle: &Handle) -> Result<Arc<Survey>, Failure> {
+fn survey(shared: &Shared, handle: &Handle) -> Result<Arc<Answer>, Failure> {
     Surveys::read(&shared.surveys, handle).map_err(|_| Failure::Stopped)
 }
 
@@ -190,6 +192,7 @@ pub(super) async fn state(State(shared): State<Arc<Shared>>) -> Response {
         };
         let stats = rcu::Domain::global().stats();
         Ok(Moment {
+            at_ms: survey.at_ms,
             workers: survey.workers.iter().map(worker).collect(),
             readings: survey.readings.iter().map(reading).collect(),
             drops: drops_of(&handle, &survey),

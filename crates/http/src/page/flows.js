@@ -1,6 +1,8 @@
 // Flows that elements remember, a page at a time.
 
 const ROWS = 12;
+// Longer lists, and those that a filter has to be tried on, are read anew only when asked for: elements look through all their flows for them.
+const SHORT = 1000;
 const FIRST = ["protocol", "source", "sport", "destination", "dport", "state"];
 
 // Fills a section, which stays hidden while no element remembers flows.
@@ -12,7 +14,7 @@ export function flows(section, place, { get, html }) {
   const head = html("thead"), body = html("tbody");
   place.replaceChildren(html("div", { class: "bar" }, choice, html("label", {}, "Filter", find)), said, html("div", { class: "rows" }, html("table", {}, head, body)),
     html("div", { class: "bar" }, back, on, html("button", { onclick: () => open(from) }, "read again"), where));
-  let from = 0, asked = 0;
+  let from = 0, asked = 0, total = 0;
 
   const text = value => typeof value === "object" && value ? Object.values(value).map(text).join(" ") : String(value ?? "");
 
@@ -27,6 +29,7 @@ export function flows(section, place, { get, html }) {
     const names = new Set(page.flows.flatMap(({ flow }) => Object.keys(flow)));
     const columns = [...FIRST.filter(name => names.has(name)), ...[...names].filter(name => !FIRST.includes(name))];
     said.textContent = wrong;
+    total = page.total;
     head.replaceChildren(html("tr", {}, ...["element", ...columns].map(name => html("th", {}, name))));
     body.replaceChildren(...page.flows.map(({ element, flow }) => html("tr", {}, html("td", {}, element), ...columns.map(name => html("td", {}, text(flow[name]))))));
     where.textContent = page.flows.length ? `${from + 1} to ${from + page.flows.length} of ${page.total.toLocaleString()}` : "none";
@@ -44,6 +47,6 @@ export function flows(section, place, { get, html }) {
       section.hidden = !elements.length;
       if (elements.length) await open(0);
     },
-    refresh() { if (!section.hidden) open(from); },
+    refresh() { if (!section.hidden && total <= SHORT && !find.value.trim()) open(from); },
   };
 }

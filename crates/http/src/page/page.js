@@ -291,7 +291,10 @@ function label(rates) {
   }
 }
 
-function show(state, now) {
+function show(state) {
+  const now = state.at_ms;
+  // Another client has just been told the same.
+  if (before?.now === now) return;
   const seconds = before ? (now - before.now) / 1000 : 0;
   const rate = (value, old) => before && old !== undefined && value >= old ? (value - old) / seconds : 0;
   const counts = Object.fromEntries(Object.entries(COUNTED).map(([kind, metric]) =>
@@ -394,7 +397,7 @@ async function tick() {
       const summary = await get("api/v1");
       const now = `${summary.elements} ${summary.workers} ${summary.configuration}`;
       if (now !== known) { known = now; await reload(); }
-      show(state, performance.now());
+      show(state);
     } catch (error) {
       known = "";
       $("summary").textContent = error.message || "the router does not answer";
