@@ -42,9 +42,9 @@ pub(super) fn usual_v4(packet: &Packet) -> Option<(V4Tuple, Facts)> {
         ip_proto::TCP if len >= bytes.len() => bytes[TRANSPORT + TCP_FLAGS],
         _ => return None,
     };
-    let [ends @ .., ports] = [12, 16, TRANSPORT]
-        .map(|at| u64::from(u32::from_be_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])));
-    let key = V4Tuple::from_words(ends[0] << 32 | ends[1], u64::from(protocol) << 32 | ports);
+    let words = [bytes[TRANSPORT], bytes[TRANSPORT + 1], bytes[TRANSPORT + 2], bytes[TRANSPORT + 3]];
+    let words = u32::from_be_bytes(words);
+    let key = V4Tuple::new((ip.src(), ip.dst()), ((words >> 16) as u16, words as u16), protocol, 0);
     Some((key, Facts { octets: ip.total_len().into(), packets: 1, icmp: 0, tcp_flags }))
 }
 
