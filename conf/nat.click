@@ -15,8 +15,8 @@
 // endpoint-independent, address-dependent, or address-and-port-dependent (RFC 4787). Hosts inside then reach each other by what they are
 // outside, too.
 //
-// FLOWS connections are remembered, 160 bytes each; when there are more, those go first that are closest to their timeout, so that
-// half-open connections of a flood go before established ones. With MAPPING endpoint-independent each address and port inside counts
+// FLOWS connections are remembered, 160 bytes each. When there are more, those give way whose handshake is not complete, or that were not
+// answered, after 5 seconds; no others do, so that a flood ends none, and new ones are refused. With MAPPING endpoint-independent each address and port inside counts
 // as one more. `clique ctl` shows them: read rw.tcp_table.
 //
 // Senders of packets that are too large, have used up their TTL, find no neighbour or can have no mapping get ICMP errors, at most ERRORS a second

@@ -1,7 +1,7 @@
 //! Rewriting packets: headers of a flow's packets change, checksums by as much (RFC 1624).
 
 use super::deltas::Deltas;
-use super::record::{FORWARD, Flow, flag};
+use super::record::{FORWARD, Flow, REPLY, flag};
 use elements_shared::flow_id::FlowId;
 use rcu::Turn;
 use wire::ipv4::{HEADER_LEN, Header};
@@ -161,7 +161,7 @@ fn any_udp(packet: &mut [u8], flow: &Flow, direction: usize) {
 /// Rewrites a packet of a UDP flow, or of a TCP flow whose state does not matter. Returns the flow's flags afterwards. It has ports: later
 /// fragments belong to no flow.
 #[inline]
-pub(super) fn udp(packet: &mut [u8], flow: &Flow, direction: usize) -> u8 {
+pub(super) fn udp(packet: &mut [u8], flow: &Flow, direction: usize) -> u16 {
     if !plain_udp(packet, flow, direction) {
         any_udp(packet, flow, direction);
     }
@@ -170,7 +170,7 @@ pub(super) fn udp(packet: &mut [u8], flow: &Flow, direction: usize) -> u8 {
 
 /// The flags of a UDP flow after a packet.
 #[inline]
-pub(super) fn udp_flags(mut flags: u8, direction: usize) -> u8 {
+pub(super) fn udp_flags(mut flags: u16, direction: usize) -> u16 {
     if direction != FORWARD {
         flags |= flag::REPLIED;
     }
@@ -182,7 +182,7 @@ pub(super) fn udp_flags(mut flags: u8, direction: usize) -> u8 {
 
 /// The same for a packet of a TCP flow.
 #[inline]
-pub(super) fn tcp(packet: &mut [u8], turn: Turn<'_>, flow: &Flow, direction: usize) -> u8 {
+pub(super) fn tcp(packet: &mut [u8], turn: Turn<'_>, flow: &Flow, direction: usize) -> u16 {
     let id = flow.rewritten(direction);
     let flags = flow.flags();
     let Some((mut ip, transport)) = split_mut(packet) else { return flags };
@@ -202,8 +202,13 @@ pub(super) fn tcp(packet: &mut [u8], turn: Turn<'_>, flow: &Flow, direction: usi
 
 /// The flags of a TCP flow after a packet.
 #[inline]
-pub(super) fn tcp_flags(flags: u8, packet: u8, has_data: bool, direction: usize) -> u8 {
+pub(super) fn tcp_flags(flags: u16, packet: u8, has_data: bool, direction: usize) -> u16 {
     let done = flag::FORWARD_DONE << direction;
+    let flags = match direction {
+        FORWARD if packet & tcp::flag::ACK != 0 && flags & flag::ANSWERED != 0 => flags | flag::COMPLETE,
+        REPLY if packet & tcp::flag::RST == 0 => flags | flag::ANSWERED,
+        _ => flags,
+    };
     let ended = if packet & tcp::flag::RST != 0 {
         flags | flag::BOTH_DONE
     } else if packet & tcp::flag::FIN != 0 {
@@ -338,9 +343,14 @@ mod tests {
         let after = |flags, packet, data, direction| tcp_flags(flags, packet, data, direction);
         assert_eq!(after(0, SYN, false, 0), 0);
         assert_eq!(after(0, ACK, true, 0), flag::FORWARD_DATA);
-        assert_eq!(after(flag::FORWARD_DATA, ACK, true, 1), flag::BOTH_DATA);
+        assert_eq!(after(flag::FORWARD_DATA, ACK, true, 1), flag::BOTH_DATA | flag::ANSWERED);
         assert_eq!(after(0, FIN, false, 0), flag::FORWARD_DONE);
-        assert_eq!(after(flag::FORWARD_DONE, FIN, false, 1), flag::BOTH_DONE);
+        assert_eq!(after(flag::FORWARD_DONE, FIN, false, 1), flag::BOTH_DONE | flag::ANSWERED);
+        // Only an acknowledgement of an answer completes a handshake: who sends with another's address has neither.
+        assert_eq!(after(0, ACK, false, 0), 0);
+        assert_eq!(after(0, SYN | ACK, false, 1), flag::ANSWERED);
+        assert_eq!(after(flag::ANSWERED, SYN, false, 0), flag::ANSWERED);
+        assert_eq!(after(flag::ANSWERED, ACK, false, 0), flag::ANSWERED | flag::COMPLETE);
         assert_eq!(after(0, RST, false, 1), flag::BOTH_DONE);
         assert_eq!(after(flag::BOTH_DONE, SYN, false, 0), 2);
         assert_eq!(after(flag::BOTH_DONE, ACK, false, 0), flag::BOTH_DONE);

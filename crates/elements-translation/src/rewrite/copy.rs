@@ -21,7 +21,7 @@ const KEY: usize = 13;
 /// A flow that another node has told of.
 struct Told {
     new: NewFlow,
-    flags: u8,
+    flags: u16,
     deltas: Option<Deltas>,
 }
 
@@ -76,7 +76,7 @@ impl Nat {
         let rewritten = read_id(&mut state)?;
         let (outputs, changes) = (halves(state.u32()?), halves(state.u32()?));
         let (input, rest) = halves(state.u32()?);
-        let flags = state.u32()? as u8;
+        let flags = state.u32()? as u16;
         let deltas = if state.u32()? == 0 { None } else { Some(Deltas::read(&mut state)?) };
         let [protocol, reply_anno] = rest.to_be_bytes();
         let new = NewFlow {

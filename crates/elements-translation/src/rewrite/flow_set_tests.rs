@@ -77,20 +77,26 @@ impl Told {
 struct Naive {
     new: NewFlow,
     last_ms: u64,
-    flags: u8,
+    flags: u16,
 }
 
 impl Naive {
     fn times(&self) -> (u64, u64) {
         let policy = POLICIES[self.new.map as usize];
-        (self.last_ms + policy.guarantee_ms, self.last_ms + policy.timeout_ms(self.flags))
+        let over_ms = self.last_ms + policy.timeout_ms(self.flags);
+        let (has_ended, is_open) = (self.flags & 3 == 3, self.flags & 12 == 12 || self.flags & 0x200 != 0);
+        let is_assured = matches!(policy.timeouts, Timeouts::Tcp { .. }) && is_open && !has_ended;
+        (if is_assured { over_ms } else { self.last_ms + policy.guarantee_ms }, over_ms)
     }
 }
+
+/// Flags of flows: of a side that has ended, of data, of a handshake, and of several of them.
+const FLAGS: [u16; 12] = [0, 1, 2, 3, 4, 8, 12, 15, 0x100, 0x300, 0x303, 0x30c];
 
 #[derive(Clone, Debug)]
 enum Op {
     /// A packet of a host; the port is for the flow that it makes if it has none.
-    Packet(u32, u8, u16, u8),
+    Packet(u32, u8, u16, u16),
     Pass(u64),
     Shrink(usize),
     Capacity(i32),
@@ -100,7 +106,7 @@ enum Op {
 
 fn ops() -> impl Strategy<Value = Vec<Op>> {
     let op = prop_oneof![
-        20 => (0u32..2, 0u8..12, 0u16..10, 0u8..16).prop_map(|(m, h, p, f)| Op::Packet(m, h, p, f)),
+        20 => (0u32..2, 0u8..12, 0u16..10, prop::sample::select(FLAGS.to_vec())).prop_map(|(m, h, p, f)| Op::Packet(m, h, p, f)),
         6 => (1u64..800).prop_map(|steps| Op::Pass(steps * STEP_MS)),
         2 => (1usize..4).prop_map(Op::Shrink),
         1 => (-1i32..12).prop_map(Op::Capacity),
@@ -178,7 +184,7 @@ fn packet(
     reader: &rcu::Reader,
     model: &mut Vec<Naive>,
     (map, host, port): (u32, u8, u16),
-    flags: u8,
+    flags: u16,
     now: u64,
 ) {
     let new = flow(map, host, port);
@@ -191,7 +197,9 @@ fn packet(
         let policy = POLICIES[map as usize];
         found.flow.touch(now);
         found.flow.change_flags(naive.flags, flags);
-        if policy.timeout_ms(flags) < policy.timeout_ms(naive.flags) {
+        if policy.timeout_ms(flags) < policy.timeout_ms(naive.flags)
+            || policy.stay_ms(flags) < policy.stay_ms(naive.flags)
+        {
             set.edit(turn).replace(found.record);
         }
         (naive.last_ms, naive.flags) = (now, flags);

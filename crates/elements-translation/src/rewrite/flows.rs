@@ -24,17 +24,15 @@ impl Nat {
     /// What a filter sees of a flow: as its first packet arrived.
     fn shown(&self, flow: &Flow, map: u32) -> Shown {
         let flags = flow.flags();
-        let has = |wanted: u8| flags & wanted == wanted;
+        let has = |wanted: u16| flags & wanted == wanted;
         let (state, replied) = match self.policy(map).timeouts {
             Timeouts::Tcp { .. } if has(flag::BOTH_DONE) => (State::Closed, true),
-            Timeouts::Tcp { .. } if has(flag::BOTH_DATA) => (State::Established, true),
-            // Whether the other side has sent data.
-            Timeouts::Tcp { .. } => (State::Open, has(flag::BOTH_DATA & !flag::FORWARD_DATA)),
+            Timeouts::Tcp { .. } if has(flag::BOTH_DATA) || has(flag::COMPLETE) => (State::Established, true),
+            Timeouts::Tcp { .. } => (State::Open, has(flag::ANSWERED)),
             Timeouts::Udp { .. } => (State::Open, has(flag::REPLIED)),
             Timeouts::Plain(_) => (State::Open, false),
         };
-        let assured =
-            replied && !matches!((self.policy(map).timeouts, state), (Timeouts::Tcp { .. }, State::Open));
+        let assured = self.policy(map).is_assured(flags);
         let state = state.name();
         Shown { protocol: flow.protocol(), ends: self.ends(flow.id(FORWARD)), state, replied, assured }
     }

@@ -87,7 +87,7 @@ impl Protocol for Echo {
         kind == Some(&icmpv4::kind::ECHO)
     }
 
-    fn apply(packet: &mut [u8], _turn: Turn<'_>, flow: &Flow, direction: usize) -> u8 {
+    fn apply(packet: &mut [u8], _turn: Turn<'_>, flow: &Flow, direction: usize) -> u16 {
         apply::echo(packet, flow, direction);
         flow.flags()
     }

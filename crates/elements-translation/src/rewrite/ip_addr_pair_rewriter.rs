@@ -59,7 +59,7 @@ impl Protocol for Pair {
         Some((Key::new(nat.map(0), FlowId::new(ip.src(), 0, ip.dst(), 0)), 0))
     }
 
-    fn apply(packet: &mut [u8], _turn: Turn<'_>, flow: &Flow, direction: usize) -> u8 {
+    fn apply(packet: &mut [u8], _turn: Turn<'_>, flow: &Flow, direction: usize) -> u16 {
         apply::addresses(packet, flow, direction, flow.rewritten(direction));
         flow.flags()
     }

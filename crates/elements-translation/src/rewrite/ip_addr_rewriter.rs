@@ -90,7 +90,7 @@ impl Protocol for Source {
         set.find_hashed(turn, key, hash).or_else(by_destination)
     }
 
-    fn apply(packet: &mut [u8], _turn: Turn<'_>, flow: &Flow, direction: usize) -> u8 {
+    fn apply(packet: &mut [u8], _turn: Turn<'_>, flow: &Flow, direction: usize) -> u16 {
         if let Some(old) = addresses_of(packet) {
             let new = flow.rewritten(direction);
             let id = match direction {

@@ -50,12 +50,13 @@
 //!   carried data in both directions are removed. `TIMEOUT` is an older name.
 //! - `TCP_DONE_TIMEOUT` (seconds, default 4 minutes): the same for connections closed by FIN or RST packets.
 //! - `TCP_NODATA_TIMEOUT` (seconds, default 5 minutes): the same for other TCP connections.
-//! - `TCP_GUARANTEE` (seconds, default 5): how long a TCP connection is guaranteed to stay after each packet.
-//!   `GUARANTEE` is an older name.
+//! - `TCP_GUARANTEE` (seconds, default 5): how long a TCP connection is guaranteed to stay after each packet while it is not
+//!   *assured*, as it is once its handshake is complete, until it ends. Assured flows stay for all of their time: a full table refuses
+//!   new ones rather than give one up. `GUARANTEE` is an older name.
 //! - `UDP_TIMEOUT` (seconds, default 5 minutes): idle time after which the mappings of a UDP flow are removed.
 //! - `UDP_STREAMING_TIMEOUT` (seconds, default UDP_TIMEOUT): the same for UDP flows that have had at least three
 //!   packets, in both directions.
-//! - `UDP_GUARANTEE` (seconds, default 5): how long a UDP flow is guaranteed to stay after each packet.
+//! - `UDP_GUARANTEE` (seconds, default 5): how long a UDP flow is guaranteed to stay after each packet. Once it is answered it is assured.
 //! - `REAP_INTERVAL` (seconds, default 15 minutes): how often to look for idle mappings; 0 for never. `REAP_TIME` is
 //!   an older name.
 //! - `MAPPING` (`endpoint-independent` or `address-and-port-dependent`, default `address-and-port-dependent`): whether an
@@ -154,7 +155,7 @@ impl Protocol for TcpAndUdp {
     }
 
     #[inline]
-    fn apply(packet: &mut [u8], turn: Turn<'_>, flow: &Flow, direction: usize) -> u8 {
+    fn apply(packet: &mut [u8], turn: Turn<'_>, flow: &Flow, direction: usize) -> u16 {
         if flow.protocol() == ip_proto::TCP {
             apply::tcp(packet, turn, flow, direction)
         } else {
@@ -472,6 +473,38 @@ mod tests {
         let mut flow = send(both, packets());
         let read = ["a.size", "b.size", "a.capacity", "a.table_size", "b.table_size", "a.mapping_failures"];
         assert_eq!(read.map(|path| flow.read(path)), ["2", "2", "2", "2", "0", "1"]);
+    }
+
+    /// A TCP connection whose handshake is complete and a UDP flow that was answered have been idle for longer than the guarantee. A flood that
+    /// could fill the table fifteen times over displaces neither, though its own flows are guaranteed to stay.
+    #[test]
+    fn a_flood_displaces_no_connection() {
+        let data = |packet: Vec<u8>| packet.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+        let packets = [
+            (0, tcp("10.0.0.1:1", WEB, SYN, (1, 0), b"")),
+            (1, tcp(WEB, "1.2.3.4:40000", SYN | ACK, (1, 2), b"")),
+            (0, tcp("10.0.0.1:1", WEB, ACK, (2, 2), b"")),
+            (0, udp("10.0.0.1:1", WEB)),
+            (1, udp(WEB, "1.2.3.4:40001")),
+        ];
+        let (mut sources, mut steps) = (String::new(), String::new());
+        for (number, (input, packet)) in packets.into_iter().enumerate() {
+            sources += &format!(
+                "s{number} :: InfiniteSource(DATA \\<{}>, LIMIT 1, ACTIVE false) -> MarkIPHeader -> [{input}]rw;",
+                data(packet)
+            );
+            steps += &format!("write s{number}.active true, wait 0.01,");
+        }
+        let config = format!(
+            "rw :: IPRewriter(pattern 1.2.3.4 40000-60000# - - 0 1, drop, MAPPING_CAPACITY 100); rw[0] -> Discard; rw[1] -> Discard;
+             {sources}
+             flood :: FastUDPFlows(300, 1500, 60, 2:0:0:0:0:1, 10.0.0.2, 2:0:0:0:0:2, 5.6.7.8, 1, 1, ACTIVE false)
+                 -> Strip(14) -> MarkIPHeader -> [0]rw;
+             Script({steps} print $(rw.count assured), wait 6, write flood.active true, wait 6,
+                 print $(rw.count assured) $(rw.table_size), stop)"
+        );
+        let said = crate::testing::run(&config);
+        assert!(said.contains("2\n2 100\n"), "{said}");
     }
 
     #[test]

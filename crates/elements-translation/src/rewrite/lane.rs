@@ -240,8 +240,8 @@ impl Lane {
     pub(super) fn times(&self, flow: &Flow) -> (u64, u64) {
         let policy = self.owner(flow).map_or(&OWNERLESS, |owner| &owner.policy);
         let last_ms = flow.last_ms();
-        let timeout_ms = policy.timeout_ms(flow.flags());
-        (last_ms.saturating_add(policy.guarantee_ms), last_ms.saturating_add(timeout_ms))
+        let (stay_ms, timeout_ms) = (policy.stay_ms(flow.flags()), policy.timeout_ms(flow.flags()));
+        (last_ms.saturating_add(stay_ms), last_ms.saturating_add(timeout_ms))
     }
 
     /// Puts a flow into the queue of the guaranteed ones, or the other if there are no guarantees.

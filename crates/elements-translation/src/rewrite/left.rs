@@ -81,7 +81,7 @@ impl Nat {
             let (id, rewritten) = (read_id(state)?, read_id(state)?);
             let (outputs, changes) = (halves(state.u32()?), halves(state.u32()?));
             let (input, rest) = halves(state.u32()?);
-            let (flags, last_ms) = (state.u32()? as u8, state.u64()?);
+            let (flags, last_ms) = (state.u32()? as u16, state.u64()?);
             let deltas = if state.u32()? == 0 { None } else { Some(Deltas::read(state)?) };
             let [protocol, reply_anno] = rest.to_be_bytes();
             let has_outputs = [outputs.0, outputs.1].iter().all(|&output| self.has_output(output));
@@ -118,7 +118,7 @@ impl Nat {
         &self,
         editor: &mut Editor<'_>,
         new: &mut NewFlow,
-        (flags, deltas): (u8, Option<Deltas>),
+        (flags, deltas): (u16, Option<Deltas>),
         last_ms: u64,
         now_ms: u64,
     ) -> bool {

@@ -310,12 +310,12 @@ impl Nat {
     }
 
     /// Notes what a packet says about its flow, which was used just now.
-    pub(super) fn change_flags(&self, set: &FlowSet, found: &FlowMatch<'_>, map: u32, flags: u8) {
+    pub(super) fn change_flags(&self, set: &FlowSet, found: &FlowMatch<'_>, map: u32, flags: u16) {
         let (flow, old) = (found.flow, found.flow.flags());
         // Another worker may have said meanwhile that sequence numbers change, or that the flow is confirmed.
         flow.change_flags(old & !flags & !flag::DELTAS & !flag::CONFIRMED, flags & !old);
         let policy = self.policy(map);
-        if policy.timeout_ms(flags) < policy.timeout_ms(old) {
+        if policy.timeout_ms(flags) < policy.timeout_ms(old) || policy.stay_ms(flags) < policy.stay_ms(old) {
             set.replace(found.record);
         } else if flags & !old & flag::CONFIRMED != 0 {
             set.confirm(found.record);

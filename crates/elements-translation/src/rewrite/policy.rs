@@ -3,12 +3,12 @@
 use super::record::flag;
 
 /// The flags of a UDP flow of at least three packets, in both directions.
-const STREAMING: u8 = (3 * flag::PACKET) | flag::REPLIED;
+const STREAMING: u16 = (3 * flag::PACKET) | flag::REPLIED;
 
 /// How long flows stay, in milliseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Policy {
-    /// For how long a flow cannot be removed to make room after each packet.
+    /// For how long a flow cannot be removed to make room after each packet, while it is not assured.
     pub(super) guarantee_ms: u64,
     /// After which idle time it is removed.
     pub(super) timeouts: Timeouts,
@@ -26,9 +26,29 @@ pub(super) enum Timeouts {
 }
 
 impl Policy {
+    /// Whether both sides take part in a flow with these flags, so that no flow that may be one of a flood displaces it: a TCP connection whose
+    /// handshake is complete, until it ends, and a UDP flow that was answered.
+    #[inline]
+    pub(super) fn is_assured(&self, flags: u16) -> bool {
+        match self.timeouts {
+            Timeouts::Plain(_) => false,
+            Timeouts::Tcp { .. } => {
+                let is_open = flags & flag::COMPLETE != 0 || flags & flag::BOTH_DATA == flag::BOTH_DATA;
+                is_open && !self.has_ended(flags)
+            }
+            Timeouts::Udp { .. } => flags & flag::REPLIED != 0,
+        }
+    }
+
+    /// For how long after its last packet a flow with these flags is not removed to make room.
+    #[inline]
+    pub(super) fn stay_ms(&self, flags: u16) -> u64 {
+        if self.is_assured(flags) { self.timeout_ms(flags) } else { self.guarantee_ms }
+    }
+
     /// The idle time of a flow with these flags.
     #[inline]
-    pub(super) fn timeout_ms(&self, flags: u8) -> u64 {
+    pub(super) fn timeout_ms(&self, flags: u16) -> u64 {
         match self.timeouts {
             Timeouts::Plain(timeout) => timeout,
             Timeouts::Tcp { done, .. } if flags & flag::BOTH_DONE == flag::BOTH_DONE => done,
@@ -40,7 +60,7 @@ impl Policy {
     }
 
     /// Whether these are the flags of a TCP connection that both sides have ended.
-    pub(super) fn has_ended(&self, flags: u8) -> bool {
+    pub(super) fn has_ended(&self, flags: u16) -> bool {
         matches!(self.timeouts, Timeouts::Tcp { .. }) && flags & flag::BOTH_DONE == flag::BOTH_DONE
     }
 }
@@ -63,5 +83,20 @@ mod tests {
         let times = |replied, packets| udp.timeout_ms(replied * flag::REPLIED + packets * flag::PACKET);
         assert_eq!([times(0, 3), times(1, 2), times(1, 3)], [1, 1, 2]);
         assert!(!udp.has_ended(flag::REPLIED | flag::PACKET));
+    }
+
+    /// One side alone assures nothing, and an end takes it back.
+    #[test]
+    fn flows_of_both_sides_stay() {
+        let policy = |timeouts| Policy { guarantee_ms: 5, timeouts };
+        let tcp = policy(Timeouts::Tcp { nodata: 100, data: 200, done: 50 });
+        let stays = |flags: u16| tcp.stay_ms(flags);
+        assert_eq!([stays(0), stays(flag::ANSWERED), stays(flag::FORWARD_DATA)], [5, 5, 5]);
+        assert_eq!([stays(flag::ANSWERED | flag::COMPLETE), stays(flag::BOTH_DATA)], [100, 200]);
+        assert_eq!(stays(flag::COMPLETE | flag::BOTH_DATA | flag::BOTH_DONE), 5);
+        assert_eq!(stays(flag::BOTH_DATA | flag::FORWARD_DONE), 200);
+        let udp = policy(Timeouts::Udp { few: 100, streaming: 200 });
+        assert_eq!([udp.stay_ms(3 * flag::PACKET), udp.stay_ms(flag::PACKET | flag::REPLIED)], [5, 100]);
+        assert_eq!(policy(Timeouts::Plain(100)).stay_ms(flag::REPLIED), 5);
     }
 }

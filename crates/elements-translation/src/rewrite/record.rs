@@ -27,23 +27,27 @@ pub(super) const MAPPINGS: u32 = 1 << 30;
 /// Bits of a record's flags. For TCP, by direction: whether it has ended, and whether data was seen.
 pub(super) mod flag {
     /// The forward direction has ended.
-    pub(crate) const FORWARD_DONE: u8 = 1;
+    pub(crate) const FORWARD_DONE: u16 = 1;
     /// Both directions have ended.
-    pub(crate) const BOTH_DONE: u8 = 3;
+    pub(crate) const BOTH_DONE: u16 = 3;
     /// Data was seen in the forward direction.
-    pub(crate) const FORWARD_DATA: u8 = 4;
+    pub(crate) const FORWARD_DATA: u16 = 4;
     /// Data was seen in both directions.
-    pub(crate) const BOTH_DATA: u8 = 12;
+    pub(crate) const BOTH_DATA: u16 = 12;
+    /// TCP: the other side has answered, by other than a reset.
+    pub(crate) const ANSWERED: u16 = 0x100;
+    /// TCP: who began has acknowledged the answer: the handshake is complete.
+    pub(crate) const COMPLETE: u16 = 0x200;
     /// UDP: a packet was seen in the reply direction.
-    pub(crate) const REPLIED: u8 = 1;
+    pub(crate) const REPLIED: u16 = 1;
     /// UDP: one packet, in the counter above [`REPLIED`] that stops at three.
-    pub(crate) const PACKET: u8 = 2;
+    pub(crate) const PACKET: u16 = 2;
     /// A packet came after the flow's first one.
-    pub(crate) const CONFIRMED: u8 = 0x20;
+    pub(crate) const CONFIRMED: u16 = 0x20;
     /// The flow counts for the mapping of its endpoint.
-    pub(crate) const MAPPED: u8 = 0x40;
+    pub(crate) const MAPPED: u16 = 0x40;
     /// Sequence numbers are changed.
-    pub(crate) const DELTAS: u8 = 0x80;
+    pub(crate) const DELTAS: u16 = 0x80;
 }
 
 /// A flow's two directions as indices.
@@ -131,7 +135,7 @@ pub(super) struct Flow {
     changes: AtomicU32,
     outputs: [AtomicU16; 2],
     input: AtomicU16,
-    flags: AtomicU8,
+    flags: AtomicU16,
     protocol: AtomicU8,
     reply_anno: AtomicU8,
     /// The part of the table that the record belongs to, and whether it is in a queue there; see `super::expiry`.
@@ -153,7 +157,7 @@ impl Flow {
             changes: AtomicU32::new(0),
             outputs: Default::default(),
             input: AtomicU16::new(0),
-            flags: AtomicU8::new(0),
+            flags: AtomicU16::new(0),
             protocol: AtomicU8::new(0),
             reply_anno: AtomicU8::new(0),
             lane: AtomicU8::new(0),
@@ -304,7 +308,7 @@ impl Flow {
 
     /// The flags.
     #[inline]
-    pub(super) fn flags(&self) -> u8 {
+    pub(super) fn flags(&self) -> u16 {
         self.flags.load(Relaxed)
     }
 
@@ -314,7 +318,7 @@ impl Flow {
     }
 
     /// Changes flags. Two workers may change different bits at once.
-    pub(super) fn change_flags(&self, clear: u8, set: u8) {
+    pub(super) fn change_flags(&self, clear: u16, set: u16) {
         if clear != 0 {
             self.flags.fetch_and(!clear, Relaxed);
         }
@@ -323,7 +327,7 @@ impl Flow {
     }
 
     /// Replaces all flags, for a flow that is copied.
-    pub(super) fn set_flags(&self, flags: u8) {
+    pub(super) fn set_flags(&self, flags: u16) {
         self.flags.store(flags, Relaxed);
     }
 

@@ -69,7 +69,7 @@ pub(super) trait Protocol: Send + 'static {
     }
 
     /// Rewrites a packet that has a key. Returns the flow's flags afterwards.
-    fn apply(packet: &mut [u8], turn: Turn<'_>, flow: &Flow, direction: usize) -> u8;
+    fn apply(packet: &mut [u8], turn: Turn<'_>, flow: &Flow, direction: usize) -> u16;
 }
 
 /// An instance of a rewriter.
@@ -154,7 +154,7 @@ struct Sight<'t> {
     flow: Option<&'t Flow>,
     protocol: u8,
     /// What the packet sets of the flow's flags, if the flow is known: only its first packet does not confirm it.
-    confirms: u8,
+    confirms: u16,
 }
 
 impl<'t> Sight<'t> {

@@ -63,7 +63,7 @@ impl Protocol for Tcp {
     }
 
     #[inline]
-    fn apply(packet: &mut [u8], turn: Turn<'_>, flow: &Flow, direction: usize) -> u8 {
+    fn apply(packet: &mut [u8], turn: Turn<'_>, flow: &Flow, direction: usize) -> u16 {
         apply::tcp(packet, turn, flow, direction)
     }
 }

@@ -15,8 +15,8 @@
 //!   another name.
 //! - `STREAMING_TIMEOUT` (seconds, default TIMEOUT): the same for flows that have had at least three packets, in both
 //!   directions. `UDP_STREAMING_TIMEOUT` is another name.
-//! - `GUARANTEE` (seconds, default 5): how long a flow is guaranteed to stay after each packet. `UDP_GUARANTEE` is another
-//!   name.
+//! - `GUARANTEE` (seconds, default 5): how long a flow is guaranteed to stay after each packet, until it is answered: then for all of its time.
+//!   `UDP_GUARANTEE` is another name.
 //! - `REAP_INTERVAL`, `MAPPING_CAPACITY`, `MAPPING`, `FILTERING`, `DST_ANNO`, `REPLY_ANNO`, `UNMAPPED`: as for IPRewriter.
 //!
 //! # Handlers
@@ -66,7 +66,7 @@ impl Protocol for Ports {
     }
 
     #[inline]
-    fn apply(packet: &mut [u8], _turn: Turn<'_>, flow: &Flow, direction: usize) -> u8 {
+    fn apply(packet: &mut [u8], _turn: Turn<'_>, flow: &Flow, direction: usize) -> u16 {
         apply::udp(packet, flow, direction)
     }
 }

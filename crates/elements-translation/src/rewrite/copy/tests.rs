@@ -109,7 +109,7 @@ enum Op {
     Remove(u8),
     /// Another packet of it comes.
     Confirm(u8),
-    Flag(u8, u8),
+    Flag(u8, u16),
     /// The copy is told of some changes, or of a few records.
     Tell(usize),
     Scan(usize),
@@ -120,7 +120,7 @@ fn ops() -> impl Strategy<Value = Vec<Op>> {
         8 => (0..3usize, 0..24u8, 0..30u16).prop_map(|(worker, host, port)| Op::Enter(worker, host, port)),
         3 => (0..24u8).prop_map(Op::Remove),
         6 => (0..24u8).prop_map(Op::Confirm),
-        1 => (0..24u8, 0..16u8).prop_map(|(host, flags)| Op::Flag(host, flags)),
+        1 => (0..24u8, 0..16u16).prop_map(|(host, flags)| Op::Flag(host, flags)),
         2 => (1..9usize).prop_map(Op::Tell),
         3 => (1..9usize).prop_map(Op::Scan),
     ];

@@ -235,7 +235,7 @@ impl Transport {
 
 /// A flow's flags after a packet. `payload` is that of IP.
 #[inline]
-fn flags_after(found: &FlowMatch<'_>, transport: Transport, payload: &[u8]) -> u8 {
+fn flags_after(found: &FlowMatch<'_>, transport: Transport, payload: &[u8]) -> u16 {
     let (flags, direction) = (found.flow.flags(), found.direction);
     match transport.protocol {
         ip_proto::TCP => {
@@ -262,7 +262,7 @@ struct Plan<'t> {
     change: Change,
     quoted: Option<Change>,
     /// The packet's flow, and what it says of it; none of an error.
-    flow: Option<(FlowMatch<'t>, Key, u8)>,
+    flow: Option<(FlowMatch<'t>, Key, u16)>,
 }
 
 impl<'t> Translator<'t> {
