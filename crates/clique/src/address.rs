@@ -153,7 +153,7 @@ fn only(places: &[PathBuf]) -> Result<Client, String> {
     let searched: Vec<String> = places.iter().map(|place| place.display().to_string()).collect();
     Err(refused.unwrap_or_else(|| {
         format!(
-            "no router is found in {}; start one with 'clique run', or say where it listens with '-u FILE' or '-p PORT'",
+            "no router is found in {}; start one with 'clique run', or say where it listens with '-u FILE' or '-p PORT' (a router has no socket there if it cannot write to the directory)",
             searched.join(" or ")
         )
     }))
@@ -189,21 +189,9 @@ fn process(path: &Path) -> Option<u32> {
     path.file_stem()?.to_str()?.parse().ok()
 }
 
-/// Opens this process's socket in the user's directory, or goes on with the one that the program before has left; none, and a word about it,
-/// where there is no such directory, or it cannot be written to.
+/// Opens this process's socket in the user's directory, or goes on with the one that the program before has left; none where there is no such
+/// directory, or it cannot be written to: a router that runs for a moment needs none.
 pub(crate) fn listen(handle: Handle, reloads: ReloadService, left: Option<OwnedFd>) -> Option<OwnSocket> {
-    let own = open(handle, reloads, left);
-    if own.is_none() {
-        let place = own_place()
-            .map_or("$XDG_RUNTIME_DIR, which is not set".to_owned(), |place| place.display().to_string());
-        crate::console::complain(&format!(
-            "warning: there is no control socket in {place}: 'clique ctl' and the like need '-u FILE' or '-p PORT'; --no-socket is quiet\n"
-        ));
-    }
-    own
-}
-
-fn open(handle: Handle, reloads: ReloadService, left: Option<OwnedFd>) -> Option<OwnSocket> {
     let directory = own_place()?;
     let mode = if directory == Path::new(SYSTEM) { 0o755 } else { 0o700 };
     let path = directory.join(format!("{}.{ENDING}", std::process::id()));

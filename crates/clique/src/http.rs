@@ -37,7 +37,8 @@ impl Places {
                 }),
             };
             let server =
-                http_api::start(listen.clone(), token.clone(), source).map_err(|error| error.to_string())?;
+                http_api::start_telling(listen.clone(), token.clone(), source, control::observe::step)
+                    .map_err(|error| error.to_string())?;
             console::tell(&format!("clique: the page is at {}\n", server.listen));
             Ok(server)
         };

@@ -176,6 +176,8 @@ pub(crate) struct Outcome {
     pub(crate) exit: Option<Result<i32, String>>,
     /// Whether a worker panicked: then nothing was read.
     pub(crate) panicked: bool,
+    /// Whether the router could not start: a place to listen is taken, for instance.
+    pub(crate) unstarted: bool,
 }
 
 /// Why the configuration of a router that has taken interfaces over is not replaced by another one.
@@ -415,7 +417,10 @@ impl Job {
             match ran {
                 Ok(Ok(took)) => outcome.took = took,
                 Ok(Err(Panicked)) => return broken(router, outcome),
-                Err(error) => outcome.errors.push(format!("cannot start: {error}")),
+                Err(error) => {
+                    outcome.unstarted = true;
+                    outcome.errors.push(format!("cannot start: {error}"));
+                }
             }
         }
         for result in read::read_all(router, &self.handlers) {

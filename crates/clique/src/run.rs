@@ -279,6 +279,7 @@ fn print_text(outcome: &Outcome, time: bool) -> Status {
 fn exit_code(outcome: &Outcome, printed: Status) -> ExitCode {
     match &outcome.exit {
         _ if outcome.panicked => Status::Fault.into(),
+        _ if outcome.unstarted => Status::Configuration.into(),
         Some(Err(_)) => Status::Failure.into(),
         _ if printed != Status::Fine || !outcome.errors.is_empty() => Status::Failure.into(),
         Some(Ok(value)) => ExitCode::from((value & 0xff) as u8), // as every process: the low byte

@@ -85,7 +85,7 @@ pub(super) fn flows(value: &Value) -> Section {
     }
     section(
         &[
-            "`flows` is the table that multi-path, NAT, firewall and accounting share; `flood` is what a first packet of a flood costs while the table is half full of established flows.",
+            "`flows` is the table of multi-path (FLOWS) and of accounting (FlowExporter); `flood` is what a first packet of a flood costs while the table is half full of established flows.",
         ],
         vec![table],
         vec![plot::lines("Flows that are found, one worker", "flows, as a power of two", "ns", &lines)],

@@ -160,6 +160,19 @@ fn a_refusal_says_where_and_why() {
 }
 
 /// A client that has gone is not needed for the way back: the router sees to it.
+/// A file that was cut short takes no router down, and a misspelt parameter is told.
+#[test]
+fn what_is_empty_is_refused_and_what_is_unknown_told() {
+    let user = User::start("define($N 1); a :: Idle;");
+    user.write("empty.click", "// nothing is left\n");
+    let said = user.run(&["reload", "empty.click"]);
+    assert!(said.contains("the configuration has no elements") && user.has("a"), "{said}");
+    user.write("next.click", "define($N 1); b :: Idle;");
+    let said = user.run(&["reload", "next.click", "M=2"]);
+    assert!(said.contains("the configuration has no parameter '$M'") && user.has("b"), "{said}");
+    assert!(!user.run(&["reload", "first.click", "N=2"]).contains("no parameter"));
+}
+
 #[test]
 fn what_is_not_confirmed_is_taken_back() {
     let user = User::start(FIRST);

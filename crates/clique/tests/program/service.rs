@@ -69,5 +69,8 @@ fn the_units_commands_start_reload_and_stop_a_router() {
         !line.contains("While configuring 'm :: Message':") && !line.contains("waits for a processor")
     };
     let said: Vec<&str> = messages.lines().filter(others).collect();
-    assert_eq!(said, ["  says one", "  now it says one"]);
+    let [first, second, loaded, refused] = said[..] else { panic!("{said:?}") };
+    assert_eq!([first, second], ["  says one", "  now it says one"]);
+    assert!(loaded.ends_with("here.click runs, by 'clique reload'"), "{loaded}");
+    assert!(refused.contains("a configuration is refused: ") && refused.contains("Idel"), "{refused}");
 }
