@@ -74,7 +74,7 @@ impl Table {
     }
 
     /// The connection in a record, if it is there and is one of those that are told.
-    fn told<'t>(&'t self, number: u32, is_told: impl Fn(&Record) -> bool) -> Option<(Key, &'t Record)> {
+    fn told(&self, number: u32, is_told: impl Fn(&Record) -> bool) -> Option<(Key, &Record)> {
         let (_, record) = self.record(number).filter(|(_, record)| is_told(record))?;
         // Its end looks after that whether it was confirmed.
         fence(SeqCst);

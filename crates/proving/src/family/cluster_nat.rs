@@ -400,7 +400,7 @@ impl Model for Heirs {
     fn at_end(&self, machines: &mut [Machine], _: &Ledger, calm: bool) -> Vec<String> {
         let mut wrong = Vec::new();
         let is_over = self.busy_until_ns == i64::MIN || self.last_ns >= self.busy_until_ns;
-        if self.is_lost || !is_over && !(calm && self.dead_ns == i64::MIN) {
+        if self.is_lost || !(is_over || calm && self.dead_ns == i64::MIN) {
             return wrong;
         }
         for (node, machine) in machines.iter_mut().enumerate() {
