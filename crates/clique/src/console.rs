@@ -4,15 +4,32 @@ use crate::status::Status;
 use clap::ValueEnum;
 use router::{Form, Level, Record};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use signal_hook::consts::{SIGINT, SIGTERM};
 use std::backtrace::{Backtrace, BacktraceStatus};
 use std::fs::File;
 use std::io::{self, IsTerminal, Write};
 use std::os::fd::AsFd;
 use std::os::unix::fs::MetadataExt;
 use std::panic::PanicHookInfo;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 /// Characters of a column, at most: one long name does not push the others away.
 pub(crate) const COLUMN_MAX: usize = 60;
+
+/// What SIGINT or SIGTERM sets, for a program that then ends in order. A second one ends it at once.
+///
+/// # Errors
+/// That signals cannot be caught.
+pub(crate) fn interrupts() -> io::Result<Arc<AtomicBool>> {
+    let interrupted = Arc::new(AtomicBool::new(false));
+    for signal in [SIGINT, SIGTERM] {
+        // What is registered first acts first.
+        signal_hook::flag::register_conditional_default(signal, interrupted.clone())?;
+        signal_hook::flag::register(signal, interrupted.clone())?;
+    }
+    Ok(interrupted)
+}
 
 /// Writes to standard output. A reader that went away is no error: it has seen enough.
 ///

@@ -49,7 +49,7 @@ pub(crate) fn unused_parameters(params: &[Parameter], sources: &[Source]) -> Vec
 }
 
 /// Whether a text has the variable `$KEY` or `${KEY}` in it.
-fn uses(text: &str, key: &str) -> bool {
+pub(crate) fn uses(text: &str, key: &str) -> bool {
     let goes_on = |rest: &str| rest.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_');
     let plain = format!("${key}");
     text.match_indices(&plain).any(|(at, _)| !goes_on(&text[at + plain.len()..]))

@@ -21,7 +21,6 @@ use figures::{Figures, Sample};
 use look::Look;
 use router::{Call, Classes, Log, Observer, Options, Resources, Router};
 use shares::Shares;
-use signal_hook::consts::{SIGINT, SIGTERM};
 use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -101,7 +100,8 @@ pub(crate) fn run(args: &Args, known: &Classes) -> ExitCode {
 fn demonstrate(args: &Args, known: &Classes) -> Result<bool, String> {
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
     let workers = args.threads.map_or(processors, usize::from);
-    let interrupted = interrupts().map_err(|error| format!("signals: {}", console::reason(&error)))?;
+    let interrupted =
+        console::interrupts().map_err(|error| format!("signals: {}", console::reason(&error)))?;
     let table = Table::load(args.table.as_deref(), !args.json)?;
     let frames = Arc::new(traffic::frames(args, &table)?);
     let interfaces = INTERFACES.map(|name| {
@@ -125,17 +125,6 @@ fn demonstrate(args: &Args, known: &Classes) -> Result<bool, String> {
     let good = figures.disagreements.is_empty();
     say(&if args.json { figures.json(&table, installed) } else { figures.text() });
     Ok(good)
-}
-
-/// What a signal sets that ends the demonstration, with its summary. A second one ends the program at once.
-fn interrupts() -> std::io::Result<Arc<AtomicBool>> {
-    let interrupted = Arc::new(AtomicBool::new(false));
-    for signal in [SIGINT, SIGTERM] {
-        // What is registered first acts first.
-        signal_hook::flag::register_conditional_default(signal, interrupted.clone())?;
-        signal_hook::flag::register(signal, interrupted.clone())?;
-    }
-    Ok(interrupted)
 }
 
 /// Waits until a moment, or until a signal comes.

@@ -7,10 +7,8 @@ use crate::console;
 use crate::reply;
 use crate::status::Status;
 use serde_json::{Value, json};
-use signal_hook::consts::{SIGINT, SIGTERM};
 use std::collections::BTreeMap;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
 
@@ -54,7 +52,8 @@ fn trace(args: &Args) -> Result<(), String> {
     let mut client = args.address.connect()?;
     // What cannot be written is said before anything is waited for.
     let mut file = args.write.as_deref().map(Pcapng::create).transpose()?;
-    let interrupted = interrupts().map_err(|error| format!("signals: {}", console::reason(&error)))?;
+    let interrupted =
+        console::interrupts().map_err(|error| format!("signals: {}", console::reason(&error)))?;
     reply::fine(client.trace(args.count, args.seconds, &args.filter))?;
     let (sender, steps) = mpsc::channel();
     std::thread::spawn(move || {
@@ -115,16 +114,6 @@ fn trace(args: &Args) -> Result<(), String> {
         console::complain(&format!("no packet matched{time}\n"));
     }
     Ok(())
-}
-
-/// What a signal sets that ends the trace, with what has come so far. A second one ends the program at once.
-fn interrupts() -> std::io::Result<Arc<AtomicBool>> {
-    let interrupted = Arc::new(AtomicBool::new(false));
-    for signal in [SIGINT, SIGTERM] {
-        signal_hook::flag::register_conditional_default(signal, interrupted.clone())?;
-        signal_hook::flag::register(signal, interrupted.clone())?;
-    }
-    Ok(interrupted)
 }
 
 /// What a step says, without the packet.

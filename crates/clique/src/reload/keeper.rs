@@ -7,6 +7,7 @@ use super::diff;
 use super::history::{By, Entry, History};
 use super::request::{Answer, Difference, Load, Request, Upgraded};
 use crate::console;
+use crate::load;
 use crate::report::Refusal;
 use crate::swap::{Current, Orders, Proposal, Requests};
 use crate::upgrade::order::{Order, Origin};
@@ -240,12 +241,8 @@ impl State {
             }
         };
         // Misspelt, probably: as `clique run` has it. A text that requires others may use it there.
-        let is_used = |name: &str| {
-            let text = &proposal.text.text;
-            text.contains("require(")
-                || text.contains(&format!("${name}"))
-                || text.contains(&format!("${{{name}}}"))
-        };
+        let text = &proposal.text.text;
+        let is_used = |name: &str| text.contains("require(") || load::uses(text, name);
         let unused = given.iter().filter(|name| !is_used(name));
         let unused: Vec<String> =
             unused.map(|name| format!("warning: the configuration has no parameter '${name}'")).collect();

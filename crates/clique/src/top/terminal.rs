@@ -5,12 +5,10 @@ use super::source::{Reading, Source};
 use super::view::View;
 use super::watch::{News, Watch};
 use super::{Address, INTERVALS_S};
-use crate::console::reason;
+use crate::console::{self, reason};
 use ratatui::DefaultTerminal;
 use ratatui::crossterm::event::{self, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
-use signal_hook::consts::{SIGINT, SIGTERM};
 use std::io;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
@@ -63,13 +61,9 @@ impl Reader {
 /// That this is no terminal that can be drawn on.
 pub(super) fn run(address: Address, choices: Choices) -> Result<(), String> {
     let failed = |error: io::Error| format!("terminal: {}", reason(&error));
-    let over = Arc::new(AtomicBool::new(false));
     // SIGHUP has its usual effect: of a terminal that is gone crossterm reads nothing, again and again, and never returns; and nothing is to
-    // be restored. So has a second signal.
-    for signal in [SIGINT, SIGTERM] {
-        signal_hook::flag::register_conditional_default(signal, over.clone()).map_err(failed)?;
-        signal_hook::flag::register(signal, over.clone()).map_err(failed)?;
-    }
+    // be restored.
+    let over = console::interrupts().map_err(failed)?;
     let reader = Reader::start(Source::new(address)).map_err(failed)?;
     // Gives the terminal back if the program panics, too.
     let mut terminal = ratatui::try_init().map_err(failed)?;

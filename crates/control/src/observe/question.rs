@@ -120,7 +120,7 @@ impl Question {
         if let Ok(Edge { element, input, port }) = edge(info, &self.place) {
             let node = &info.nodes[element];
             if !input && !node.inputs.is_empty() && self.place.contains('[') {
-                return Err(Wrong(format!("a packet comes in at an input: '[{port}]{}'", node.name)));
+                return Err(Wrong(format!("a packet comes in at an input, as in '[0]{}'", node.name)));
             }
             return Ok((element, (input || !node.inputs.is_empty()).then_some(if input { port } else { 0 })));
         }
