@@ -7,6 +7,7 @@
 //! a lock are preempted: such rows are marked.
 
 mod designs;
+mod model;
 
 use crate::machine::Machine;
 use designs::{Design, FlowTable, Legacy, Ours, Split};
@@ -60,6 +61,8 @@ struct Figure {
 struct Report {
     machine: Machine,
     figures: Vec<Figure>,
+    /// On more processors, where one thread and two were measured on processors of their own.
+    modelled: Vec<model::Modelled>,
 }
 
 /// Packets between two looks at whether to stop; of each such run one is timed.
@@ -189,8 +192,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), String> {
     let cases = threads.iter().flat_map(|threads| designs.iter().map(move |(design, _)| (*design, *threads)));
     let figures: Vec<Figure> =
         cases.zip(taken).map(|((design, threads), taken)| figure(design, threads, cores, taken)).collect();
+    let modelled = modelled(&figures);
     if arguments.json {
-        let report = Report { machine, figures };
+        let report = Report { machine, figures, modelled };
         println!("{}", serde_json::to_string_pretty(&report).unwrap_or_default());
         return Ok(());
     }
@@ -208,7 +212,24 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), String> {
             f.lock_share * 100.0
         );
     }
+    println!("modelled:");
+    for m in &modelled {
+        println!("{:12} {:3} processors {:8.2} million packets a second", m.design, m.processors, m.mpps);
+    }
     Ok(())
+}
+
+/// What each design would reach on more processors; nothing of those that were not measured with one thread and with two.
+fn modelled(figures: &[Figure]) -> Vec<model::Modelled> {
+    let rate = |design, threads| {
+        let of = figures.iter().find(|f| f.design == design && f.threads == threads && !f.preempted);
+        of.map(|figure| figure.mpps_median)
+    };
+    let singles = figures.iter().filter(|figure| figure.threads == 1);
+    singles
+        .filter_map(|f| Some((f.design, rate(f.design, 1)?, rate(f.design, 2)?)))
+        .flat_map(|(design, one, two)| model::rates(design, one, two))
+        .collect()
 }
 
 fn figure(design: &'static str, threads: usize, cores: usize, mut taken: Vec<(f64, f64)>) -> Figure {

@@ -6,9 +6,12 @@ use device::xdp::{self, XdpRx, XdpTx};
 use packet::{Batch, Pool};
 use router::{Call, Handle, Log, Options};
 use rustix::event::{PollFd, PollFlags, poll};
+use rustix::thread::{CpuSet, sched_getaffinity};
 use std::io::BufRead;
 use std::net::Ipv4Addr;
+use std::os::unix::process::CommandExt;
 use std::path::Path;
+use std::process::{Command, Stdio};
 use std::time::Instant;
 
 /// Looks at an empty ring before sleeping: as many as Clique's.
@@ -43,6 +46,33 @@ pub(super) fn bare() -> Result<(), String> {
     }
 }
 
+/// What testpmd says when it forwards.
+pub(super) const TESTPMD_READY: &str = "Press enter to exit";
+const TESTPMD: &str = "dpdk-testpmd";
+
+/// Why this machine has no testpmd; `None` if it has one.
+pub(super) fn without_testpmd() -> Option<String> {
+    let asked = Command::new(TESTPMD).arg("--version").output();
+    asked.is_err().then(|| format!("{TESTPMD} (Debian's dpdk-dev) is not installed"))
+}
+
+/// Becomes DPDK's testpmd, which polls the two interfaces with one thread, without huge pages as the others, and sends what comes in at one out at the
+/// other with new Ethernet addresses. Says why it cannot.
+pub(super) fn testpmd(name: &str) -> String {
+    let driver = if name.ends_with("xdp") { "net_af_xdp" } else { "net_af_packet" };
+    let cpu = sched_getaffinity(None).ok().and_then(|all| (0..CpuSet::MAX_CPU).rfind(|&cpu| all.is_set(cpu)));
+    let cpu = cpu.unwrap_or(0);
+    let mut command = Command::new("stdbuf"); // or its last line before it forwards waits for more
+    command.args(["-oL", TESTPMD, "--no-huge", "-m", "256", "--no-pci", "--no-shconf"]);
+    command.args(["--lcores", &format!("0@{cpu},1@{cpu}")]);
+    for (number, interface) in ["eth0", "eth1"].iter().enumerate() {
+        command.args(["--vdev", &format!("{driver}{number},iface={interface}")]);
+    }
+    command.args(["--", "--forward-mode=mac", "--nb-cores=1", "--total-num-mbufs=16384"]);
+    command.arg(format!("--eth-peer=1,{RECEIVER_MAC}")).stderr(Stdio::null());
+    format!("{TESTPMD}: {}", command.exec())
+}
+
 /// One of RouteBricks' applications as it is shipped, and what it is told of the network.
 fn application(name: &str) -> Option<(&'static str, Vec<(String, String)>)> {
     let (application, method) = name.rsplit_once('-')?;
@@ -75,7 +105,11 @@ fn configuration(name: &str) -> String {
             ROUTER_MACS[1]
         );
     }
-    let method = if name.ends_with("xdp") { "METHOD XDP" } else { "METHOD LINUX, SNIFFER false" };
+    let method = match name {
+        _ if name.contains("busy") => "METHOD XDP, BUSY_POLL 50",
+        _ if name.ends_with("xdp") => "METHOD XDP",
+        _ => "METHOD LINUX, SNIFFER false",
+    };
     let send = if name.ends_with("xdp") { "METHOD XDP" } else { "METHOD LINUX" };
     let way = if name.contains("router") {
         format!(

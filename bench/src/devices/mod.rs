@@ -22,7 +22,7 @@ use network::Network;
 use play::Passed;
 pub(crate) use play::{IMIX, sizes};
 use serde::Serialize;
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -77,14 +77,17 @@ pub(crate) struct Arguments {
     paced: bool,
 }
 
-/// Who forwards. Six are RouteBricks' applications, by the configurations that are shipped; the last three its batches (Table 1): so many packets
-/// are received at once, and handed to the kernel at once.
-const FORWARDERS: [&str; 16] = [
+/// Who forwards. `testpmd` is DPDK's program, which forwards frames with new Ethernet addresses and looks up no route. Six are RouteBricks' applications, by the
+/// configurations that are shipped; the last three its batches (Table 1): so many packets are received at once, and handed to the kernel at once.
+const FORWARDERS: [&str; 19] = [
     "nobody",
     "linux",
     "bare-xdp",
+    "testpmd-xdp",
+    "testpmd-packet",
     "clique-xdp",
     "clique-packet",
+    "clique-busy-xdp",
     "clique-router-xdp",
     "clique-router-packet",
     "minimal-xdp",
@@ -205,6 +208,8 @@ struct Report {
     figures: Vec<Figure>,
     latencies: Vec<Latency>,
     replacements: Vec<Replacement>,
+    /// Forwarders that are not on this machine, and why.
+    missing: Option<String>,
     /// Why there are none.
     skipped: Option<String>,
 }
@@ -266,6 +271,22 @@ impl Drop for Running {
 struct Player {
     process: Running,
     says: BufReader<std::process::ChildStdout>,
+    /// It has to end by itself when it is told, since what it has put into the kernel would stay there.
+    ends_itself: bool,
+}
+
+impl Drop for Player {
+    fn drop(&mut self) {
+        if self.ends_itself && self.tell("").is_ok() {
+            let mut rest = String::new();
+            let _ = self.says.read_to_string(&mut rest); // until it has ended
+        }
+    }
+}
+
+/// Whether a forwarder is DPDK's program, which is not made of this one.
+fn is_testpmd(name: &str) -> bool {
+    name.starts_with("testpmd")
 }
 
 impl Player {
@@ -273,10 +294,16 @@ impl Player {
         let child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
         let mut process = Running(child.map_err(|error| error.to_string())?);
         let says = process.0.stdout.take().map(BufReader::new);
-        let mut player = Player { process, says: says.ok_or("no output")? };
-        match player.line()?.trim() {
-            "ready" => Ok(player),
-            said => Err(format!("{name} did not start: {said}")),
+        let mut player = Player { process, says: says.ok_or("no output")?, ends_itself: is_testpmd(name) };
+        let ready = if is_testpmd(name) { forward::TESTPMD_READY } else { "ready" };
+        loop {
+            match player.line()?.trim() {
+                said if said == ready => return Ok(player),
+                said if said.is_empty() || !is_testpmd(name) => {
+                    return Err(format!("{name} did not start: {said}"));
+                }
+                _ => {} // testpmd says much before
+            }
         }
     }
 
@@ -349,7 +376,7 @@ fn measure(arguments: &Arguments, network: &Network, name: &str) -> Result<(f64,
 }
 
 /// Forwarders that get a load, and those of them that have routes to replace.
-const LOADED: [&str; 4] = ["linux", "bare-xdp", "clique-router-xdp", "clique-router-packet"];
+const LOADED: [&str; 5] = ["linux", "bare-xdp", "testpmd-xdp", "clique-router-xdp", "clique-router-packet"];
 const ROUTERS: [&str; 2] = ["clique-router-xdp", "clique-router-packet"];
 /// The loads at which latency is measured, in percent of the highest rate without loss.
 const LOADS: [u32; 3] = [10, 50, 90];
@@ -484,6 +511,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), String> {
         _ if arguments.send && arguments.paced => return play::send_paced(arguments),
         _ if arguments.send => return play::send_window(arguments),
         Some("bare-xdp") => return forward::bare(),
+        Some(name) if is_testpmd(name) => return Err(forward::testpmd(name)),
         Some(name) => return forward::clique(name, &arguments.routes),
         None => {}
     }
@@ -507,6 +535,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), String> {
         figures: Vec::new(),
         latencies: Vec::new(),
         replacements: Vec::new(),
+        missing: forward::without_testpmd(),
         skipped: None,
     };
     let network =
@@ -552,7 +581,9 @@ fn fill(
         if !size.is_empty() {
             arguments.size = size.to_owned();
         }
-        let figures = figures(arguments, network, rounds)?;
+        let names: Vec<_> =
+            FORWARDERS.into_iter().filter(|name| report.missing.is_none() || !is_testpmd(name)).collect();
+        let figures = figures(arguments, network, &names, rounds)?;
         let names = if arguments.latency > 0.0 { &LOADED[..] } else { &ROUTERS[..] };
         for figure in figures.iter().filter(|figure| names.contains(&figure.name)) {
             if arguments.latency > 0.0 || arguments.replace > 0 {
@@ -564,13 +595,18 @@ fn fill(
     Ok(())
 }
 
-fn figures(arguments: &Arguments, network: &Network, rounds: usize) -> Result<Vec<Figure>, String> {
-    let mut times = vec![Vec::new(); FORWARDERS.len()];
-    let mut rates = vec![Vec::new(); FORWARDERS.len()];
-    let mut lost = vec![0; FORWARDERS.len()];
+fn figures(
+    arguments: &Arguments,
+    network: &Network,
+    names: &[&'static str],
+    rounds: usize,
+) -> Result<Vec<Figure>, String> {
+    let mut times = vec![Vec::new(); names.len()];
+    let mut rates = vec![Vec::new(); names.len()];
+    let mut lost = vec![0; names.len()];
     let begin = Instant::now();
     for round in 0..rounds {
-        for (i, name) in FORWARDERS.iter().enumerate() {
+        for (i, name) in names.iter().enumerate() {
             let (ns, rate, missing) = measure(arguments, network, name)?;
             times[i].push(ns);
             rates[i].push(rate);
@@ -600,7 +636,7 @@ fn figures(arguments: &Arguments, network: &Network, rounds: usize) -> Result<Ve
             lost: lost[i],
         }
     };
-    Ok(FORWARDERS.into_iter().enumerate().map(figure).collect())
+    Ok(names.iter().copied().enumerate().map(figure).collect())
 }
 
 fn print(report: &Report, json: bool) {
@@ -613,6 +649,7 @@ fn print(report: &Report, json: bool) {
         return println!("skipped: {reason}");
     }
     println!("{} routes, {} destinations", report.routes, report.destinations);
+    report.missing.iter().for_each(|missing| println!("missing: {missing}"));
     println!(
         "{:5} {:24} {:>8} {:>8} {:>8} {:>8} {:>10} {:>6}",
         "size", "processor ns a packet", "median", "min", "max", "own", "packets/s", "lost"

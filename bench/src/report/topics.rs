@@ -86,8 +86,8 @@ pub(super) const TOPICS: &[Topic] = &[
         "lpm-lookups",
         "Lookups in the full Internet tables",
         &["lpm", "--only", "lookups"],
-        &["--rounds", "5"],
-        &["--rounds", "15", "--dpdk"],
+        &["--rounds", "5", "--dpdk"],
+        &["--rounds", "15", "--dpdk", "--peers"],
     ),
     topic(
         "lpm-changes",

@@ -125,14 +125,29 @@ pub(super) fn bsd(value: &Value) -> Section {
             }
         }
     }
+    let mut modelled =
+        Table::new("Modelled on more processors", &["design", "processors", "million packets a second"]);
+    let mut more: plot::Lines = Vec::new();
+    for figure in list(value, "modelled") {
+        let (name, rate) = (text(&figure["design"]), figure["mpps"].as_f64().unwrap_or(f64::NAN));
+        modelled.row([name.clone(), text(&figure["processors"]), number(rate)]);
+        let point = (figure["processors"].as_f64().unwrap_or(0.0), rate);
+        match more.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, points)) => points.push(point),
+            None => more.push((name, vec![point])),
+        }
+    }
     section(
         &[
             "The paper (FreeBSD 8, up to 8 cores): with one lock and reference count for L2 and L3 the rate falls as threads are added; the split alone moves the locks, and the flow table removes \
              nearly all. `clique` is this product's tables under RCU, without locks.",
             "Rows with more threads than processors show holders of locks that were preempted, not contention.",
+            "What more processors would reach is modelled: Gunther's scalability law through the measured rates of one thread and of two, each on a processor of its own. It leaves out what it costs to move \
+             a lock's line between more than two.",
         ],
-        vec![table, published_locks(list(value, "figures"))],
+        vec![table, modelled, published_locks(list(value, "figures"))],
         vec![
+            plot::lines("Figures 7 and 9, modelled: packets a second", "processors", "million", &more),
             plot::lines("Figures 7 and 9: packets a second", "threads", "million", &rates),
             plot::lines("Figure 10: time in locks", "threads", "percent", &locks),
         ],
