@@ -297,12 +297,11 @@ impl Player {
         let mut player = Player { process, says: says.ok_or("no output")?, ends_itself: is_testpmd(name) };
         let ready = if is_testpmd(name) { forward::TESTPMD_READY } else { "ready" };
         loop {
-            match player.line()?.trim() {
-                said if said == ready => return Ok(player),
-                said if said.is_empty() || !is_testpmd(name) => {
-                    return Err(format!("{name} did not start: {said}"));
-                }
-                _ => {} // testpmd says much before
+            let said = player.line()?;
+            match said.trim() {
+                line if line == ready => return Ok(player),
+                _ if is_testpmd(name) && !said.is_empty() => {} // it says much before
+                line => return Err(format!("{name} did not start: {line}")),
             }
         }
     }
