@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The packages as a newcomer has them: the Debian package is installed in a guest, where its unit's commands start a router with the unit's
-# capabilities, which forwards and is reloaded; the OCI image runs as the root of a process. Both contain the program that is tested ($CLIQUE).
+# The packages as a newcomer has them: the Debian package is installed in a guest, where systemd runs its unit: the router
+# forwards, is reloaded and, when it is killed, started again; the OCI image runs as the root of a process. Both contain the program that is tested ($CLIQUE).
 source "$(dirname "$0")/lib.sh"
 
 cargo deb --version >/dev/null 2>&1 || skip "cargo-deb is not installed (cargo install cargo-deb)"
@@ -8,12 +8,25 @@ command -v systemd-analyze >/dev/null || skip "systemd is not installed"
 "$root/packaging/deb.sh" -p "$clique" -o "$work/clique.deb" >/dev/null
 "$root/packaging/oci.sh" -p "$clique" -o "$work/image.tar" >/dev/null
 
-# of_unit KEY: the command of the installed unit, for the service 'wire', under the capabilities that the unit leaves.
-of_unit() {
-  local unit=/usr/lib/systemd/system/clique@.service capabilities command
-  capabilities=$(sed -n 's/^CapabilityBoundingSet=//p' "$unit" | sed 's/CAP_/+/g; s/ /,/g' | tr A-Z a-z)
-  command=$(sed -n "s/^$1=//p" "$unit" | sed "s/%i/wire/g; s/\$ARGUMENTS/$(sed -n 's/^ARGUMENTS=//p' /etc/clique/wire.env)/")
-  setpriv --no-new-privs --bounding-set="-all,$capabilities" $command
+# start_systemd: systemd itself, in a PID namespace where it is the first process, with the installed unit and none of this machine's.
+# `service ARGUMENT...` is its systemctl.
+start_systemd() {
+  local units=/run/units target
+  mountpoint -q /sys/fs/cgroup || mount -t cgroup2 none /sys/fs/cgroup
+  mkdir "$units"
+  cp /usr/lib/systemd/system/clique@.service "$units"
+  for target in bare basic multi-user network-pre shutdown sysinit; do
+    printf '[Unit]\nDefaultDependencies=no\n' >"$units/$target.target"
+  done
+  unshare --pid --mount --cgroup --fork --mount-proc env -i PATH=/usr/bin:/usr/sbin container=guest SYSTEMD_LOG_TARGET=kmsg \
+    SYSTEMD_UNIT_PATH="$units" SYSTEMD_GENERATOR_PATH=/nonexistent /lib/systemd/systemd --system --unit=bare.target >/dev/null 2>&1 &
+  wait_for "systemd starts" service is-active bare.target
+}
+service() {
+  local systemd
+  systemd=$(pgrep -f '^/lib/systemd/systemd --system') || return
+  # A guest's files are a chroot of it.
+  SYSTEMD_IGNORE_CHROOT=1 nsenter --target "$systemd" --pid --mount --cgroup --root --wd systemctl --no-pager "$@"
 }
 
 inside() {
@@ -48,21 +61,25 @@ inside() {
   wire() { echo "FromDevice(\$A) -> $1 -> Queue -> ToDevice(\$B); FromDevice(\$B) -> Queue -> ToDevice(\$A)"; }
   wire "c :: Counter" >/etc/clique/wire.click
   echo "ARGUMENTS=A=wire1 B=wire2" >/etc/clique/wire.env
-  mkdir -p /run/clique/wire
-  of_unit ExecStart >/run/clique/wire/log 2>&1 &
-  WAIT=60 wait_for "the service starts" clique ctl -u /run/clique/wire/socket read c.count
+  start_systemd
+  service start clique@wire || fail "the service does not start: $(service status clique@wire)"
+  says "the service counts as started when the router runs" "^c " clique ctl list
   says "the service forwards" " 0% packet loss" ip netns exec hp1 ping -c 3 -i 0.1 -W 10 192.0.2.2
-  says "it is watched" "[1-9]" clique ctl -u /run/clique/wire/socket read c.count
+  says "it is watched" "[1-9]" clique ctl read c.count
   # CAP_NET_ADMIN, CAP_NET_RAW, CAP_NET_BIND_SERVICE, CAP_IPC_LOCK, CAP_BPF.
   says "with the capabilities that are named and no others" "^CapEff:.0000008000007400$" grep CapEff "/proc/$(pgrep -x clique)/status"
+  says "with the unit's filter of system calls" "^Seccomp:.2$" grep Seccomp: "/proc/$(pgrep -x clique)/status"
   wire "c :: Counter -> d :: Counter" >/etc/clique/wire.click
-  of_unit ExecReload || fail "the right configuration is refused"
-  says "reloaded" "^d " clique ctl -u /run/clique/wire/socket list
+  service reload clique@wire || fail "the right configuration is refused"
+  says "reloaded" "^d " clique ctl list
   echo "Cuonter" >/etc/clique/wire.click
-  ! of_unit ExecReload >/dev/null 2>&1 || fail "a wrong configuration is loaded"
+  ! service reload clique@wire 2>/dev/null || fail "a wrong configuration is loaded"
   says "the service still forwards" " 0% packet loss" ip netns exec hp1 ping -c 3 -i 0.1 -W 10 192.0.2.2
-  clique ctl -u /run/clique/wire/socket write stop
-  wait %1 || fail "the service ended with status $?"
+  wire "c :: Counter" >/etc/clique/wire.click
+  pkill -KILL -x clique
+  WAIT=60 wait_for "systemd starts a killed one again" ip netns exec hp1 ping -c 1 -W 1 192.0.2.2
+  service stop clique@wire
+  says "stopped in order" "^ExecMainStatus=0$" service show -p ExecMainStatus clique@wire
   says "removed" "Removing clique" packages -r clique
 
   mkdir -p "$work/image/root"
