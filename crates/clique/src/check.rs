@@ -110,17 +110,13 @@ fn parse(
     reporter: &mut Reporter,
     known: &Classes,
 ) -> Option<lang::Parsed> {
-    let mut parsed = load::parse(text, params, clickpath, Some(known));
+    let mut parsed = load::parse(text, params, clickpath, Some(known), false);
     reporter.sources(parsed.sources.clone());
     reporter.hide(&parsed.graph, known);
     offline::learn(&parsed.graph, known);
     if parsed.has_errors() {
-        let mut found = parsed.diagnostics;
-        if load::only_names(&found) {
-            let options = options(&parsed.graph, workers);
-            load::add_errors(&mut found, parsed.graph, &parsed.sources, &text.text, known, options);
-        }
-        reporter.take(found);
+        let options = options(&parsed.graph, workers);
+        reporter.take(load::all_errors(parsed, &text.text, known, options));
         return None;
     }
     reporter.take(std::mem::take(&mut parsed.diagnostics));

@@ -243,11 +243,12 @@ impl Job {
         known: &Classes,
         replaces: bool,
     ) -> Result<Router, Stage> {
-        let mut parsed = load::parse(text, params, &self.clickpath, Some(known));
+        let like_click = reporter.is_like_click();
+        let mut parsed = load::parse(text, params, &self.clickpath, Some(known), like_click);
         reporter.sources(parsed.sources.clone());
         reporter.hide(&parsed.graph, known);
         for (number, door) in self.doors.iter().enumerate() {
-            let place = if reporter.is_like_click() { "click".to_owned() } else { door.option() };
+            let place = if like_click { "click".to_owned() } else { door.option() };
             parsed.graph.push(door.element(number, place, replaces));
         }
         let mut options = Options {
@@ -263,17 +264,17 @@ impl Job {
             ..Options::default()
         };
         if parsed.has_errors() {
-            let mut found = parsed.diagnostics;
-            if load::only_names(&found) && !reporter.is_like_click() {
+            if like_click {
+                reporter.take(parsed.diagnostics);
+            } else {
                 options.resources.insert(memory::interfaces(&parsed.graph, options.workers));
                 self.provide(&mut options);
-                load::add_errors(&mut found, parsed.graph, &parsed.sources, &text.text, known, options);
+                reporter.take(load::all_errors(parsed, &text.text, known, options));
             }
-            reporter.take(found);
             return Err(Stage::Text);
         }
         reporter.take(parsed.diagnostics);
-        if !replaces && !reporter.is_like_click() {
+        if !replaces && !like_click {
             reporter.take(load::unused_parameters(&self.params, &parsed.sources));
         }
         let interfaces = memory::interfaces(&parsed.graph, options.workers);
@@ -283,7 +284,6 @@ impl Job {
         if let Some(arrival) = arrival::pending().filter(|_| !replaces) {
             options.resources.insert(arrival.estate().clone());
         }
-        let like_click = reporter.is_like_click();
         let tell = |found: Vec<Diagnostic>| {
             if replaces {
                 reporter.say(&found);

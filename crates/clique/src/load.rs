@@ -25,8 +25,15 @@ impl lang::ClassSet for Known<'_> {
     }
 }
 
-/// Parses a configuration. With `known` classes others are errors; without, every name may be a class.
-pub(crate) fn parse(text: &Text, params: &[Parameter], clickpath: &str, known: Option<&Classes>) -> Parsed {
+/// Parses a configuration. With `known` classes others are errors; without, every name may be a class. If it is to be `like_click`, errors that
+/// only follow from others are reported, too.
+pub(crate) fn parse(
+    text: &Text,
+    params: &[Parameter],
+    clickpath: &str,
+    known: Option<&Classes>,
+    like_click: bool,
+) -> Parsed {
     let known = known.map(Known);
     let find = |name: &str, from: &str| library::find(clickpath, name, from);
     let options = lang::Options {
@@ -34,6 +41,7 @@ pub(crate) fn parse(text: &Text, params: &[Parameter], clickpath: &str, known: O
         classes: known.as_ref().map(|known| known as &dyn lang::ClassSet),
         library: Some(&find),
         // All element classes are in the program; there are no packages to load.
+        causes_only: !like_click,
         package: if known.is_some() { Some(&|_: &str| false) } else { None },
         ..lang::Options::default()
     };
@@ -56,13 +64,20 @@ pub(crate) fn uses(text: &str, key: &str) -> bool {
         || text.contains(&format!("${{{key}}}"))
 }
 
-/// Whether a text has no errors but names that are unknown: the rest of its graph is what it says, then.
-pub(crate) fn only_names(found: &[Diagnostic]) -> bool {
-    let names = ["undeclared element", "unknown element class"];
-    found
-        .iter()
-        .filter(|error| error.is_error())
-        .all(|e| names.iter().any(|start| e.message.starts_with(start)))
+/// What is wrong with a text that has errors, with what else is wrong as far as that can be judged: all of it if only names are unknown, and the
+/// arguments if statements are lost.
+pub(crate) fn all_errors(parsed: Parsed, text: &str, known: &Classes, options: Options) -> Vec<Diagnostic> {
+    let Parsed { graph, mut diagnostics, sources, is_incomplete, .. } = parsed;
+    if is_incomplete {
+        let (advice, arguments) = (Advice::new(&graph, known), Arguments::new(&graph, &sources));
+        let mut more = router::argument_errors(&graph, text, known, &options);
+        advice.apply(&mut more);
+        arguments.pinpoint(&mut more);
+        diagnostics.extend(more);
+    } else {
+        add_errors(&mut diagnostics, graph, &sources, text, known, options);
+    }
+    diagnostics
 }
 
 /// Adds to what was found what else is wrong with a graph: no error hides another.

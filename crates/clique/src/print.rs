@@ -77,7 +77,7 @@ fn print(args: &Args, command: &str, form: impl Fn(&Text, &Graph) -> String) -> 
     };
     let mut reporter = Reporter::new(Style::Excerpts, true);
     let Ok(text) = job::read(&input, &mut reporter) else { return Status::Configuration };
-    let parsed = load::parse(&text, &params, &args.input.clickpath(), None);
+    let parsed = load::parse(&text, &params, &args.input.clickpath(), None, false);
     reporter.sources(parsed.sources);
     if reporter.take(parsed.diagnostics) {
         return Status::Configuration;

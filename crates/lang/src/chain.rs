@@ -72,7 +72,7 @@ impl Parser<'_> {
 
     fn useless_ports(&mut self, items: &[Item], side: impl Fn(&Item) -> &Ports, message: &str) {
         if let Some(item) = items.iter().find(|item| !side(item).list.is_empty()) {
-            self.report(Diagnostic::error(message).at(self.lexer.landmark(), item.span));
+            self.report_consequence_here(Diagnostic::error(message).at(self.lexer.landmark(), item.span));
         }
     }
 
@@ -255,9 +255,16 @@ impl Parser<'_> {
             if self.scope().index.contains_key(&item.name) {
                 self.error_at(&token, "configuration string ignored on element reference");
             }
-            let (config, span) = self.config();
-            // With the parenthesis behind it.
-            (item.config, item.end) = (config.into(), span.end + 1);
+            let (config, span, is_closed) = self.config();
+            if is_closed || !self.options.causes_only {
+                // With the parenthesis behind it.
+                (item.config, item.end) = (config.into(), span.end + 1);
+            } else if item.declared.is_some() {
+                // What it swallowed is none of its arguments.
+                item.declared = Some(ERROR);
+            } else {
+                item.class = item.class.map(|_| ERROR);
+            }
             item.bare = false;
             token = self.next();
         }
@@ -309,6 +316,9 @@ impl Parser<'_> {
             if !dash && !token.is_char(',') {
                 self.error_at(&token, "syntax error: expected ','");
                 self.lexer.unlex(token);
+                if self.options.causes_only {
+                    return ports; // what follows an unclosed bracket is no port
+                }
             }
         }
     }
@@ -367,7 +377,7 @@ impl Parser<'_> {
                 scope.check_pseudo(nodes[1 + side], output, "<anonymous group>", first_wire);
             let complete = errors.is_empty();
             for message in errors {
-                self.report(Diagnostic::error(message).at(self.lexer.landmark(), item.span));
+                self.report_consequence(Diagnostic::error(message).at(self.lexer.landmark(), item.span));
             }
             let implied = if output { &mut item.outputs } else { &mut item.inputs };
             if implied.list.is_empty() && complete {
@@ -415,6 +425,9 @@ impl Parser<'_> {
                 let old = (old.class != TUNNEL).then(|| (old.landmark.clone(), old.span));
                 let diagnostic = redeclaration(&item.name, old);
                 self.report(diagnostic.at(item.landmark.clone(), item.span));
+                if self.options.causes_only {
+                    self.add_unnamed(item);
+                }
             }
             if !item.implicit {
                 self.mark(item.span, RawMention::Element(node));
@@ -425,6 +438,10 @@ impl Parser<'_> {
             (Some(_), Some(_)) => {
                 let message = format!("class '{}' used as element name", item.name);
                 self.report(Diagnostic::error(message).at(item.landmark.clone(), item.span));
+                if self.options.causes_only {
+                    // The arguments are those of the class that is declared.
+                    item.class = item.declared;
+                }
             }
             (None, None) if self.classes.open() => {
                 let id = self.classes.primitive(&item.name);
@@ -442,16 +459,15 @@ impl Parser<'_> {
             (None, Some(class)) => class,
             (None, None) => ERROR,
         };
-        let node = self.add_node(Node {
-            name: item.name.clone(),
-            class,
-            config: item.config.clone(),
-            landmark: item.landmark.clone(),
-            span: item.span,
-            ports: [0, 0],
-        });
+        let node = self.add_node(Node::of(item, class));
         self.mark(item.span, RawMention::ElementDeclaration(node, item.end));
         node
+    }
+
+    /// Adds an element that is declared again, whose arguments may be wrong, too; its name means the first one still.
+    fn add_unnamed(&mut self, item: &Item) {
+        let node = Node::of(item, item.declared.unwrap_or(ERROR));
+        self.scope().nodes.push(node);
     }
 
     /// Reports a name that is neither an element's nor a class's, and makes it a class.
@@ -471,7 +487,8 @@ impl Parser<'_> {
                 "the name of an element declared before, or of an element class; declare it with '{name} :: CLASS'"
             ));
         }
-        self.report(diagnostic.at(item.landmark.clone(), item.span));
+        let diagnostic = diagnostic.at(item.landmark.clone(), item.span);
+        self.report_name(name, diagnostic);
         self.classes.define(name, ClassKind::Error)
     }
 
@@ -509,6 +526,13 @@ impl Parser<'_> {
 }
 
 impl Node {
+    /// The element that an item of a chain declares.
+    fn of(item: &Item, class: ClassId) -> Self {
+        let (name, config) = (item.name.clone(), item.config.clone());
+        let (landmark, span) = (item.landmark.clone(), item.span);
+        Self { name, class, config, landmark, span, ports: [0, 0] }
+    }
+
     fn tunnel(name: String, item: &Item) -> Self {
         let (landmark, span) = (item.landmark.clone(), item.span);
         Self { name, class: TUNNEL, config: Arc::from(""), landmark, span, ports: [0, 0] }

@@ -255,7 +255,7 @@ impl<'p, 'a> Expander<'p, 'a> {
             let c = &compounds[i];
             diagnostic = diagnostic.note(c.landmark.clone(), c.span, format!("  {}", c.signature()));
         }
-        self.parser.report(diagnostic.at(place.0.clone(), place.1));
+        self.parser.report_consequence(diagnostic.at(place.0.clone(), place.1));
     }
 
     /// Puts the elements and connections of a compound in place of node `i`.
@@ -340,7 +340,7 @@ impl<'p, 'a> Expander<'p, 'a> {
                     old.span,
                     format!("'{name}' previously declared here"),
                 );
-                self.parser.report(diagnostic.at(place.0.clone(), place.1));
+                self.parser.report_consequence(diagnostic.at(place.0.clone(), place.1));
                 map.push(None);
                 continue;
             }

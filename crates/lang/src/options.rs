@@ -58,6 +58,9 @@ pub struct Options<'a> {
     /// Orders elements as Click's tools do: inside a compound element, the components of another one stand in its place, where
     /// Click's drivers put them behind all else.
     pub in_place: bool,
+    /// Leaves out errors that may only follow from a statement that cannot be read: of what it may have declared or connected. Click
+    /// reports them.
+    pub causes_only: bool,
     /// Bounds.
     pub limits: Limits,
 }

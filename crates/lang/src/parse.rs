@@ -21,6 +21,9 @@ pub struct Parsed {
     pub diagnostics: Vec<Diagnostic>,
     /// The texts that were read: the configuration itself and then its libraries.
     pub sources: Vec<Source>,
+    /// Whether something is lost of what the text says: it has an error other than a name that is unknown. What the graph lacks may be what
+    /// was lost.
+    pub is_incomplete: bool,
     /// What the parse cost: tokens, bytes and steps of expansion, and steps of resolving connections.
     /// About proportional to the text and the graph, whatever the text.
     pub work: usize,
@@ -62,7 +65,7 @@ pub fn parse_with(source: &str, filename: &str, options: &Options<'_>) -> Parsed
     if source.len() > options.limits.source.min(u32::MAX as usize) {
         let message = format!("configuration is longer than {} bytes", options.limits.source);
         let diagnostic = Diagnostic::error(message).at(Landmark { file: name, line: 1 }, Span::default());
-        return Parsed { diagnostics: vec![diagnostic], ..Parsed::default() };
+        return Parsed { diagnostics: vec![diagnostic], is_incomplete: true, ..Parsed::default() };
     }
     let mut parser = Parser::new(Source { name, text: Arc::from(source) }, options);
     parser.file();
@@ -75,7 +78,8 @@ pub fn parse_with(source: &str, filename: &str, options: &Options<'_>) -> Parsed
         None => (Graph::default(), 0),
     };
     let work = parser.work + parser.scopes[0].tries + steps + further;
-    Parsed { graph, diagnostics: parser.diagnostics, sources: parser.sources, work }
+    let Parser { diagnostics, sources, lost, .. } = parser;
+    Parsed { graph, diagnostics, sources, is_incomplete: lost, work }
 }
 
 /// Makes the graph from the expanded scope of the file, with components `in_place` or behind all else.
@@ -114,7 +118,7 @@ pub(crate) fn build(parser: &mut Parser<'_>, expanded: &Expanded, in_place: bool
     }
     context::expand(parser, &mut graph, resolution.contexts);
     for error in resolution.errors {
-        parser.report(error);
+        parser.report_consequence(error);
     }
     (graph, resolution.work)
 }

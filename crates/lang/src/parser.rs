@@ -49,6 +49,14 @@ pub(crate) struct Parser<'a> {
     pub(crate) provides: Vec<String>,
     /// Statements around the current ones.
     depth: usize,
+    /// Set when a statement is lost: an error other than an unknown name was found.
+    pub(crate) lost: bool,
+    /// Set when something is lost of the statement that is read.
+    lost_here: bool,
+    /// Set when a name may mean anything from here on, because what might declare it is lost.
+    any_name: bool,
+    /// The index of the last diagnostic, if that is an unknown name.
+    unknown_name: Option<usize>,
     /// Set when the rest of the input is not worth looking at.
     pub(crate) stopped: bool,
     libraries: usize,
@@ -76,6 +84,10 @@ impl<'a> Parser<'a> {
             requirements: Vec::new(),
             provides: Vec::new(),
             depth: 0,
+            lost: false,
+            lost_here: false,
+            any_name: false,
+            unknown_name: None,
             stopped: false,
             libraries: 0,
             work: 0,
@@ -94,8 +106,58 @@ impl<'a> Parser<'a> {
         self.scopes.last_mut().expect("the scope of the file is never closed")
     }
 
-    /// Reports something, unless too much was reported already.
+    /// Reports something. After an error a statement counts as lost.
     pub(crate) fn report(&mut self, diagnostic: Diagnostic) {
+        if diagnostic.is_error() {
+            (self.lost, self.lost_here) = (true, true);
+            self.retract_name(&diagnostic);
+        }
+        self.tell(diagnostic);
+    }
+
+    /// Reports something that may follow from a statement that was lost before, unless only causes are wanted.
+    pub(crate) fn report_consequence(&mut self, diagnostic: Diagnostic) {
+        if !(self.lost && self.options.causes_only) {
+            self.report(diagnostic);
+        }
+    }
+
+    /// Reports something that may follow from what is lost of the same statement, unless only causes are wanted.
+    pub(crate) fn report_consequence_here(&mut self, diagnostic: Diagnostic) {
+        if !(self.lost_here && self.options.causes_only) {
+            self.report(diagnostic);
+        }
+    }
+
+    /// Reports a name that is not known, unless what might declare it is lost.
+    pub(crate) fn report_name(&mut self, name: &str, diagnostic: Diagnostic) {
+        // A number can be left over of ports that cannot be read.
+        let is_left_over = self.lost_here && name.bytes().all(|b| b.is_ascii_digit());
+        if !(self.options.causes_only && (self.any_name || is_left_over)) {
+            self.unknown_name = Some(self.diagnostics.len());
+            self.tell(diagnostic);
+        }
+    }
+
+    /// Says that what is lost here might declare any name.
+    fn lose_names(&mut self) {
+        self.any_name = true;
+    }
+
+    /// Takes back that the name directly before an error is unknown: what the error is about may be its declaration.
+    fn retract_name(&mut self, error: &Diagnostic) {
+        let Some(last) = self.unknown_name.filter(|&last| last + 1 == self.diagnostics.len()) else { return };
+        let (Some(name), Some(error)) = (self.diagnostics[last].span, error.span) else { return };
+        let source = &self.sources[name.source as usize].text;
+        let between = source.get(name.end as usize..error.start as usize);
+        let is_next = |between: &str| between.chars().all(|c| c.is_whitespace() || c == ',');
+        if self.options.causes_only && name.source == error.source && between.is_some_and(is_next) {
+            self.diagnostics.pop();
+        }
+    }
+
+    /// Adds a diagnostic, unless there are too many already.
+    fn tell(&mut self, diagnostic: Diagnostic) {
         let max = self.limits().diagnostics;
         if self.diagnostics.len() < max {
             self.diagnostics.push(diagnostic);
@@ -139,6 +201,7 @@ impl<'a> Parser<'a> {
     pub(crate) fn next(&mut self) -> Token {
         self.work += 1;
         let token = self.lexer.next();
+        self.lost_here &= !token.is_char(';');
         for (landmark, span) in std::mem::take(&mut self.lexer.bad_directives) {
             let diagnostic = Diagnostic::error("unknown preprocessor directive")
                 .expecting("'# LINE \"FILE\"' or '#line LINE \"FILE\"'");
@@ -228,7 +291,7 @@ impl<'a> Parser<'a> {
         } else if let Some(similar) = self.similar_class(name) {
             diagnostic = diagnostic.help(format!("did you mean '{similar}'?"));
         }
-        self.report(diagnostic.at(place.landmark.clone(), place.span));
+        self.report_name(name, diagnostic.at(place.landmark.clone(), place.span));
         // Said once is enough.
         self.classes.define(name, ClassKind::Error)
     }
@@ -245,6 +308,7 @@ impl<'a> Parser<'a> {
         if place.is(Kind::Ident) {
             self.lexer.text(&place).clone_into(&mut name);
         } else {
+            self.lose_names();
             self.error_at(&place, "expected element type name");
             self.lexer.unlex(place.clone());
         }
@@ -388,7 +452,7 @@ impl<'a> Parser<'a> {
             let (ports, errors) = scope.check_pseudo(INPUT + side, output, scope.printable(), 0);
             scope.ports[side] = ports;
             for message in errors {
-                self.report(Diagnostic::error(message).at(scope.landmark.clone(), scope.span));
+                self.report_consequence(Diagnostic::error(message).at(scope.landmark.clone(), scope.span));
             }
         }
         for i in 0..scope.nodes.len() {
@@ -430,11 +494,11 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Reads a configuration string and its closing parenthesis, after the opening one.
-    pub(crate) fn config(&mut self) -> (String, Span) {
-        let result = self.lexer.config();
-        self.expect(Kind::Char(')'));
-        result
+    /// Reads a configuration string and its closing parenthesis, after the opening one; and whether that is there. Without it the string has swallowed
+    /// what follows.
+    pub(crate) fn config(&mut self) -> (String, Span, bool) {
+        let (text, span) = self.lexer.config();
+        (text, span, self.expect(Kind::Char(')')))
     }
 
     /// Reads `( ... )` after a keyword and splits it at commas; also gives the place for what is wrong with it, on the line
@@ -443,9 +507,13 @@ impl<'a> Parser<'a> {
         let place = self.next();
         self.lexer.unlex(place.clone());
         if !self.expect(Kind::Char('(')) {
+            self.lose_names();
             return None;
         }
-        let (text, _) = self.config();
+        let (text, _, is_closed) = self.config();
+        if !is_closed && self.options.causes_only {
+            return None;
+        }
         Some((conf::split_args(&text), Token { landmark: self.lexer.landmark(), ..place }))
     }
 
@@ -492,6 +560,7 @@ impl<'a> Parser<'a> {
                     self.package(name, &place);
                 }
                 _ => {
+                    self.lose_names();
                     let diagnostic = Diagnostic::error("syntax error at requirement")
                         .expecting("'package NAME', 'library FILE' or 'compact_config'");
                     self.report(diagnostic.at(place.landmark.clone(), place.span));
@@ -514,11 +583,13 @@ impl<'a> Parser<'a> {
     fn library(&mut self, name: &str, place: &Token) {
         const MAX_LIBRARIES: usize = 100;
         if self.scopes.len() > 1 {
+            self.lose_names();
             self.error_at(place, "'require library' must be used at file scope");
             return;
         }
         let found = self.options.library.and_then(|find| find(name, &place.landmark.file));
         let Some((file, text)) = found else {
+            self.lose_names();
             self.error_at(place, format!("library '{}' not found in CLICKPATH/conf", name.escape_debug()));
             return;
         };

@@ -10,20 +10,22 @@ pub(crate) const REFUSED: i64 = -1;
 pub struct ConfigError {
     /// The sentences, without place: the caller knows it.
     pub messages: Vec<String>,
+    /// Those of them that are true of the arguments alone, whatever other elements there are.
+    pub(crate) sure: Vec<String>,
     /// What scripts see in `$?` if it was a write that failed for that.
     pub(crate) status: i64,
 }
 
 impl From<String> for ConfigError {
     fn from(message: String) -> Self {
-        ConfigError { messages: vec![message], status: EINVAL }
+        ConfigError { messages: vec![message], sure: Vec::new(), status: EINVAL }
     }
 }
 
 /// What is found as far as possible before it is refused: arguments, and whatever else comes in numbers.
 impl From<Vec<String>> for ConfigError {
     fn from(messages: Vec<String>) -> Self {
-        ConfigError { messages, status: REFUSED }
+        ConfigError { messages, sure: Vec::new(), status: REFUSED }
     }
 }
 

@@ -185,7 +185,7 @@ pub use handlers::declaration::{ANY, Declarations, Flags, Handler};
 pub use handlers::metric::Metric;
 pub use handlers::response::{HandlerResult, Merge, Response};
 pub use running::balance::{Balance, Entry, Fault, Imbalance};
-pub use running::build::{Checked, Configured, Options, build, check, configure, errors};
+pub use running::build::{Checked, Configured, Options, argument_errors, build, check, configure, errors};
 pub use running::drive::Standing;
 pub use running::inherit::Left;
 pub use running::observer::{Capturing, Costs, Observer, Tracing, Way};

@@ -88,6 +88,21 @@ pub(crate) fn wrong_layout<C: Any + Send + Sync>(
     (Layout { graph, classes, ports, placement, warnings: Vec::new() }, errors)
 }
 
+/// A layout of a graph whose connections are not known: each element has `wanted` inputs and outputs, as far as its class can have them, and runs
+/// on the first worker.
+pub(crate) fn unconnected_layout<C: Any + Send + Sync>(
+    mut graph: Graph,
+    classes: Vec<&'static Class<C>>,
+    wanted: impl Fn(&lang::Element) -> usize,
+) -> Layout<C> {
+    graph.connections.clear();
+    let elements = graph.elements.iter().zip(&classes);
+    let ports = elements.map(|(element, &class)| ports::unconnected(class, wanted(element))).collect();
+    let count = graph.elements.len();
+    let placement = Placement { workers: vec![vec![0]; count], merged: Vec::new(), homes: vec![0; count] };
+    Layout { graph, classes, ports, placement, warnings: Vec::new() }
+}
+
 /// The pins that information elements ask for. Who is to run on a worker that does not exist runs on the first one.
 fn pins(
     graph: &Graph,

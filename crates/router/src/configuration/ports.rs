@@ -98,6 +98,18 @@ pub(crate) fn connect(
     ports
 }
 
+/// The ports of an element that is not connected: as many on each side as are wanted, or as near to that as its class allows.
+pub(crate) fn unconnected<C: ?Sized>(class: &Class<C>, wanted: usize) -> [Vec<Port>; 2] {
+    let ((ins, outs), codes) = (sides(class.ports), sides(class.processing));
+    let (low, high) = range(ins, 0);
+    let inputs = wanted.clamp(low, high.max(low));
+    let (low, high) = range(outs, inputs);
+    let outputs = wanted.clamp(low, high.max(low));
+    [(inputs, codes.0), (outputs, codes.1)].map(|(count, code)| {
+        (0..count).map(|port| Port { push: letter(code, port) != 'l', peers: Vec::new() }).collect()
+    })
+}
+
 /// Complains about ports that elements do not have, in Click's order: the last connection takes the place of one that was
 /// complained about.
 fn missing(

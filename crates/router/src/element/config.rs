@@ -192,6 +192,7 @@ impl Config<'_> {
 
     /// The index of the element with this name, seen from this element's compound.
     pub fn find(&self, name: &str) -> Option<usize> {
+        self.names.note_reference();
         self.plan.find(name, Some(self.element))
     }
 

@@ -2,7 +2,7 @@
 
 use crate::DEFAULT_VECTOR;
 use crate::chance::secret::Secret;
-use crate::configuration::layout::wrong_layout;
+use crate::configuration::layout::{unconnected_layout, wrong_layout};
 use crate::configuration::plan::{Plan, RunOptions};
 use crate::context::core::{Core, TAPS};
 use crate::element::behaviour::{Element, Queues};
@@ -187,6 +187,51 @@ pub fn errors(graph: Graph, source: String, known: &Classes, options: Options) -
     let configuring = Configuring::new(&plan, &classes, workers, &options.resources);
     let _ = configuring.all(&order, &mut found); // it says what is wrong with each
     found.retain(Diagnostic::is_error);
+    found
+}
+
+/// Ports that an element has, at most, whose connections are not known; and those of all elements together.
+const PORTS: usize = 256;
+const PORTS_OF_ALL: usize = 1 << 20;
+
+/// What is wrong with the arguments in a graph from which statements are missing: what is wrong whatever the ports are, and whatever
+/// elements, names and variables the missing statements bring. Opens nothing.
+pub fn argument_errors(graph: &Graph, source: &str, known: &Classes, options: &Options) -> Vec<Diagnostic> {
+    let many = PORTS.min(PORTS_OF_ALL / graph.elements.len().max(1));
+    let arguments = |element: &lang::Element| lang::conf::split_args(&element.config).len().min(many);
+    let with = |ports: &dyn Fn(&lang::Element) -> usize| {
+        let class = |element: &lang::Element| known.get(&element.class).unwrap_or(&UNKNOWN);
+        let layout = unconnected_layout(graph.clone(), graph.elements.iter().map(class).collect(), ports);
+        let classes = layout.classes.clone();
+        let mut order = order(&classes);
+        let is_known = |&element: &usize| !std::ptr::eq(classes[element], &UNKNOWN);
+        order.retain(|element| is_known(element) && !graph.elements[*element].config.contains('$'));
+        let (plan, workers) = plan(layout, source.to_owned(), known, options);
+        Configuring::new(&plan, &classes, workers, &options.resources).sure_errors(&order)
+    };
+    let first = with(&arguments);
+    if first.is_empty() {
+        return Vec::new();
+    }
+    // A port for each argument, one more, none, and more than any argument names.
+    let others = [with(&|element| arguments(element) + 1), with(&|_| 0), with(&|_| many)];
+    let tries = |element| {
+        let all = std::iter::once(&first).chain(&others);
+        all.map(|found| found.get(element).cloned().unwrap_or_default()).collect()
+    };
+    first.keys().flat_map(|element| whatever_the_ports(tries(element))).collect()
+}
+
+/// The errors that an element has with each number of ports that was tried. A number that is refused itself, so that what is said changes with it, does
+/// not count.
+fn whatever_the_ports(tries: Vec<Vec<Diagnostic>>) -> Vec<Diagnostic> {
+    let form = |error: &Diagnostic| error.message.replace(|c: char| c.is_ascii_digit(), "");
+    let changes = |error: &Diagnostic| {
+        tries.iter().flatten().any(|other| form(other) == form(error) && other.message != error.message)
+    };
+    let mut counted = tries.iter().filter(|errors| !errors.iter().any(changes));
+    let mut found = counted.next().cloned().unwrap_or_default();
+    counted.for_each(|errors| found.retain(|error| errors.contains(error)));
     found
 }
 

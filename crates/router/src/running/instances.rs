@@ -13,6 +13,7 @@ use crate::text::args::split_expected;
 use crate::text::current::Current;
 use crate::text::names::Names;
 use lang::{Context, Diagnostic};
+use std::collections::BTreeMap;
 
 /// Instances by worker and element.
 pub(crate) type Instances = Vec<Vec<Option<Box<dyn Element>>>>;
@@ -78,6 +79,22 @@ impl<'a> Configuring<'a> {
         let Configuring { instances, shared, names, current, driver_manager, .. } = self;
         let handlers = Vec::new();
         (!refused).then_some((instances, Made { handlers, shared, names, current, driver_manager }))
+    }
+
+    /// What is wrong with elements' arguments, whatever other elements there are, and whatever is defined elsewhere; by element.
+    pub(crate) fn sure_errors(mut self, order: &[usize]) -> BTreeMap<usize, Vec<Diagnostic>> {
+        let mut found = BTreeMap::new();
+        for &element in order {
+            let node = &self.plan.nodes[element];
+            let references = self.names.references();
+            let Err(mut error) = self.make(element, &mut Vec::new()) else { continue };
+            if self.names.references() != references {
+                error.messages = std::mem::take(&mut error.sure);
+            }
+            let context = Context::configuring(&node.name, node.class.name, node.landmark.clone());
+            found.insert(element, diagnose(node, &context, error));
+        }
+        found
     }
 
     /// Makes an element's instances, up to the first that fails: the others would fail alike.

@@ -24,7 +24,12 @@ impl std::fmt::Debug for Scope<'_> {
 impl Scope<'_> {
     /// What a name stands for here, as far as `pick` accepts it.
     pub fn lookup<T>(&self, name: &str, pick: impl Fn(&Value) -> Option<T>) -> Option<T> {
-        self.names.lookup(self.element, name, pick)
+        let found = self.names.lookup(self.element, name, pick);
+        // Names begin with letters; what begins with anything else is an address, or none.
+        if found.is_none() && name.starts_with(|c: char| c.is_alphabetic() || c == '_') {
+            self.names.note_reference();
+        }
+        found
     }
 
     /// The port that a name stands for here.
@@ -37,6 +42,7 @@ impl Scope<'_> {
 
     /// The index of the element that is meant by a name here.
     pub fn find(&self, name: &str) -> Option<usize> {
+        self.names.note_reference();
         self.elements.find(name, self.element)
     }
 }
@@ -197,24 +203,30 @@ impl<'s, 'v> Args<'s, 'v> {
             current.note(element, || slots.iter().map(|slot| (slot.name, slot.positional)).collect());
         }
         let mut given: Vec<Given> = words.iter().map(|word| Given::new(word)).collect();
-        let mut errors = Vec::new();
+        let (mut errors, mut sure) = (Vec::new(), Vec::new());
         for mut slot in slots {
             let texts = take(&slot, &mut given);
             if texts.is_empty() && slot.mandatory {
                 errors.push(format!("{}: required argument missing", slot.name));
+                sure.extend(errors.last().cloned());
             }
             for text in texts {
+                let references = scope.names.references();
                 if let Err(error) = (slot.assign)(text, scope) {
                     errors.push(format!("{}: {error}", slot.name));
+                    sure.extend(errors.last().filter(|_| scope.names.references() == references).cloned());
                 }
             }
         }
         let left: Vec<&Given> = given.iter().filter(|given| given.state == State::Free).collect();
         match rest {
             Some(rest) => rest.extend(left.iter().map(|given| given.word.to_owned())),
-            None => errors.extend(surplus(&left)),
+            None => {
+                errors.extend(surplus(&left));
+                sure.extend(surplus(&left));
+            }
         }
-        if errors.is_empty() { Ok(()) } else { Err(ConfigError::from(errors)) }
+        if errors.is_empty() { Ok(()) } else { Err(ConfigError { sure, ..ConfigError::from(errors) }) }
     }
 }
 

@@ -3,6 +3,9 @@
 
 use std::collections::HashMap;
 use std::net::{Ipv4Addr, Ipv6Addr};
+use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::Relaxed;
 use wire::ethernet::MacAddr;
 
 /// What one name stands for; a name may stand for an address of each family.
@@ -41,6 +44,8 @@ pub struct InterfaceAddresses {
 #[derive(Clone, Debug, Default)]
 pub struct Names {
     by_name: HashMap<String, Vec<Value>>,
+    /// See [`Names::references`].
+    references: Arc<AtomicUsize>,
 }
 
 /// The compound that an element lives in: its name up to and with the last slash.
@@ -53,6 +58,16 @@ impl Names {
         let values = self.by_name.entry(format!("{}{name}", compound(element))).or_default();
         values.retain(|old| std::mem::discriminant(old) != std::mem::discriminant(&value));
         values.push(value);
+    }
+
+    /// How often a name was looked for that another element has or may define: an error that comes of it may be that element's.
+    pub(crate) fn references(&self) -> usize {
+        self.references.load(Relaxed)
+    }
+
+    /// Counts that such a name is looked for.
+    pub(crate) fn note_reference(&self) {
+        self.references.fetch_add(1, Relaxed);
     }
 
     /// What `name` stands for in the eyes of an element: its own compound's names hide those further out.

@@ -28,7 +28,7 @@ impl Source {
     /// # Errors
     /// What is wrong with it, or which elements cannot.
     pub(super) fn graph(&self, known: &Classes) -> Result<lang::Parsed, String> {
-        let parsed = load::parse(&self.text, &self.parameters, &default_clickpath(), Some(known));
+        let parsed = load::parse(&self.text, &self.parameters, &default_clickpath(), Some(known), false);
         if parsed.has_errors() {
             let secrets = report::secrets(&parsed.graph, known);
             let mut found = parsed.diagnostics;
