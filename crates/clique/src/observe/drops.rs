@@ -1,4 +1,4 @@
-//! `clique drops`: what is dropped, where, why, and an example.
+//! `clique drops`: what is dropped, where, why, and an example. What ICMP errors tell senders of counts, too.
 
 use super::pcapng::Pcapng;
 use super::{bytes, ended, number, object, print, text};
@@ -95,20 +95,16 @@ fn drops(args: &Args) -> Result<(), String> {
     }
 }
 
-/// Where senders were told why, there is no drop: no route, an MTU, a neighbour that does not answer.
-const NOTHING: &str = "nothing has been dropped without a word; packets whose senders were told by ICMP do not count: 'clique trace' shows them\n";
-
 /// A row for each element and reason, and below it the example.
 fn table(rows: &[Value], follows: bool) -> String {
     if rows.is_empty() {
-        return if follows { String::new() } else { NOTHING.to_owned() };
+        return if follows { String::new() } else { "nothing has been dropped\n".to_owned() };
     }
     let width = rows.iter().map(|row| text(row, "element").len()).max().unwrap_or(0).clamp(7, 40);
     let mut shown = format!("{:>10} {:>10}  {:width$}  REASON\n", "PACKETS", "A SECOND", "ELEMENT");
     for row in rows {
         let (packets, rate) = (number(row, "packets"), row["per_second"].as_f64().unwrap_or(0.0));
-        let (element, reason) = (text(row, "element"), text(row, "reason"));
-        shown += &format!("{packets:>10} {rate:>10.1}  {element:width$}  {reason}\n");
+        shown += &format!("{packets:>10} {rate:>10.1}  {:width$}  {}\n", text(row, "element"), why(row));
         if row["sample"].is_object() {
             shown += &format!("{:>23}for instance: {}\n", "", text(&row["sample"], "summary"));
         }
@@ -116,11 +112,17 @@ fn table(rows: &[Value], follows: bool) -> String {
     shown
 }
 
+/// Why packets of a row were dropped, and whether their senders were told.
+fn why(row: &Value) -> String {
+    let told = if row["told"].as_bool() == Some(true) { " (senders told by ICMP)" } else { "" };
+    format!("{}{told}", text(row, "reason"))
+}
+
 fn write<'r>(name: &str, rows: impl Iterator<Item = &'r Value>) -> Result<(), String> {
     let mut file = Pcapng::create(name)?;
     for row in rows.filter(|row| row["sample"].is_object()) {
         let sample = &row["sample"];
-        let comment = format!("{}: {}", text(row, "element"), text(row, "reason"));
+        let comment = format!("{}: {}", text(row, "element"), why(row));
         let ethernet = text(sample, "link") == "ethernet";
         file.packet(ethernet, number(sample, "at_ns"), number(sample, "len"), &bytes(sample), &comment)?;
     }

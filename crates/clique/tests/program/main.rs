@@ -7,6 +7,7 @@ mod click;
 mod cluster;
 mod control;
 mod demo;
+mod drops;
 mod explain;
 mod exposition;
 mod metrics;

@@ -218,6 +218,12 @@ pub(super) fn elements(out: &mut Exposition, info: &Info, survey: &Survey) {
         let [name, class] = node(element);
         drops.sample(&[name, class, ("reason", reason)], packets);
     }
+    let help = "Packets that the element did not let on, telling their senders why by ICMP.";
+    let mut told = out.family("clique_element_told_total", Kind::Counter, help);
+    for &(element, reason, packets) in &survey.told {
+        let [name, class] = node(element);
+        told.sample(&[name, class, ("reason", reason)], packets);
+    }
     let mut runs =
         out.family("clique_task_runs_total", Kind::Counter, "How often the element's task has run.");
     for &(element, worker, number) in &survey.runs {

@@ -4,13 +4,13 @@ use super::lines::packet;
 use router::{Costs, Dropped, Info, Then, Way};
 use serde_json::{Value, json};
 
-/// Drops, by element and reason.
+/// Drops, and packets whose senders were told, by element and reason.
 pub fn drops(info: &Info, drops: &[Dropped]) -> Value {
     let dropped = |dropped: &Dropped| {
         let node = &info.nodes[dropped.element];
         json!({
             "element": node.name, "class": node.class.name, "reason": dropped.reason,
-            "packets": dropped.packets, "sample": dropped.sample.as_ref().map(packet),
+            "packets": dropped.packets, "told": dropped.told, "sample": dropped.sample.as_ref().map(packet),
         })
     };
     json!({ "drops": drops.iter().map(dropped).collect::<Vec<_>>() })

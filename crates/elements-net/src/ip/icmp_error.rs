@@ -15,6 +15,9 @@
 //! packet with a source route, and with LINK none unless sender and gateway are on one network (section 5.2.7.2). If the packet has a source route, the message uses it in reverse. All ICMPErrors on a
 //! worker share one counter, from 1, for the IP identification of their messages; each worker has its own.
 //!
+//! `clique drops` lists the packets that are answered, but with redirects, under what TYPE and CODE mean, and says that their
+//! senders were told.
+//!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
 //!
 //! # Arguments
@@ -54,6 +57,7 @@
 
 use super::arguments::{Addresses, Prefix, Prefixes};
 use super::error_limit::{ErrorLimit, TOO_MANY};
+use super::error_reasons::reason;
 use elements_shared::ip_header::NO_HEADER;
 use elements_shared::ip_numbers::{IcmpType, icmp_code};
 use packet::{ANNO_BYTES, Anno, Kind, Packet};
@@ -365,8 +369,15 @@ impl Simple for IcmpError {
     }
 
     fn process(&mut self, cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
+        let told = reason(self.kind, self.code);
+        let example = told.and_then(|reason| cx.told_example(packet, reason));
         match self.answer(cx, packet) {
-            Ok(()) => Verdict::Pass,
+            Ok(()) => {
+                if let Some(reason) = told {
+                    cx.count_told(reason, example);
+                }
+                Verdict::Pass
+            }
             Err(reason) => Verdict::Drop(reason),
         }
     }

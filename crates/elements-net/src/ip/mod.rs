@@ -12,6 +12,7 @@ mod drop_broadcasts;
 pub(crate) mod encap;
 mod erase_ip_payload;
 pub(crate) mod error_limit;
+pub(crate) mod error_reasons;
 mod fix_ip_src;
 mod force_ip;
 mod get_ip_address;

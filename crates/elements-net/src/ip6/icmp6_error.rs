@@ -16,6 +16,9 @@
 //! sent about multicasts and broadcasts, too. Click sends some of these, and no exceptions. At most RATE messages are sent per second
 //! (section 2.4 f).
 //!
+//! `clique drops` lists the packets that are answered, but with redirects, under what TYPE and CODE mean, and says that their
+//! senders were told.
+//!
 //! The pointer of a parameter problem comes from the parameter problem annotation, and the target of a redirect from
 //! the destination annotation.
 //!
@@ -45,8 +48,11 @@
 
 use super::header::{NO_HEADER, header};
 use crate::ip::error_limit::{ErrorLimit, TOO_MANY};
+use crate::ip::error_reasons::reason6;
 use packet::{ANNO_BYTES, Anno, Kind, Packet};
-use router::{Class, Config, ConfigError, Cx, Element, Handlers, PerPacket, Simple, Verdict};
+use router::{
+    Class, Config, ConfigError, Cx, Decision, Element, Handlers, Look, PerPacket, Simple, Then, Verdict,
+};
 use std::net::Ipv6Addr;
 use wire::icmpv6::{self, kind};
 use wire::ip_proto;
@@ -207,9 +213,22 @@ fn reduce_to_network(packet: &mut Packet) -> Result<(), &'static str> {
 }
 
 impl Simple for Icmp6Error {
+    fn explain(&self, _look: &Look<'_>, packet: &mut Packet) -> Option<Decision> {
+        let _ = packet;
+        let because = format!("the sender is told by ICMPv6 type {} code {}", self.kind, self.code);
+        Some(Decision::new(Then::Stays, because))
+    }
+
     fn process(&mut self, cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
+        let told = reason6(self.kind, self.code);
+        let example = told.and_then(|reason| cx.told_example(packet, reason));
         match self.answer(cx.now_ns(), packet) {
-            Ok(()) => Verdict::Pass,
+            Ok(()) => {
+                if let Some(reason) = told {
+                    cx.count_told(reason, example);
+                }
+                Verdict::Pass
+            }
             Err(reason) => Verdict::Drop(reason),
         }
     }

@@ -74,13 +74,15 @@ struct Reading {
     value: String,
 }
 
-/// Packets that an element dropped for a reason.
+/// Packets that an element dropped for a reason, or did not let on and told their senders why.
 #[derive(Serialize, ToSchema)]
 struct Drop {
     element: String,
     class: &'static str,
     reason: &'static str,
     packets: u64,
+    /// Whether their senders were told the reason by ICMP.
+    told: bool,
 }
 
 /// What an element has cost in the turns that were looked at.
@@ -136,11 +138,12 @@ fn survey(shared: &Shared, handle: &Handle) -> Result<Arc<Answer>, Failure> {
 }
 
 fn drops_of(handle: &Handle, survey: &Survey) -> Vec<Drop> {
-    let drop = |(element, reason, packets): &(usize, &'static str, u64)| {
-        let node = &handle.info().nodes[*element];
-        Drop { element: node.name.clone(), class: node.class.name, reason, packets: *packets }
+    let drop = |told: bool, &(element, reason, packets): &(usize, &'static str, u64)| {
+        let node = &handle.info().nodes[element];
+        Drop { element: node.name.clone(), class: node.class.name, reason, packets, told }
     };
-    survey.drops.iter().map(drop).collect()
+    let told = survey.told.iter().map(|row| drop(true, row));
+    survey.drops.iter().map(|row| drop(false, row)).chain(told).collect()
 }
 
 fn costs_of(handle: &Handle, survey: &Survey) -> Vec<Cost> {

@@ -303,7 +303,7 @@ function show(state) {
   const lost = new Map();
   const rows = state.drops.map(drop => {
     const key = drop.element + "\n" + drop.reason;
-    lost.set(drop.element, (lost.get(drop.element) ?? 0) + rate(drop.packets, before?.drops.get(key)));
+    if (!drop.told) lost.set(drop.element, (lost.get(drop.element) ?? 0) + rate(drop.packets, before?.drops.get(key)));
     return { ...drop, key, rate: rate(drop.packets, before?.drops.get(key)) };
   });
   const perNode = new Map();
@@ -328,7 +328,7 @@ function show(state) {
   const cell = (value, number) => html("td", number ? { class: "number" } : {}, value);
   rows.sort((a, b) => b.rate - a.rate || b.packets - a.packets);
   $("drops").tBodies[0].replaceChildren(...(rows.length ? rows.slice(0, 50).map(row =>
-    html("tr", {}, html("td", {}, html("button", { onclick: () => choose(row.element) }, row.element)), cell(row.reason), cell(short(row.packets), true), cell(short(row.rate), true)))
+    html("tr", {}, html("td", {}, html("button", { onclick: () => choose(row.element) }, row.element)), cell(row.reason + (row.told ? " (senders told by ICMP)" : "")), cell(short(row.packets), true), cell(short(row.rate), true)))
     : [html("tr", {}, html("td", { colspan: 4 }, "none"))]));
   $("workers").tBodies[0].replaceChildren(...state.workers.map((worker, at) => html("tr", {}, cell(at + (worker.up ? "" : " does not answer")),
     html("td", {}, html("meter", { value: worker.load, max: 1, "aria-label": "load" }), " " + Math.round(worker.load * 100) + " %"),

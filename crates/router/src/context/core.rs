@@ -105,6 +105,8 @@ pub(crate) struct Core {
     pub(crate) wanted: Vec<(u32, Wanted)>,
     /// Packets dropped, by element and reason.
     pub(crate) drops: Vec<Vec<(&'static str, u64)>>,
+    /// Packets that each element did not let on and whose senders it told why, by reason.
+    pub(crate) told: Vec<Vec<(&'static str, u64)>>,
     /// Scratch space of `part_further`: batches by way, in order of first use.
     pub(crate) lots: Vec<(u16, Batch)>,
     /// Where the batch for each of the first ways is among them; [`NO_LOT`] if there is none. A table, because which
@@ -176,6 +178,7 @@ impl Core {
             carriers: Vec::new(),
             wanted: Vec::new(),
             drops: vec![Vec::new(); count + TAPS],
+            told: vec![Vec::new(); count + TAPS],
             lots: Vec::new(),
             lot_of: [NO_LOT; LOTS],
             next_call: 0,

@@ -149,10 +149,23 @@ impl<'t> Cx<'t> {
         if packets == 0 {
             return; // a reason for nothing is none
         }
-        let reasons = &mut self.core.drops[self.core.here as usize];
-        match reasons.iter_mut().find(|(known, _)| std::ptr::eq(*known, reason) || *known == reason) {
-            Some((_, count)) => *count += packets,
-            None => reasons.push((reason, packets)),
+        add(&mut self.core.drops[self.core.here as usize], reason, packets);
+    }
+
+    /// The packet as an example of those that [`count_told`](Self::count_told) counts for a reason, if one is wanted.
+    pub fn told_example(&self, packet: &Packet, reason: &'static str) -> Option<View> {
+        let known = &self.core.told[self.core.here as usize];
+        let is_wanted = self.core.watch.drops || !known.iter().any(|(known, _)| *known == reason);
+        is_wanted.then(|| View::of(packet, self.now_ns()))
+    }
+
+    /// Counts a packet that goes no further, whose sender the running element tells why. What tells it is made of the packet, so that this is no
+    /// drop.
+    pub fn count_told(&mut self, reason: &'static str, example: Option<View>) {
+        let here = self.core.here as usize;
+        add(&mut self.core.told[here], reason, 1);
+        if let Some(view) = example {
+            self.core.watch.keep_sample(here, reason, view);
         }
     }
 
@@ -301,5 +314,13 @@ impl<'t> Cx<'t> {
     #[inline]
     pub fn drops(&self) -> &[(&'static str, u64)] {
         &self.core.drops[self.core.here as usize]
+    }
+}
+
+/// Counts packets for a reason.
+fn add(reasons: &mut Vec<(&'static str, u64)>, reason: &'static str, packets: u64) {
+    match reasons.iter_mut().find(|(known, _)| std::ptr::eq(*known, reason) || *known == reason) {
+        Some((_, count)) => *count += packets,
+        None => reasons.push((reason, packets)),
     }
 }

@@ -18,12 +18,7 @@ impl Core {
         if watch.drops && watch.trace.is_none() && watch.wanted.left == 0 && now_ns >= watch.drops_until_ns {
             watch.drops = false;
         }
-        if let Some(samples) = watch.samples.get_mut(here) {
-            match samples.iter_mut().find(|(known, _)| *known == reason) {
-                Some((_, view)) => *view = View::of(packet, now_ns),
-                None => samples.push((reason, View::of(packet, now_ns))),
-            }
-        }
+        watch.keep_sample(here, reason, View::of(packet, now_ns));
         if let Some(trace) = self.watch.trace.clone()
             && let Some(number) = trace.known(packet.trace())
         {

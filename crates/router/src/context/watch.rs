@@ -62,6 +62,15 @@ impl Watch {
         }
     }
 
+    /// Keeps a packet as the example of an element's reason.
+    pub(crate) fn keep_sample(&mut self, element: usize, reason: &'static str, view: View) {
+        let Some(samples) = self.samples.get_mut(element) else { return };
+        match samples.iter_mut().find(|(known, _)| *known == reason) {
+            Some((_, old)) => *old = view,
+            None => samples.push((reason, view)),
+        }
+    }
+
     /// When a measured piece of work begins, if it is to be measured.
     #[inline]
     pub(crate) fn begin(&self) -> Option<Instant> {

@@ -184,16 +184,17 @@ impl Observer {
         })
     }
 
-    /// Packets dropped so far, by element and reason, each with an example. Examples are renewed for a while after each call.
+    /// Packets dropped so far, and those whose senders were told, by element and reason, each with an example. Examples are renewed for a while after each call.
     ///
     /// # Errors
     /// That the router has stopped.
     pub fn drops(&self) -> Result<Vec<Dropped>, HandlerError> {
-        let mut sums: BTreeMap<(usize, &'static str), Dropped> = BTreeMap::new();
+        let mut sums: BTreeMap<(usize, &'static str, bool), Dropped> = BTreeMap::new();
         for report in self.reports()? {
             for dropped in report.drops {
-                match sums.get_mut(&(dropped.element, dropped.reason)) {
-                    None => drop(sums.insert((dropped.element, dropped.reason), dropped)),
+                let key = (dropped.element, dropped.reason, dropped.told);
+                match sums.get_mut(&key) {
+                    None => drop(sums.insert(key, dropped)),
                     Some(sum) => {
                         sum.packets += dropped.packets;
                         let at = |sample: &Option<_>| {

@@ -39,6 +39,8 @@ pub struct Survey {
     pub readings: Vec<Reading>,
     /// Packets that elements dropped: element, reason and number.
     pub drops: Vec<(usize, &'static str, u64)>,
+    /// Packets that elements did not let on and whose senders they told why: element, reason and number.
+    pub told: Vec<(usize, &'static str, u64)>,
     /// How often the tasks of elements have run: element, worker and number.
     pub runs: Vec<(usize, usize, u64)>,
     /// What elements have cost in the turns that were looked at (one in 1,024), of those that have seen packets then.
@@ -64,6 +66,7 @@ struct Asked {
 struct Gathered {
     values: BTreeMap<(&'static str, usize), (&'static Metric, Merge, Vec<String>)>,
     drops: BTreeMap<(usize, &'static str), u64>,
+    told: BTreeMap<(usize, &'static str), u64>,
     runs: Vec<(usize, usize, u64)>,
     costs: BTreeMap<usize, Cost>,
 }
@@ -137,6 +140,9 @@ impl Gathered {
         for (element, reason, packets) in part.drops {
             *self.drops.entry((element, reason)).or_default() += packets;
         }
+        for (element, reason, packets) in part.told {
+            *self.told.entry((element, reason)).or_default() += packets;
+        }
         self.runs.extend(part.runs.into_iter().map(|(element, runs)| (element, worker, runs)));
         for (element, cost) in part.costs {
             self.costs.entry(element).or_default().merge(&cost);
@@ -148,12 +154,14 @@ impl Gathered {
             let value = merge.apply(values.into_iter().map(Ok).collect()).ok()?;
             Some(Reading { element, metric, value })
         };
+        let by_reason = |((element, reason), packets)| (element, reason, packets);
         let mut runs = self.runs;
         runs.sort_unstable();
         Survey {
             workers,
             readings: self.values.into_iter().filter_map(merged).collect(),
-            drops: self.drops.into_iter().map(|((element, reason), n)| (element, reason, n)).collect(),
+            drops: self.drops.into_iter().map(by_reason).collect(),
+            told: self.told.into_iter().map(by_reason).collect(),
             runs,
             costs: self.costs.into_iter().collect(),
         }

@@ -27,7 +27,7 @@ pub(crate) enum Begin {
     Packet(Packet),
 }
 
-/// Packets that an element has dropped for a reason.
+/// Packets that an element has dropped for a reason, or that ended in it so that it tells their senders why.
 #[derive(Clone, Debug)]
 pub struct Dropped {
     /// The element.
@@ -36,6 +36,8 @@ pub struct Dropped {
     pub reason: &'static str,
     /// How many.
     pub packets: u64,
+    /// Whether their senders were told the reason.
+    pub told: bool,
     /// One of them, if it was a packet at all.
     pub sample: Option<View>,
 }

@@ -32,6 +32,7 @@ pub(crate) struct Part {
     pub(crate) state: WorkerState,
     pub(crate) readings: Vec<(usize, &'static Metric, Merge, String)>,
     pub(crate) drops: Vec<(usize, &'static str, u64)>,
+    pub(crate) told: Vec<(usize, &'static str, u64)>,
     pub(crate) runs: Vec<(usize, u64)>,
     pub(crate) costs: Vec<(usize, Cost)>,
     /// The first element that it does not cover.

@@ -99,15 +99,13 @@ impl Running<'_> {
         watch.drops = true;
         watch.drops_until_ns = self.core.clock.now_ns() + FRESH_NS;
         let mut drops = Vec::new();
-        for (element, reasons) in self.core.drops.iter().enumerate().take(self.core.info.nodes.len()) {
-            for &(reason, packets) in reasons {
-                let sample = self.core.watch.samples[element].iter().find(|(known, _)| *known == reason);
-                drops.push(Dropped {
-                    element,
-                    reason,
-                    packets,
-                    sample: sample.map(|(_, view)| view.clone()),
-                });
+        for (told, all) in [(false, &self.core.drops), (true, &self.core.told)] {
+            for (element, reasons) in all.iter().enumerate().take(self.core.info.nodes.len()) {
+                for &(reason, packets) in reasons {
+                    let sample = self.core.watch.samples[element].iter().find(|(known, _)| *known == reason);
+                    let sample = sample.map(|(_, view)| view.clone());
+                    drops.push(Dropped { element, reason, packets, told, sample });
+                }
             }
         }
         Report { drops, costs: self.core.watch.costs.clone(), turns: self.core.watch.turns }

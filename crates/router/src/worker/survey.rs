@@ -37,8 +37,9 @@ impl Running<'_> {
 
     /// Reads what an element measures; how many handlers that took.
     fn read_metrics(&mut self, info: &Info, element: usize, part: &mut Part) -> usize {
-        let drops = &self.core.drops[element];
-        part.drops.extend(drops.iter().map(|&(reason, packets)| (element, reason, packets)));
+        let of_element = |&(reason, packets): &(&'static str, u64)| (element, reason, packets);
+        part.drops.extend(self.core.drops[element].iter().map(of_element));
+        part.told.extend(self.core.told[element].iter().map(of_element));
         if let Some(task) = self.core.tasks[element] {
             part.runs.push((element, self.core.scheduler.runs(task)));
         }
