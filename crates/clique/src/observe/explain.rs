@@ -27,7 +27,7 @@ pub(crate) struct Args {
     configuration: Option<PathBuf>,
 
     /// The packet: 'PROTOCOL ADDRESS[:PORT] > ADDRESS[:PORT] in INTERFACE-OR-ELEMENT [WORD]...'. Words: ttl N, len N, df, syn, ack, rst, fin,
-    /// vlan N, from MAC, to MAC, and bare for a packet without an Ethernet header.
+    /// vlan N, from MAC, to MAC, and frame or bare for a packet with or without an Ethernet header [default: as packets come to the element].
     packet: String,
 
     /// Values for the configuration's parameters: KEY=VALUE.
@@ -75,10 +75,10 @@ fn of_file(file: &Path, args: &Args, known: &Classes) -> Result<Value, String> {
     let (mut configured, _) = router::configure(layout, text.text, known, options).map_err(said)?;
     let question = Question::parse(&args.packet).map_err(|wrong| wrong.to_string())?;
     let info = configured.info().clone();
-    let (element, input) = question.place(&info).map_err(|wrong| wrong.to_string())?;
-    let bytes = question.bytes(&info, element).map_err(|wrong| wrong.to_string())?;
-    let found = configured.explain(&bytes, element, input).map_err(|error| error.message)?;
-    Ok(way(&info, &found))
+    let place = question.place(&info).map_err(|wrong| wrong.to_string())?;
+    let bytes = question.bytes(&info, &place).map_err(|wrong| wrong.to_string())?;
+    let found = configured.explain(&bytes, place.element, place.input).map_err(|error| error.message)?;
+    Ok(way(&info, &place, &found))
 }
 
 /// The way that a packet would take, a line for each element.
@@ -87,6 +87,9 @@ fn lines(answer: &Value) -> String {
     let steps = answer["steps"].as_array().unwrap_or(&none);
     let mut shown =
         steps.first().map_or(String::new(), |first| format!("{}\n", text(&first["seen"], "summary")));
+    if let Some(assumed) = answer["assumed"].as_str() {
+        shown += &format!("  ({assumed})\n");
+    }
     let width = steps.iter().map(|step| text(step, "element").len()).max().unwrap_or(0).min(40);
     for (number, step) in steps.iter().enumerate() {
         let before = number.checked_sub(1).and_then(|before| steps.get(before));

@@ -3,8 +3,10 @@
 use crate::{program, text};
 
 /// An interface that is not here, and a table with more than a default route.
-const CONFIG: &str = "FromDevice(eth77) -> Strip(14) -> MarkIPHeader -> GetIPAddress(16)
-    -> routes :: IPLookup(10.0.2.0/24 0, 0.0.0.0/0 1); routes[0] -> Discard; routes[1] -> Discard;";
+const CONFIG: &str = "FromDevice(eth77) -> kinds :: Classifier(12/0800, -) -> Strip(14) -> mark :: MarkIPHeader -> t :: Tee -> GetIPAddress(16)
+    -> routes :: IPLookup(10.0.2.0/24 0, 0.0.0.0/0 1); routes[0] -> Discard; kinds[1] -> Discard;
+    routes[1] -> arp :: ARPQuerier(10.0.1.1, 2:0:0:0:0:1) -> both :: Counter -> Discard; Idle -> [1] arp;
+    Idle -> alone :: Counter -> Discard; t[1] -> both;";
 
 fn explain(packet: &str) -> String {
     let directory = tempfile::tempdir().expect("a directory");
@@ -23,4 +25,29 @@ fn packets_go_where_their_headers_say() {
     }
     let said = explain("udp 10.0.1.2:1 > 10.0.2.2:2 in routes[1]");
     assert!(said.contains("a packet comes in at an input, as in '[0]routes'"), "{said}");
+}
+
+/// At an element a packet is what others are there, which is said, and can be said otherwise.
+#[test]
+fn packets_are_what_others_are_at_their_place() {
+    let say = |place: &str| explain(&format!("udp 10.0.1.2:1 > 10.0.2.2:2 in {place}"));
+    for (place, assumed) in [
+        ("routes", "(the packet is bare, as others that come to routes; the word 'frame' says otherwise)"),
+        ("mark", "(the packet is bare, as others that come to mark; the word 'frame' says otherwise)"),
+        ("kinds", "(the packet is a frame, as others that come to kinds; the word 'bare' says otherwise)"),
+    ] {
+        let said = say(place);
+        assert!(said.contains(assumed) && said.contains("route 10.0.2.0/24: output 0"), "{place}: {said}");
+    }
+    // Where both come, and where nothing is known.
+    for place in ["both", "alone"] {
+        let said = say(place);
+        assert!(said.contains("is taken for a frame: whether others that come to"), "{place}: {said}");
+    }
+    for place in ["routes bare", "kinds frame", "kinds vlan 7", "eth77"] {
+        let said = say(place);
+        assert!(!said.contains("says otherwise"), "{place}: {said}");
+    }
+    // What is said counts, also where it is wrong.
+    assert!(!say("routes frame").contains("route 10.0.2.0/24"));
 }

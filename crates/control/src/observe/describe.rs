@@ -1,6 +1,7 @@
 //! Answers to single questions.
 
 use super::lines::packet;
+use super::question::Place;
 use router::{Costs, Dropped, Info, Then, Way};
 use serde_json::{Value, json};
 
@@ -46,7 +47,9 @@ pub fn costs(info: &Info, costs: &Costs) -> Value {
 }
 
 /// The way that a packet would take.
-pub fn way(info: &Info, way: &Way) -> Value {
+///
+/// `place` is where it comes in.
+pub fn way(info: &Info, place: &Place, way: &Way) -> Value {
     let step = |step: &router::Explained| {
         let node = &info.nodes[step.element];
         let mut object = json!({
@@ -75,5 +78,11 @@ pub fn way(info: &Info, way: &Way) -> Value {
         }
         object
     };
-    json!({ "steps": way.steps.iter().map(step).collect::<Vec<_>>(), "cut": way.is_cut })
+    let mut object = json!({
+        "steps": way.steps.iter().map(step).collect::<Vec<_>>(), "cut": way.is_cut, "frame": place.framed,
+    });
+    if let Some(assumed) = &place.assumed {
+        object["assumed"] = assumed.clone().into();
+    }
+    object
 }

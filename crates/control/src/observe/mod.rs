@@ -4,13 +4,14 @@
 
 mod describe;
 mod fields;
+mod framing;
 mod lines;
 mod question;
 
 pub use describe::{costs, drops, way};
 pub use fields::line as summary;
 pub use lines::{captured, step};
-pub use question::{Question, edge};
+pub use question::{Place, Question, edge};
 
 /// What is wrong with a question, in a sentence for the user.
 #[derive(Clone, Debug, PartialEq, Eq)]

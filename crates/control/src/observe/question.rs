@@ -1,6 +1,7 @@
 //! Hypothetical packets, as people describe them, and the edges of the graph.
 
 use super::Wrong;
+use super::framing::is_framed;
 use router::{Edge, Info};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use wire::MacAddr;
@@ -18,10 +19,23 @@ pub struct Question {
     flags: u8,
     macs: (Option<MacAddr>, Option<MacAddr>),
     vlan: Option<u16>,
-    /// Whether there is a frame around it.
-    bare: bool,
+    /// Whether it has an Ethernet header; `None` if that is not said.
+    framed: Option<bool>,
     /// Where it comes in: an interface, or an element, perhaps with an input.
     place: String,
+}
+
+/// Where a packet comes in, and as what.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The element.
+    pub element: usize,
+    /// Its input; `None` where it brings the packet.
+    pub input: Option<usize>,
+    /// Whether the packet has an Ethernet header.
+    pub framed: bool,
+    /// Why it has one or none if that was not said, and how to say otherwise: a sentence for the user.
+    pub assumed: Option<String>,
 }
 
 const TCP: u8 = 6;
@@ -77,7 +91,7 @@ impl Question {
             flags: 2,
             macs: (None, None),
             vlan: None,
-            bare: false,
+            framed: None,
             place: (*place).to_owned(),
         };
         let mut rest = rest.iter();
@@ -101,10 +115,11 @@ impl Question {
                 }
                 "from" => question.macs.0 = Some(mac(value()?)?),
                 "to" => question.macs.1 = Some(mac(value()?)?),
-                "bare" => question.bare = true,
+                "bare" => question.framed = Some(false),
+                "frame" => question.framed = Some(true),
                 other => {
                     return Err(Wrong(format!(
-                        "unknown word '{other}': ttl N, len N, df, syn, ack, rst, fin, vlan N, from MAC, to MAC, or bare"
+                        "unknown word '{other}': ttl N, len N, df, syn, ack, rst, fin, vlan N, from MAC, to MAC, frame, or bare"
                     )));
                 }
             }
@@ -112,11 +127,39 @@ impl Question {
         Ok(question)
     }
 
-    /// Where the packet comes in, with the element's input if it is not brought by it.
+    /// Where the packet comes in, and whether with an Ethernet header: where the question does not say, as other packets do there.
     ///
     /// # Errors
     /// That there is no such place.
-    pub fn place(&self, info: &Info) -> Result<(usize, Option<usize>), Wrong> {
+    pub fn place(&self, info: &Info) -> Result<Place, Wrong> {
+        let (element, input) = self.element(info)?;
+        if let Some(framed) = self.framed.or(self.has_link_words().then_some(true)) {
+            return Ok(Place { element, input, framed, assumed: None });
+        }
+        let name = &info.nodes[element].name;
+        let known = is_framed(info, element, input);
+        let framed = known.unwrap_or(true);
+        let (is, other) = if framed { ("a frame", "bare") } else { ("bare", "frame") };
+        let assumed = match known {
+            // An interface brings frames, as its user expects.
+            Some(true) if input.is_none() => None,
+            Some(_) => Some(format!(
+                "the packet is {is}, as others that come to {name}; the word '{other}' says otherwise"
+            )),
+            None => Some(format!(
+                "the packet is taken for {is}: whether others that come to {name} are is not known; the word '{other}' says otherwise"
+            )),
+        };
+        Ok(Place { element, input, framed, assumed })
+    }
+
+    /// Whether the question has words about an Ethernet header.
+    fn has_link_words(&self) -> bool {
+        self.macs != (None, None) || self.vlan.is_some()
+    }
+
+    /// The element where the packet comes in, with its input if it is not brought by it.
+    fn element(&self, info: &Info) -> Result<(usize, Option<usize>), Wrong> {
         if let Ok(Edge { element, input, port }) = edge(info, &self.place) {
             let node = &info.nodes[element];
             if !input && !node.inputs.is_empty() && self.place.contains('[') {
@@ -154,13 +197,13 @@ impl Question {
     ///
     /// # Errors
     /// That it would be shorter than its headers, or longer than a packet can be.
-    pub fn bytes(&self, info: &Info, element: usize) -> Result<Vec<u8>, Wrong> {
+    pub fn bytes(&self, info: &Info, place: &Place) -> Result<Vec<u8>, Wrong> {
         let mut bytes = Vec::new();
-        if !self.bare {
+        if place.framed {
             let to = self
                 .macs
                 .1
-                .or_else(|| self.interface_mac(info, element))
+                .or_else(|| self.interface_mac(info, place.element))
                 .unwrap_or(MacAddr([2, 0, 0, 0, 0, 1]));
             bytes.extend(to.0);
             bytes.extend(self.macs.0.unwrap_or(MacAddr([2, 0, 0, 0, 0, 2])).0);

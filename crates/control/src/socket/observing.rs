@@ -162,9 +162,9 @@ pub(super) fn answer(handle: &Handle, verb: &str, rest: &str) -> Result<String, 
         _ => {
             let wrong = |wrong: crate::observe::Wrong| HandlerError::from(wrong.0);
             let question = Question::parse(rest).map_err(wrong)?;
-            let (element, input) = question.place(info).map_err(wrong)?;
-            let bytes = question.bytes(info, element).map_err(wrong)?;
-            way(info, &observer.explain(&bytes, element, input)?)
+            let place = question.place(info).map_err(wrong)?;
+            let bytes = question.bytes(info, &place).map_err(wrong)?;
+            way(info, &place, &observer.explain(&bytes, place.element, place.input)?)
         }
     };
     Ok(value.to_string())
