@@ -21,6 +21,9 @@ for program in ip ethtool ping traceroute iperf3 python3 "$@"; do
 done
 ip netns add "$r" 2>/dev/null || skip "this machine does not let this user make network namespaces"
 
+# Routers of tests are not found by other clients of this user.
+export XDG_RUNTIME_DIR=$work
+
 in_h1() { ip netns exec "$h1" "$@"; }
 in_h2() { ip netns exec "$h2" "$@"; }
 in_r() { ip netns exec "$r" "$@"; }

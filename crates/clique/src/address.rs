@@ -1,7 +1,7 @@
 //! Which running router is meant.
 //!
 //! Each `clique run` listens at a socket of its own in the user's runtime directory, units at theirs under `/run/clique`. A client that is not
-//! told where its router listens takes the only one that it finds.
+//! told where its router listens takes the only one that it finds in any of these places.
 
 use crate::console::reason;
 use clap::ValueHint;
@@ -107,7 +107,7 @@ pub(crate) fn connect(port: Option<u16>, unix_socket: Option<&Path>) -> Result<C
     Address { port, host: "127.0.0.1".to_owned(), unix_socket: unix_socket.map(Path::to_owned) }.connect()
 }
 
-/// The directory of the user's own sockets.
+/// The directory in which this process listens.
 fn own_place() -> Option<PathBuf> {
     match std::env::var_os("XDG_RUNTIME_DIR").filter(|value| !value.is_empty()) {
         Some(directory) => Some(PathBuf::from(directory).join("clique")),
@@ -116,39 +116,43 @@ fn own_place() -> Option<PathBuf> {
     }
 }
 
-/// Where sockets are looked for: in the first of these that has any.
+/// Where sockets are looked for: in all of these. The variable is not set in all sessions of a user, nor in those of units.
 fn places() -> Vec<PathBuf> {
-    let mut places: Vec<PathBuf> = own_place().into_iter().collect();
-    if !places.iter().any(|place| place == Path::new(SYSTEM)) {
-        places.push(SYSTEM.into());
+    let variable = std::env::var_os("XDG_RUNTIME_DIR").filter(|value| !value.is_empty());
+    all_places(variable.map(PathBuf::from), rustix::process::geteuid().as_raw())
+}
+
+/// The places of a user with this number and this directory for running programs.
+fn all_places(directory: Option<PathBuf>, user: u32) -> Vec<PathBuf> {
+    let usual = PathBuf::from(format!("/run/user/{user}"));
+    let mut places = Vec::new();
+    for place in [directory.map(|own| own.join("clique")), Some(usual.join("clique")), Some(SYSTEM.into())] {
+        places.extend(place.filter(|place| !places.contains(place)));
     }
     places
 }
 
-/// Connects to the only router that listens in the first of these directories in which any does.
+/// Connects to the only router that listens in these directories.
 fn only(places: &[PathBuf]) -> Result<Client, String> {
     let mut refused = None;
-    for place in places {
-        // A router with two sockets is one.
-        let mut routers: BTreeMap<Option<u32>, (PathBuf, Client)> = BTreeMap::new();
-        for path in sockets(place) {
-            match Client::unix(&path) {
-                Ok(client) => drop(routers.insert(client.process(), (path, client))),
-                Err(Failure::Connection(error)) if matches!(error.kind(), NotFound | ConnectionRefused) => {}
-                Err(failure) => refused = Some(format!("{}: {failure}", path.display())),
-            }
+    // A router with two sockets is one.
+    let mut routers: BTreeMap<Option<u32>, (PathBuf, Client)> = BTreeMap::new();
+    for path in places.iter().flat_map(|place| sockets(place)) {
+        match Client::unix(&path) {
+            Ok(client) => drop(routers.insert(client.process(), (path, client))),
+            Err(Failure::Connection(error)) if matches!(error.kind(), NotFound | ConnectionRefused) => {}
+            Err(failure) => refused = Some(format!("{}: {failure}", path.display())),
         }
-        match routers.len() {
-            0 => {}
-            1 => return Ok(routers.into_values().next().ok_or("no router")?.1),
-            _ => {
-                let line = |(process, (path, _)): (&Option<u32>, &(PathBuf, Client))| {
-                    format!("\n  -u {}{}", path.display(), process.map(command).unwrap_or_default())
-                };
-                let list: String = routers.iter().map(line).collect();
-                return Err(format!("several routers run; say which one is meant:{list}"));
-            }
-        }
+    }
+    if routers.len() > 1 {
+        let line = |(process, (path, _)): (&Option<u32>, &(PathBuf, Client))| {
+            format!("\n  -u {}{}", path.display(), process.map(command).unwrap_or_default())
+        };
+        let list: String = routers.iter().map(line).collect();
+        return Err(format!("several routers run; say which one is meant:{list}"));
+    }
+    if let Some((_, client)) = routers.into_values().next() {
+        return Ok(client);
     }
     let searched: Vec<String> = places.iter().map(|place| place.display().to_string()).collect();
     Err(refused.unwrap_or_else(|| {
@@ -228,6 +232,13 @@ mod tests {
         drop((UnixListener::bind(&first).unwrap(), UnixListener::bind(&second).unwrap()));
         assert_eq!(sockets(directory.path()), [first.clone(), second]);
         assert_eq!(process(&first), Some(12));
+        let places = |directory: Option<&str>| {
+            let places = all_places(directory.map(PathBuf::from), 0);
+            places.iter().map(|place| place.display().to_string()).collect::<Vec<_>>()
+        };
+        assert_eq!(places(None), ["/run/user/0/clique", "/run/clique"]);
+        assert_eq!(places(Some("/run/user/0")), places(None));
+        assert_eq!(places(Some("/x")), ["/x/clique", "/run/user/0/clique", "/run/clique"]);
         let message = only(&[directory.path().to_owned(), at("nowhere")]).err().unwrap();
         assert!(message.starts_with("no router is found in "), "{message}");
     }

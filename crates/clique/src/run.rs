@@ -60,7 +60,7 @@ pub(crate) struct Args {
     #[arg(short = 'u', long = "unix-socket", value_name = "FILE", value_hint = ValueHint::FilePath)]
     unix_sockets: Vec<String>,
 
-    /// Do without the socket in $XDG_RUNTIME_DIR/clique, or for root in /run/clique, at which the user's own 'clique ctl', 'clique top'
+    /// Do without the socket in $XDG_RUNTIME_DIR/clique, or for root without that variable in /run/clique, at which the user's own 'clique ctl', 'clique top'
     /// and 'clique reload' find the router.
     #[arg(long)]
     no_socket: bool,
