@@ -144,6 +144,9 @@ fn choose<'i>(
         })
     };
     if let [inside, outside] = names {
+        if inside == outside {
+            return Err(format!("inside and outside are two interfaces, and {inside} is given for both"));
+        }
         return Ok([find(inside)?, find(outside)?]);
     }
     let outside = all.iter().find(|interface| way.is_some_and(|way| way.interface == interface.name));
@@ -292,6 +295,8 @@ mod tests {
         assert_eq!(names(Some(&way), &[]), Ok(["eth3", "eth0"].map(str::to_owned)));
         assert_eq!(names(None, &[]), Ok(["eth0", "eth3"].map(str::to_owned)));
         assert_eq!(names(Some(&way), &["eth1", "eth3"]), Ok(["eth1", "eth3"].map(str::to_owned)));
+        let error = names(None, &["eth0", "eth0"]).expect_err("one interface");
+        assert!(error.contains("eth0 is given for both"), "{error}");
         let error = names(None, &["eth0", "eth2"]).expect_err("a bridge has it");
         assert!(error.starts_with("eth2 is no") && error.ends_with("it has eth0, eth1, eth3"), "{error}");
         assert!(
