@@ -36,8 +36,8 @@ use watch::Watch;
 /// Seconds between readings, at least and at most.
 const INTERVALS_S: (f64, f64) = (0.1, 3600.0);
 
-/// Columns of a text that is not for a terminal.
-const TEXT_WIDTH: usize = 120;
+/// Columns of a text, unless the environment or the terminal says otherwise.
+const TEXT_WIDTH: usize = 80;
 
 /// Arguments of `clique top`.
 #[derive(clap::Args, Debug)]
@@ -49,7 +49,7 @@ pub(crate) struct Args {
     #[arg(short, long, value_name = "SECONDS", default_value = "1", value_parser = interval_s)]
     interval: f64,
 
-    /// Print the tables once, as text, and end.
+    /// Print the tables once, as text of 80 columns, or as many as the terminal or COLUMNS has, and end.
     #[arg(long)]
     once: bool,
 
@@ -130,7 +130,7 @@ fn print(args: &Args) -> Result<(), String> {
             console::complain(&format!("clique top: {notice}\n"));
         }
         let view = arrange(news.view, args.sort, &args.filter);
-        let text = if args.json { object(&view) } else { tables(&view) };
+        let text = if args.json { object(&view) } else { tables(&view, width()) };
         let failed = |error| format!("standard output: {}", console::reason(&error));
         if !console::print_on(&text).map_err(failed)? {
             break;
@@ -146,9 +146,18 @@ fn object(view: &View) -> String {
     text.map_or_else(|error| format!("{{\"error\":\"{error}\"}}\n"), |text| text + "\n")
 }
 
-/// All tables that have rows, one below the other.
-fn tables(view: &View) -> String {
-    let titled = |panel: &Panel| format!("{}\n{}", panel.title, Grid::new(panel, TEXT_WIDTH).lines());
+/// The columns of a text: `COLUMNS`, or those of the terminal that shows it.
+fn width() -> usize {
+    let told =
+        std::env::var("COLUMNS").ok().and_then(|text| text.parse().ok()).filter(|columns| *columns > 0);
+    let is_terminal = std::io::stdout().is_terminal();
+    let size = || ratatui::crossterm::terminal::size().ok().filter(|_| is_terminal);
+    told.or_else(|| size().map(|(columns, _)| columns.into())).unwrap_or(TEXT_WIDTH)
+}
+
+/// All tables that have rows, one below the other, in so many columns.
+fn tables(view: &View, width: usize) -> String {
+    let titled = |panel: &Panel| format!("{}\n{}", panel.title, Grid::new(panel, width).lines());
     let panels = std::iter::once(panels::workers(view)).chain(panels::all(view));
     let texts: Vec<String> =
         panels.filter(|panel| !panel.rows.is_empty()).map(|panel| titled(&panel)).collect();
