@@ -134,6 +134,15 @@ pub(super) fn machine(machine: &Machine, workers: usize, findings: &mut Vec<Find
     }
 }
 
+/// Says that a router has nothing to forward between.
+pub(super) fn no_interface(machine: &Machine, findings: &mut Vec<Finding>) {
+    let remedy = match machine.interfaces().first() {
+        Some(name) => format!("ip link set {name} up"),
+        None => "ip -brief link".to_owned(),
+    };
+    About { subject: "machine", findings }.problem("no interface but loopback is up", remedy);
+}
+
 /// Whether the program may do what it has to.
 fn rights(machine: &Machine, about: &mut About<'_>) {
     let status = machine.text("/proc/self/status").unwrap_or_default();

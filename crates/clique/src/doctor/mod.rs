@@ -54,6 +54,9 @@ fn examine(machine: &Machine, interfaces: &[String], workers: usize) -> Vec<Find
     } else {
         interfaces.to_vec()
     };
+    if all.is_empty() {
+        checks::no_interface(machine, &mut findings);
+    }
     for name in &all {
         checks::interface(machine, name, workers, &mut findings);
     }
@@ -188,6 +191,17 @@ mod tests {
         assert!(found[0].contains("all 2 interrupts go to processor 0"), "{found:?}");
         assert!(found[0].contains("echo 1 > /proc/irq/31/smp_affinity_list"), "{found:?}");
         assert!(troubles(&[], 3)[0].contains("3 workers share 2 processors"));
+    }
+
+    /// A machine on which no interface is up is not ready; nor is one without any.
+    #[test]
+    fn an_interface_is_needed() {
+        let down = troubles(&[("sys/class/net/eth0/operstate", "down")], 1);
+        assert_eq!(down, ["machine: no interface but loopback is up | ip link set eth0 up"]);
+        let root = tempfile::tempdir().unwrap();
+        let none = examine(&Machine::at(root.path()), &[], 1);
+        assert!(none.iter().any(|finding| finding.weight == Weight::Problem), "{}", text(&none));
+        assert!(!text(&none).contains("ready"), "{}", text(&none));
     }
 
     #[test]
