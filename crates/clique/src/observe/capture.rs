@@ -1,11 +1,12 @@
 //! `clique capture`: the packets of any edge of a running router.
 
 use super::pcapng::Pcapng;
-use super::{bytes, ended, event, number, text};
+use super::{bytes, ended, event, number, print, text};
 use crate::address::Address;
 use crate::console;
 use crate::reply;
 use crate::status::Status;
+use serde_json::Value;
 
 /// Arguments of `clique capture`.
 #[derive(clap::Args, Debug)]
@@ -19,6 +20,10 @@ pub(crate) struct Args {
     /// Write pcapng to FILE ('-': standard output).
     #[arg(short, long, value_name = "FILE", default_value = "-")]
     write: String,
+
+    /// Print an object of JSON for each packet, one a line, instead of pcapng: time, element and port, length, summary, and bytes in hexadecimal.
+    #[arg(long, conflicts_with = "write")]
+    json: bool,
 
     /// Stop after N packets.
     #[arg(short = 'n', long, value_name = "N", default_value = "0", hide_default_value = true)]
@@ -46,22 +51,37 @@ fn capture(args: &Args) -> Result<(), String> {
     let mut client = args.address.connect()?;
     let snaplen = usize::try_from(args.snaplen).unwrap_or(usize::MAX);
     reply::fine(client.capture(&args.edge, args.count, args.seconds, snaplen, &args.filter))?;
-    let mut file = Pcapng::create(&args.write)?;
+    let mut file = if args.json { None } else { Some(Pcapng::create(&args.write)?) };
     loop {
         let packet = event(&mut client)?;
         if packet["end"].as_bool() == Some(true) {
-            file.flush()?;
+            if let Some(file) = &mut file {
+                file.flush()?;
+            }
             let (seen, lost) = (number(&packet, "packets"), number(&packet, "lost"));
             console::complain(&format!(
                 "{seen} packets captured, {lost} lost because the reader was too slow\n"
             ));
             return Ok(());
         }
-        let ethernet = text(&packet, "link") == "ethernet";
-        file.packet(ethernet, number(&packet, "at_ns"), number(&packet, "len"), &bytes(&packet), "")?;
         // A reader sees each packet when it comes; that it has gone ends the capture.
-        if !file.flush()? {
+        let is_read = match &mut file {
+            None => print(&line(packet))?,
+            Some(file) => {
+                let ethernet = text(&packet, "link") == "ethernet";
+                file.packet(ethernet, number(&packet, "at_ns"), number(&packet, "len"), &bytes(&packet), "")?;
+                file.flush()?
+            }
+        };
+        if !is_read {
             return Ok(());
         }
     }
+}
+
+/// A packet as a line of JSON.
+fn line(mut packet: Value) -> String {
+    let hex: String = bytes(&packet).iter().map(|byte| format!("{byte:02x}")).collect();
+    packet["bytes"] = hex.into();
+    format!("{packet}\n")
 }

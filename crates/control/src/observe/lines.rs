@@ -3,7 +3,7 @@
 use super::fields::{fields, is_ethernet, line};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use router::{Info, TraceStep, View, What};
+use router::{Edge, Info, TraceStep, View, What};
 use serde_json::{Map, Value, json};
 
 /// What is said of a packet: a line, its header fields, its length and time, its first bytes.
@@ -40,10 +40,12 @@ pub fn step(info: &Info, step: &TraceStep) -> Value {
     object
 }
 
-/// A captured packet.
-pub fn captured(view: &View) -> Value {
+/// A packet that was captured at an edge.
+pub fn captured(info: &Info, edge: Edge, view: &View) -> Value {
+    let side = if edge.input { "input" } else { "output" };
     json!({
-        "at_ns": view.at_ns, "len": view.len, "link": if is_ethernet(view) { "ethernet" } else { "ip" },
+        "element": info.nodes[edge.element].name, side: edge.port,
+        "summary": line(view), "at_ns": view.at_ns, "len": view.len, "link": if is_ethernet(view) { "ethernet" } else { "ip" },
         "bytes": STANDARD.encode(&view.bytes),
     })
 }

@@ -88,7 +88,7 @@ impl Stream {
                     let mut some = false;
                     for _ in 0..LINES {
                         let Some(view) = (told < most).then(|| capture.next()).flatten() else { break };
-                        event(output, &captured(&view))?;
+                        event(output, &captured(observer.info(), edge, &view))?;
                         capture.give_back(view);
                         (told, some) = (told + 1, true);
                     }
