@@ -3,11 +3,13 @@
 use super::pcapng::Pcapng;
 use super::{bytes, ended, number, object, print, text};
 use crate::address::Address;
+use crate::console;
 use crate::reply;
 use crate::status::Status;
 use control::Client;
 use serde_json::{Value, json};
 use std::collections::HashMap;
+use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
 /// Arguments of `clique drops`.
@@ -32,6 +34,9 @@ pub(crate) struct Args {
     #[arg(short, long, value_name = "FILE")]
     write: Option<String>,
 }
+
+/// How often the program looks whether it is interrupted.
+const LOOK_AROUND: Duration = Duration::from_millis(50);
 
 /// Runs `clique drops`.
 pub(crate) fn run(args: &Args) -> Status {
@@ -61,11 +66,17 @@ impl Reading {
 
 fn drops(args: &Args) -> Result<(), String> {
     let mut client = args.address.connect()?;
+    let interrupted =
+        console::interrupts().map_err(|error| format!("signals: {}", console::reason(&error)))?;
+    let interval = Duration::from_secs_f64(args.interval.clamp(0.1, 3600.0));
     let mut before = Reading::take(&mut client)?;
     loop {
-        std::thread::sleep(Duration::from_secs_f64(args.interval.clamp(0.1, 3600.0)));
+        // An interrupted reading is the last one: what was dropped meanwhile is told, and the file is whole.
+        while before.at.elapsed() < interval && !interrupted.load(Relaxed) {
+            std::thread::sleep(LOOK_AROUND.min(interval.saturating_sub(before.at.elapsed())));
+        }
         let now = Reading::take(&mut client)?;
-        let (counts, seconds) = (before.counts(), (now.at - before.at).as_secs_f64());
+        let (counts, seconds) = (before.counts(), (now.at - before.at).as_secs_f64().max(0.001));
         let mut rows: Vec<(Value, u64)> = Vec::new();
         for drop in &now.drops {
             let key = (text(drop, "element").to_owned(), text(drop, "reason").to_owned());
@@ -88,7 +99,7 @@ fn drops(args: &Args) -> Result<(), String> {
             _ if args.json => format!("{}\n", json!({ "drops": rows })),
             _ => table(&rows, args.follow),
         };
-        if !print(&shown)? || !args.follow {
+        if !print(&shown)? || !args.follow || interrupted.load(Relaxed) {
             return Ok(());
         }
         before = now;

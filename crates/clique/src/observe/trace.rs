@@ -67,6 +67,10 @@ fn trace(args: &Args) -> Result<(), String> {
     });
     let mut packets: BTreeMap<u64, Vec<Value>> = BTreeMap::new();
     let end = loop {
+        // What has come so far is shown; the router ends the trace when the connection is gone.
+        if interrupted.load(Ordering::Relaxed) {
+            break json!({ "end": true, "packets": packets.len(), "lost": 0 });
+        }
         match steps.recv_timeout(Duration::from_millis(50)) {
             Ok(step) => {
                 let step = step?;
@@ -74,10 +78,6 @@ fn trace(args: &Args) -> Result<(), String> {
                     break step;
                 }
                 packets.entry(number(&step, "packet")).or_default().push(step);
-            }
-            // What has come so far is shown; the router ends the trace when the connection is gone.
-            Err(RecvTimeoutError::Timeout) if interrupted.load(Ordering::Relaxed) => {
-                break json!({ "end": true, "packets": packets.len(), "lost": 0 });
             }
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => return Err("the connection has ended".to_owned()),

@@ -10,6 +10,7 @@ mod demo;
 mod drops;
 mod explain;
 mod exposition;
+mod interrupts;
 mod metrics;
 mod monitoring;
 mod new;
