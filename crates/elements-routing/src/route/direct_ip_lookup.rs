@@ -37,6 +37,8 @@
 //!   workers' tables have room for, until a worker sees their next packet; `flows` and `flow_list` include them. In a cluster
 //!   VLBState moves them to another node.
 //! - `FLOW_TIMEOUT` (time, default 30 s): how long a flow is remembered after its last packet; 0 for ever.
+//! - `FLOW_QUOTA` (integer up to 65535, default 0): the maximum number of new flows, which had one packet, whose sources are in one prefix, of 24
+//!   bits of IPv4 and 64 of IPv6; 0 for no limit. More are not remembered, so that a flood from one prefix leaves room for others' new flows.
 //! - `SPREAD` (boolean, default false): choose among several next hops for each packet by itself, as often as their
 //!   weights say. One flow can then use them all, and its packets may overtake each other. Not with FLOWS.
 //! - `NOROUTE` (integer): the output for packets without a route, for instance to ICMPError; they are then neither
@@ -79,7 +81,7 @@
 //! - `flow_kill` (write, a filter, or columns of such lines, `*` for any): forget the flows that it asks for, or whose lines begin so.
 //! - `flow_hits`, `flow_misses` (read): packets of flows that were remembered, and of those that were not.
 //!   `flow_evictions`, `flow_expiries` (read): flows forgotten for newer ones, and after their timeout.
-//!   `flow_refusals` (read): packets of new flows for which there was no room. `flow_moves` (read): flows whose next hop
+//!   `flow_refusals` (read): packets of new flows for which there was no room, or that FLOW_QUOTA forbade: `flow_quota_refusals` (read). `flow_moves` (read): flows whose next hop
 //!   went, and that got another.
 //! - `cache_hits`, `cache_misses` (read): lookups answered from the CACHE, and those that were not.
 //! - `lookup` (read, with an address): the output and the gateway for it; -1 if there is no route.

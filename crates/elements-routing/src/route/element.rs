@@ -50,6 +50,10 @@ static FLOW_EXPIRIES: Metric =
     Metric::counter("clique_route_flow_expiries_total", "Flows that were forgotten after their timeout.");
 static FLOW_REFUSALS: Metric =
     Metric::counter("clique_route_flow_refusals_total", "Packets of new flows for which there was no room.");
+static FLOW_QUOTA_REFUSALS: Metric = Metric::counter(
+    "clique_route_flow_quota_refusals_total",
+    "Packets of new flows that were too many of one prefix.",
+);
 static FLOW_MOVES: Metric = Metric::counter(
     "clique_route_flow_moves_total",
     "Flows that changed their next hop, because theirs was gone.",
@@ -58,7 +62,7 @@ static FLOW_MOVES: Metric = Metric::counter(
 /// A count of flows: its handler, its metric, and the number among what a table counted and the flows that moved.
 type FlowCount = (&'static str, &'static Metric, fn(&flows::Stats, u64) -> u64);
 
-const FLOW_COUNTS: [FlowCount; 6] = [
+const FLOW_COUNTS: [FlowCount; 7] = [
     ("flow_hits", &FLOW_HITS, |stats, _| stats.hits),
     ("flow_misses", &FLOW_MISSES, |stats, _| stats.misses),
     ("flow_evictions", &FLOW_EVICTIONS, |stats, _| stats.evicted),
@@ -66,6 +70,7 @@ const FLOW_COUNTS: [FlowCount; 6] = [
     ("flow_refusals", &FLOW_REFUSALS, |stats, _| {
         stats.refused_full + stats.refused_quota + stats.refused_first
     }),
+    ("flow_quota_refusals", &FLOW_QUOTA_REFUSALS, |stats, _| stats.refused_quota),
     ("flow_moves", &FLOW_MOVES, |_, moved| moved),
 ];
 
@@ -129,7 +134,7 @@ pub(super) fn create<F: Family, T: LongestMatch<F::Key>>(
     let outputs = config.outputs();
     let (mut key, mut fields) = (config.common_seed(), Fields::default());
     let mut words = Vec::new();
-    let (mut remembered, mut timeout) = (TableSize(0), Duration::from_secs(30));
+    let (mut remembered, mut timeout, mut quota) = (TableSize(0), Duration::from_secs(30), 0);
     let (mut no_route, mut cached, mut spread) = (None::<u32>, TableSize(0), false);
     config
         .args()
@@ -137,6 +142,7 @@ pub(super) fn create<F: Family, T: LongestMatch<F::Key>>(
         .keyword("FLOW_KEY", &mut key)
         .keyword("FLOWS", &mut remembered)
         .keyword("FLOW_TIMEOUT", &mut timeout)
+        .keyword("FLOW_QUOTA", &mut quota)
         .keyword("SPREAD", &mut spread)
         .keyword("NOROUTE", &mut no_route)
         .keyword("CACHE", &mut cached)
@@ -173,7 +179,7 @@ pub(super) fn create<F: Family, T: LongestMatch<F::Key>>(
         0 => Balance::Hashed,
         size => {
             let waiting = waiting(config, size, timeout)?;
-            Balance::Remembered(Box::new(Sticky::new(size, timeout, &flows, waiting)))
+            Balance::Remembered(Box::new(Sticky::new(size, timeout, quota, &flows, waiting)))
         }
     };
     let forwarder = Forwarder { flows, balance, no_route, reporter: style.reporter, complaints: 0 };

@@ -62,9 +62,15 @@ pub(super) struct Former<F: Family> {
 }
 
 impl<F: Family> Sticky<F> {
-    /// A table for so many flows, each remembered for so long after its last packet.
-    pub(super) fn new(flows: usize, timeout: Duration, hash: &Flows, waiting: Waiting<F>) -> Self {
-        let limits = Limits { unconfirmed: flows.div_ceil(NEW), earned: true, ..Limits::new(flows) };
+    /// A table for so many flows, each remembered for so long after its last packet; of new ones, for so many of one prefix, if that is not 0.
+    pub(super) fn new(
+        flows: usize,
+        timeout: Duration,
+        quota: u16,
+        hash: &Flows,
+        waiting: Waiting<F>,
+    ) -> Self {
+        let limits = Limits { unconfirmed: flows.div_ceil(NEW), earned: true, quota, ..Limits::new(flows) };
         let table = Table::new(limits.with_timeout(timeout), hash.key);
         let at_hand = Vec::with_capacity(BATCH_MAX);
         let before = Stats::default();

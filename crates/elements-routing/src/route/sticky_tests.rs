@@ -43,7 +43,7 @@ fn workers_of(shared: &Arc<Shared<V4>>, number: usize, flows: usize) -> Vec<Stic
     let (feeds, timeout) = (feeds(number), Duration::from_nanos(TIMEOUT as u64));
     let place = |worker| Place { worker, workers: (0..number).collect(), feeds: feeds.clone() };
     let waiting = |worker| Waiting::new(Arc::clone(shared), place(worker), timeout);
-    (0..number).map(|worker| Sticky::new(flows, timeout, &hash(), waiting(worker))).collect()
+    (0..number).map(|worker| Sticky::new(flows, timeout, 0, &hash(), waiting(worker))).collect()
 }
 
 /// Has one configuration's tables take over from another's, as a router does: each from that of its worker, and those left over from the rest.

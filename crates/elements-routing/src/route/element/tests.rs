@@ -202,6 +202,25 @@ fn flows_stay() {
     assert!((40..95).contains(&moved.len()) && remembered == "0", "{}", moved.len());
 }
 
+/// One prefix floods: it has no more new flows than its quota, and others' are remembered. One that goes on makes room for the next.
+#[test]
+fn a_flood_of_one_prefix_leaves_room_for_others() {
+    let flow = |(net, source): (u8, u8)| {
+        let header = [0x45, 0, 0, 28, 0, 0, 0, 0, 64, 17, 0, 0, 9, 0, net, source, 10, 0, 0, 1];
+        [&header[..], &[0, source, 0, 9, 0, 8, 0, 0]].concat()
+    };
+    let config = "Inject -> MarkIPHeader -> GetIPAddress(16) -> r :: IPLookup(10.0.0.0/8 0, FLOWS 1000, FLOW_QUOTA 10) -> Collect(0);";
+    let all = (0..200).map(|source| (0, source)).chain((0..8).map(|source| (1, source)));
+    let mut seen = crate::testing::send_singly(config, all.chain((0..5).map(|source| (0, source))).map(flow));
+    assert_eq!(seen.seen.len(), 213, "all packets go on");
+    let counts =
+        ["flows", "flow_quota_refusals", "flow_refusals"].map(|name| seen.read(&format!("r.{name}")));
+    assert_eq!(counts, ["18", "190", "190"]);
+    let counts =
+        ["src 9.0.1.0/24", "src 9.0.0.0/24", "assured"].map(|filter| seen.read_with("r.flow_count", filter));
+    assert_eq!(counts, ["8", "10", "5"]);
+}
+
 /// One next hop, two, one, and two again: no flow moves, of whatever class the element is; and what happens is counted and listed.
 #[test]
 fn flows_stay_while_next_hops_come_and_go() {
