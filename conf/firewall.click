@@ -12,16 +12,17 @@
 // New rules can be written to from_outside.config while packets pass; connections that are known go on.
 //
 // FLOWS connections are remembered, 160 bytes each. A flood of SYNs that a rule lets pass fills that with half-open connections, the
-// oldest of which give way; those that are established do not. METHOD=XDP bypasses the kernel's stack.
+// oldest of which give way; those that are established do not. QUOTA says how many the addresses of one prefix may have begun, of 24 bits of IPv4 and 64 of
+// IPv6, inside, too; with 0 there is no limit but FLOWS. METHOD=XDP bypasses the kernel's stack.
 
 define($IN eth0, $OUT eth1, $NET4 192.0.2.0/24, $NET6 2001:db8:2::/48,
   $WEB4 192.0.2.80, $WEB6 2001:db8:2::80, $MAIL4 192.0.2.25, $MAIL6 2001:db8:2::25,
-  $FLOWS 1048576, $METHOD LINUX);
+  $FLOWS 1048576, $QUOTA 0, $METHOD LINUX);
 
 AddressInfo(net4 $NET4, net6 $NET6, web4 $WEB4, web6 $WEB6, mail4 $MAIL4, mail6 $MAIL6);
 
 // Inputs 0 and 1: IPv4 and IPv6 from inside. Inputs 2 and 3: from outside. What the filters let pass is remembered.
-ct :: ConnTrack(CAPACITY $FLOWS);
+ct :: ConnTrack(CAPACITY $FLOWS, QUOTA $QUOTA);
 
 // From inside: under own addresses only, and mail by the mail server only.
 from_inside :: IPFilter(

@@ -17,13 +17,14 @@
 //
 // FLOWS connections are remembered, 160 bytes each. When there are more, those give way whose handshake is not complete, or that were not
 // answered, after 5 seconds; no others do, so that a flood ends none, and new ones are refused. With MAPPING endpoint-independent each address and port inside counts
-// as one more. `clique ctl` shows them: read rw.tcp_table.
+// as one more. `clique ctl` shows them: read rw.tcp_table. QUOTA says how many of them, and of pings, one address may have, inside or outside; with 0 there is
+// no limit but FLOWS.
 //
 // Senders of packets that are too large, have used up their TTL, find no neighbour or can have no mapping get ICMP errors, at most ERRORS a second
 // for each reason, side and worker.
 
 define($IN eth0, $INSIDE 10.0.0.1/24, $OUT eth1, $OUTSIDE 203.0.113.2/24, $PROVIDER 203.0.113.1,
-  $WEB 10.0.0.80, $FLOWS 100000, $METHOD LINUX, $MAPPING address-and-port-dependent, $FILTERING address-and-port-dependent,
+  $WEB 10.0.0.80, $FLOWS 100000, $QUOTA 0, $METHOD LINUX, $MAPPING address-and-port-dependent, $FILTERING address-and-port-dependent,
   $MTU_IN 1500, $MTU_OUT 1500, $ERRORS 1000);
 
 AddressInfo(inside $INSIDE $IN:eth, outside $OUTSIDE $OUT:eth, provider $PROVIDER, web $WEB);
@@ -34,7 +35,7 @@ IPRewriterPatterns(share outside 1024-65535 - -);
 // Input 0: from inside. Input 1: from outside, for the web server. Input 2: from outside, only what is known, or let in by FILTERING.
 // Output 0 leads outside, output 1 inside; by output 2 leaves what no mapping can be made for.
 rw :: IPRewriter(pattern share 0 1, pattern - - web 80 1 0, drop, MAPPING_CAPACITY $FLOWS, MAPPING $MAPPING, FILTERING $FILTERING,
-  UNMAPPED 2);
+  QUOTA $QUOTA, QUOTA_PREFIX 32, UNMAPPED 2);
 ping :: ICMPPingRewriter(pattern share 0 1, drop, MAPPING_CAPACITY rw, MAPPING $MAPPING, UNMAPPED 2);
 
 // Errors about packets that were translated, from outside and from inside (RFC 5508, section 4), by the output that such packets have.

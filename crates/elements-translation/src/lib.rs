@@ -8,6 +8,10 @@ pub mod account;
 mod aliases;
 pub mod balance;
 pub mod flow;
+mod metrics;
+mod quota;
+#[cfg(test)]
+mod quota_tests;
 pub mod rewrite;
 #[cfg(test)]
 mod testing;

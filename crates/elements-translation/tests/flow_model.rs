@@ -38,6 +38,8 @@ mod index;
 mod lane;
 #[path = "../src/rewrite/policy.rs"]
 mod policy;
+#[path = "../src/quota.rs"]
+mod quota;
 #[path = "../src/rewrite/record.rs"]
 mod record;
 

@@ -6,6 +6,7 @@ use super::mapper;
 use super::nat::{Capacity, Kind, Nat, Plan};
 use super::nat64::Prefix;
 use super::policy::{Policy, Timeouts};
+use crate::quota::Limit;
 use elements_shared::state_port::Port;
 use packet::Anno;
 use router::{AnnoOf, Args, Config, ConfigError, Raw, parse_integer};
@@ -30,6 +31,7 @@ pub(super) struct Annotations {
 pub(super) struct RewriterArgs {
     mapping_capacity: Option<Raw>,
     capacity: Option<Raw>,
+    quota: Limit,
     timeout: Option<Duration>,
     guarantee: Option<Duration>,
     reap_interval: Option<Duration>,
@@ -66,7 +68,9 @@ const DEFAULT_REAP_S: u64 = 15 * 60;
 
 impl RewriterArgs {
     fn read<'s, 'v>(&'v mut self, kind: Kind, args: Args<'s, 'v>) -> Args<'s, 'v> {
-        let mut args = args
+        let mut args = self
+            .quota
+            .read(args, [kind != Kind::Six, kind == Kind::Six])
             .keyword("MAPPING_CAPACITY", &mut self.mapping_capacity)
             .keyword("CAPACITY", &mut self.capacity)
             .keyword("TIMEOUT", &mut self.timeout)
@@ -143,11 +147,15 @@ impl RewriterArgs {
     }
 
     fn capacity(&self, config: &Config<'_>) -> Result<Capacity, ConfigError> {
+        self.quota.check()?;
         let Some(Raw(text)) = self.mapping_capacity.as_ref().or(self.capacity.as_ref()) else {
             return Ok(Capacity::Own(super::flow_set::FLOWS_MAX));
         };
         if let Some(number) = parse_integer(text) {
             return i32::try_from(number).map(Capacity::Own).map_err(|_| "bad MAPPING_CAPACITY".into());
+        }
+        if self.quota.is_some() {
+            return Err("QUOTA: say it to the element that the capacity is shared with".into());
         }
         let peer = config.find(text).filter(|&peer| REWRITERS.contains(&config.class_of(peer)));
         peer.map(Capacity::SharedWith).ok_or_else(|| "bad MAPPING_CAPACITY".into())
@@ -199,6 +207,7 @@ pub(super) fn make_six(config: &mut Config<'_>) -> Result<Six, ConfigError> {
         filtering,
         unmapped: None,
         capacity,
+        quota: args.quota,
         seed: config.seed(),
         six: Some(super::nat64::Six::new(prefix, config.seed(), most)),
     };
@@ -257,6 +266,7 @@ pub(super) fn make(kind: Kind, config: &mut Config<'_>) -> Result<Made, ConfigEr
         filtering,
         unmapped: args.unmapped,
         capacity,
+        quota: args.quota,
         seed: config.seed(),
         six: None,
     };

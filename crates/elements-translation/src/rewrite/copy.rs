@@ -3,6 +3,7 @@
 //! Flows are confirmed by the first packet after the one that made them, of either direction.
 
 use super::changes::Change;
+use super::counts::End;
 use super::deltas::Deltas;
 use super::editor::Editor;
 use super::left::{halves, pair, read_id, write_id};
@@ -100,7 +101,7 @@ impl Nat {
         let Some(found) = editor.find(key) else { return };
         let has_ended = goes_on && self.policy(key.map()).has_ended(found.flow.flags());
         if has_ended || self.is_over(found.flow, now_ms) {
-            editor.remove(found.record);
+            editor.end(found.record, End::Replaced);
         }
     }
 

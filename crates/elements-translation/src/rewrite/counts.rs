@@ -5,7 +5,7 @@
 //! finds no room takes back what all lanes have left, with all of them in hand, so that none is lost.
 
 use super::sync::{AtomicU32, AtomicUsize, LANES, PART, ROOM, recalled};
-use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// What is written while flows come and go: apart from what look-ups read, and from what others write.
 #[derive(Default)]
@@ -69,12 +69,58 @@ impl Room {
     }
 }
 
+/// Why flows have gone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(usize)]
+pub(super) enum End {
+    /// No packet came for too long.
+    Expired,
+    /// They gave way to new ones, in a full table.
+    Evicted,
+    /// Others have the same addresses and ports.
+    Replaced,
+    /// A handler said so.
+    Killed,
+}
+
+/// Why flows were not made, as far as it is no want of ports or addresses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(usize)]
+pub(super) enum Refusal {
+    /// There is no room for another.
+    Full,
+    /// The prefix of the source has as many as it may.
+    OverQuota,
+}
+
+/// What happened to flows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Totals {
+    pub(super) made: u64,
+    /// By [`End`].
+    pub(super) ended: [u64; 4],
+    /// By [`Refusal`].
+    pub(super) refused: [u64; 2],
+}
+
+impl Totals {
+    fn numbers(&mut self) -> impl Iterator<Item = &mut u64> {
+        std::iter::once(&mut self.made).chain(&mut self.ended).chain(&mut self.refused)
+    }
+}
+
 /// What is counted in a lane for an input.
 #[derive(Default)]
 struct Counts {
     flows: Tally,
     failures: AtomicU32,
+    /// As in [`Totals`].
+    totals: [AtomicU64; 7],
 }
+
+/// Where in [`Counts::totals`] those begin that ended, and those that were refused.
+const ENDED: usize = 1;
+const REFUSED: usize = 5;
 
 /// What is counted for each input of a rewriter.
 #[derive(Default)]
@@ -103,6 +149,30 @@ impl InputCounts {
         self.lanes[worker % LANES].0.failures.fetch_add(1, Relaxed);
     }
 
+    /// A lane, whose lock the caller holds, has made a flow.
+    #[inline]
+    pub(super) fn made(&self, lane: usize) {
+        self.lanes[lane % LANES].0.totals[0].fetch_add(1, Relaxed);
+    }
+
+    /// A flow of a lane has ended.
+    pub(super) fn ended(&self, lane: usize, end: End) {
+        self.lanes[lane % LANES].0.totals[ENDED + end as usize].fetch_add(1, Relaxed);
+    }
+
+    /// A worker could not make a flow, and this is why; that it could not, it has counted.
+    pub(super) fn refuse(&self, worker: usize, why: Refusal) {
+        self.lanes[worker % LANES].0.totals[REFUSED + why as usize].fetch_add(1, Relaxed);
+    }
+
+    /// Adds what happened to the input's flows.
+    pub(super) fn add_to(&self, totals: &mut Totals) {
+        for lane in &self.lanes {
+            let counts = lane.0.totals.iter().map(|count| count.load(Relaxed));
+            totals.numbers().zip(counts).for_each(|(sum, count)| *sum += count);
+        }
+    }
+
     /// Goes on with what another process has counted.
     pub(super) fn go_on(&self, failures: u32) {
         self.lanes[0].0.failures.fetch_add(failures, Relaxed);
@@ -113,6 +183,10 @@ impl InputCounts {
         let failures = old.failures();
         let most = |known: u32| Some(known.max(failures));
         let _ = self.lanes[0].0.failures.fetch_update(Relaxed, Relaxed, most);
+        let mut before = Totals::default();
+        old.add_to(&mut before);
+        let totals = &self.lanes[0].0.totals;
+        totals.iter().zip(before.numbers()).for_each(|(total, before)| _ = total.fetch_max(*before, Relaxed));
     }
 }
 

@@ -3,7 +3,7 @@
 //! See [`super::flow_set`].
 
 use super::changes::Change;
-use super::counts::InputCounts;
+use super::counts::{End, InputCounts};
 use super::deltas::Deltas;
 use super::exhausted::{self, Exhausted};
 use super::expiry::{BEST_EFFORT, GUARANTEED};
@@ -59,7 +59,7 @@ impl<'s> Editor<'s> {
     /// short. The flow's owner counts it.
     pub(super) fn insert(&mut self, new: &NewFlow, last_ms: u64, now_ms: u64) -> Option<FlowMatch<'s>> {
         if let Some(old) = self.find(new.keys()[1]) {
-            self.remove(old.record);
+            self.end(old.record, End::Replaced);
         }
         let (record, flow, _) = self.allocate()?;
         flow.fill(new, last_ms);
@@ -71,6 +71,9 @@ impl<'s> Editor<'s> {
         self.set.crowds.note(self.turn, new.map, new.rewritten);
         self.recall();
         self.count(flow, 1);
+        if !flow.is_mapping() {
+            self.set.quota.take(|| self.lanes[self.at].source_of(flow));
+        }
         self.replace(record);
         let capacity = i64::from(self.set.capacity());
         if self.set.size() as i64 > capacity {
@@ -84,7 +87,7 @@ impl<'s> Editor<'s> {
                 return None;
             }
             self.lanes[self.at].log.set_now(now_ms);
-            self.remove(victim);
+            self.end(victim, End::Evicted);
         } else {
             let slab = &self.set.slab;
             self.lanes[self.at].shift(slab, now_ms, BESIDE);
@@ -98,9 +101,15 @@ impl<'s> Editor<'s> {
         self.lanes[flow.lane()].note(record, flow);
     }
 
-    /// Removes a flow.
+    /// Removes a flow because a user says so.
     pub(super) fn remove(&mut self, record: u32) {
+        self.end(record, End::Killed);
+    }
+
+    /// Removes a flow.
+    pub(super) fn end(&mut self, record: u32, end: End) {
         let Some(flow) = self.set.slab.get(record).filter(|flow| flow.map().is_some()) else { return };
+        self.lanes[flow.lane()].count_end(flow, end);
         self.lanes[flow.lane()].tell(false, || flow.describe());
         self.take_out(record);
     }
@@ -122,6 +131,9 @@ impl<'s> Editor<'s> {
         }
         self.unlist(record);
         self.count(flow, -1);
+        if !is_mapping {
+            self.set.quota.give(|| self.lanes[flow.lane()].source_of(flow));
+        }
         flow.bury();
         let lane = &mut *self.lanes[flow.lane()];
         if !is_mapping {
@@ -191,6 +203,7 @@ impl<'s> Editor<'s> {
         if !is_made {
             return log.add_shortage(|| Event { protocol: new.protocol, ..Event::new(What::Full(capacity)) });
         }
+        self.lanes[self.at].count_made(new);
         self.lanes[self.at].tell(true, || *new);
     }
 
@@ -244,7 +257,7 @@ impl<'s> Editor<'s> {
         let mut removed = 0;
         while removed < most && self.set.size() as i64 > i64::from(self.set.capacity()).max(0) {
             let Some(record) = self.evict(now_ms).or_else(|| self.first_guaranteed()) else { break };
-            self.remove(record);
+            self.end(record, End::Evicted);
             removed += 1;
         }
         // What is known of ranges whose flows are gone would cost each new flow something.
@@ -260,7 +273,7 @@ impl<'s> Editor<'s> {
             }
             looks += 1;
             if self.settled(at, record, now_ms) {
-                self.remove(record);
+                self.end(record, End::Expired);
             }
         }
         false

@@ -9,7 +9,7 @@
 
 use super::flow_set::{Entered, FlowMatch, FlowSet};
 use super::input::Input;
-use super::nat::{CONTENDED, Circumstances, NOT_MADE, Nat, ROUNDS, Wanted};
+use super::nat::{CONTENDED, Circumstances, FULL, NOT_MADE, Nat, ROUNDS, Wanted};
 use super::record::{FORWARD, Flow, MAPPINGS, NewFlow, REPLY};
 use elements_shared::flow_filter::protocol_name;
 use elements_shared::flow_id::{FlowId, Key};
@@ -80,7 +80,7 @@ impl Nat {
     ) -> Result<(FlowMatch<'t>, bool), &'static str> {
         let endpoint = self.endpoint(set, turn, input, wanted, with)?;
         let Wanted { key, protocol, .. } = wanted;
-        self.enter_mapped(set, turn, endpoint.flow, key.id(), protocol, with).ok_or(NOT_MADE)
+        self.enter_mapped(set, turn, endpoint.flow, key.id(), protocol, with)
     }
 
     /// The mapping of a flow's endpoint, which is made if need be. The flow counts for it from here on.
@@ -110,13 +110,16 @@ impl Nat {
             };
             let new = self.describe(wanted, choice.id, choice.outputs).ok_or(NOT_MADE)?;
             if let Entered::Refused = set.enter(turn, with.worker, &new.mapping(0), true, with.now_ms) {
-                return Err(NOT_MADE);
+                return Err(FULL);
             }
         }
         Err(CONTENDED)
     }
 
     /// Adds a flow of an endpoint, for whose mapping it counts already. Otherwise it counts no more.
+    ///
+    /// # Errors
+    /// Why there is none.
     fn enter_mapped<'t>(
         &self,
         set: &'t FlowSet,
@@ -125,7 +128,7 @@ impl Nat {
         id: FlowId,
         protocol: u8,
         with: &Circumstances<'_>,
-    ) -> Option<(FlowMatch<'t>, bool)> {
+    ) -> Result<(FlowMatch<'t>, bool), &'static str> {
         let mapping = endpoint.describe();
         let rewritten = self.completed(FlowId { daddr: id.daddr, dport: id.dport, ..mapping.rewritten });
         let (ip_change, transport_change) = self.changes(id, rewritten);
@@ -141,12 +144,13 @@ impl Nat {
         };
         if !self.note_peer(set, turn, &new, with) {
             set.release(turn, &new, 1);
-            return None;
+            return Err(FULL);
         }
         let known = match set.enter(turn, with.worker, &new, true, with.now_ms) {
-            Entered::Made(found) => return Some((found, true)),
-            Entered::Known(found) => Some((found, false)),
-            Entered::Taken | Entered::Refused => None,
+            Entered::Made(found) => return Ok((found, true)),
+            Entered::Known(found) => Ok((found, false)),
+            Entered::Taken => Err(NOT_MADE),
+            Entered::Refused => Err(FULL),
         };
         set.release(turn, &new, usize::MAX);
         known
@@ -184,9 +188,13 @@ impl Nat {
         }
         let id = key.id();
         let mapping = mapping_of(key, 0);
+        let inside = set.find(turn, mapping)?.flow.id(FORWARD);
+        if self.is_over_quota(set, Key::new(key.map(), inside)) {
+            return None;
+        }
         let endpoint = set.hold(turn, with.worker, mapping, REPLY)?.flow;
         let outward = FlowId { daddr: id.saddr, dport: id.sport, ..endpoint.id(FORWARD) };
-        let (found, new) = self.enter_mapped(set, turn, endpoint, outward, protocol, with)?;
+        let (found, new) = self.enter_mapped(set, turn, endpoint, outward, protocol, with).ok()?;
         Some((FlowMatch { direction: REPLY, ..found }, new))
     }
 

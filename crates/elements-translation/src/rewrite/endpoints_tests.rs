@@ -44,6 +44,7 @@ fn nat_of(kind: Kind, filtering: Option<Filtering>, capacity: i32, guarantee_ms:
         filtering,
         unmapped: None,
         capacity: Capacity::Own(capacity),
+        quota: crate::quota::Limit::NONE,
         seed: 1,
         six: None,
     });

@@ -19,6 +19,7 @@ use super::index::{Entries, Index};
 use super::lane::Lane;
 use super::record::{Flow, NewFlow, Slab};
 use super::sync::{AtomicU32, LANES, Mutex, MutexGuard, hold_lane, look_again};
+use crate::quota::{Limit, Quota};
 use elements_shared::flow_id::{FlowId, Key};
 use elements_shared::keyed_hash::HashKey;
 use elements_shared::state_port::Overrun;
@@ -35,6 +36,7 @@ pub(super) struct FlowSet {
     pub(super) index: Index,
     pub(super) slab: Arc<Slab>,
     pub(super) capacity: AtomicI32,
+    pub(super) quota: Quota,
     /// Ranges that have nothing left.
     pub(super) exhausted: Arc<Marks>,
     /// Ranges of which little is left.
@@ -130,6 +132,7 @@ impl FlowSet {
             index: Index::default(),
             slab: Arc::default(),
             capacity: AtomicI32::new(capacity),
+            quota: Quota::new(Limit::NONE, 0, seed),
             exhausted: known_exhausted.marks().clone(),
             crowds: Crowds::new(key),
             sizes: Default::default(),
@@ -140,6 +143,12 @@ impl FlowSet {
             is_copied: AtomicBool::new(false),
             tells_all: AtomicBool::new(false),
         }
+    }
+
+    /// The same table, empty yet, where sources of a prefix may have so many flows.
+    pub(super) fn with_quota(self, limit: Limit, seed: u64) -> FlowSet {
+        let capacity = self.capacity().max(0) as usize;
+        FlowSet { quota: Quota::new(limit, capacity, seed), ..self }
     }
 
     /// Flows in the table. Takes no lock: just now some may come and go.

@@ -1,6 +1,6 @@
 //! Tests of the flow table: against a naive one, and with threads.
 
-use super::counts::InputCounts;
+use super::counts::{InputCounts, Totals};
 use super::flow_events::{Event, WAITING, What};
 use super::flow_set::{Entered, FlowSet};
 use super::policy::{Policy, Timeouts};
@@ -472,4 +472,35 @@ fn records_are_reused() {
     }
     assert_eq!(set.size(), 100);
     assert!(largest < 5000, "{largest}: grace periods are not that long");
+}
+
+/// Whatever flows come and go, each counts once for its source's prefix, by whichever way it was entered and ended.
+#[test]
+fn a_quota_counts_what_is_there() {
+    let mut reader = Domain::global().register("test");
+    let limit = crate::quota::Limit::of(1000);
+    let set = FlowSet::new(7, 100).with_quota(limit, 7);
+    let policy = Policy { guarantee_ms: 0, timeouts: Timeouts::Plain(1000) };
+    let counts: Arc<[InputCounts]> = [InputCounts::default()].into();
+    set.edit(reader.turn()).register(0, policy, counts.clone());
+    for round in 0..3000u64 {
+        let chance = (round + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
+        let new = flow(0, (chance % 131) as u8, (chance / 131 % 300) as u16);
+        match set.find(reader.turn(), keys(&new)[0]) {
+            Some(found) if round % 9 == 0 => set.edit(reader.turn()).remove(found.record),
+            Some(_) => {}
+            None => drop(set.enter(reader.turn(), round as usize % 2, &new, round % 2 == 0, round)),
+        }
+        if round % 500 == 0 {
+            set.edit(reader.turn()).shrink(round + 900, 50);
+        }
+        assert_eq!(set.quota.sum(), 2 * set.size() as u64);
+        reader.quiescent();
+    }
+    let mut totals = Totals::default();
+    counts[0].add_to(&mut totals);
+    assert!(totals.ended.iter().all(|&ended| ended > 0), "{totals:?}");
+    assert_eq!(totals.made - totals.ended.iter().sum::<u64>(), set.size() as u64);
+    set.edit(reader.turn()).clear();
+    assert_eq!((set.size(), set.quota.sum()), (0, 0));
 }

@@ -21,7 +21,7 @@
 //! One input specification for each input, as for IPRewriter, and these keywords:
 //! - `TIMEOUT` (seconds, default 5 minutes): idle time after which a flow's mappings are removed.
 //! - `GUARANTEE` (seconds, default 5): how long a flow is guaranteed to stay after each packet.
-//! - `REAP_INTERVAL`, `MAPPING_CAPACITY`, `DST_ANNO`, `REPLY_ANNO`, `UNMAPPED`: as for IPRewriter.
+//! - `REAP_INTERVAL`, `MAPPING_CAPACITY`, `QUOTA`, `QUOTA_PREFIX`, `DST_ANNO`, `REPLY_ANNO`, `UNMAPPED`: as for IPRewriter.
 //! - `MAPPING` (`endpoint-independent` or `address-and-port-dependent`, default `address-and-port-dependent`): as for IPRewriter,
 //!   of an address and identifier inside, which with `endpoint-independent` become the same whomever they ask (RFC 5508,
 //!   REQ-1). Only whom they have asked can answer.
@@ -30,7 +30,8 @@
 //! - `table` (read): the table, in the format of IPRewriter's, with addresses and identifier:
 //!   `(SRC, DST, ID) => (SRC, DST, ID)`. In lines for replies, identifiers are larger by 256, as Click shows them.
 //!   `mappings` is an older name.
-//! - `table_size`, `nmappings`, `mapping_failures`, `size`, `patterns` (read), `capacity`, `pattern0`, ... (read,
+//! - `table_size`, `nmappings`, `mapping_failures`, `made`, `evictions`, `expiries`, `quota_refusals`, `counters`,
+//!   `counters_json`, `size`, `patterns` (read), `capacity`, `pattern0`, ... (read,
 //!   write), `clear` (write), `flows`, `flows_json`, `count`, `endpoints`, `endpoints_json` (read), `kill` (write): as for
 //!   IPRewriter.
 //!

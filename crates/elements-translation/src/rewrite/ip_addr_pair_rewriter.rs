@@ -19,7 +19,8 @@
 //! # Handlers
 //! - `table` (read): the table, in the format of IPRewriter's, with pairs of addresses: `(SRC, DST) => (SRC, DST)`.
 //!   `mappings` is an older name.
-//! - `table_size`, `nmappings`, `mapping_failures`, `size`, `patterns` (read), `capacity`, `pattern0`, ... (read,
+//! - `table_size`, `nmappings`, `mapping_failures`, `made`, `evictions`, `expiries`, `quota_refusals`, `counters`,
+//!   `counters_json`, `size`, `patterns` (read), `capacity`, `pattern0`, ... (read,
 //!   write), `clear` (write), `flows`, `flows_json`, `count` (read), `kill` (write): as for IPRewriter.
 //!
 //! # Example

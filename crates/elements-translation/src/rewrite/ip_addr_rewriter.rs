@@ -23,14 +23,15 @@
 //! Keywords:
 //! - `TIMEOUT` (seconds, default 2 hours): idle time after which a source's mappings are removed.
 //! - `GUARANTEE` (seconds, default 5): how long they are guaranteed to stay after each packet.
-//! - `REAP_INTERVAL`, `MAPPING_CAPACITY`, `REPLY_ANNO`, `UNMAPPED`: as for IPRewriter.
+//! - `REAP_INTERVAL`, `MAPPING_CAPACITY`, `QUOTA`, `QUOTA_PREFIX`, `REPLY_ANNO`, `UNMAPPED`: as for IPRewriter.
 //!
 //! If the destination address changes, the destination annotation is set to it.
 //!
 //! # Handlers
 //! - `table` (read): the table, one line per direction: source addresses or, in lines for replies, 0.0.0.0.
 //!   `mappings` is an older name.
-//! - `table_size`, `nmappings`, `mapping_failures`, `size`, `patterns` (read), `capacity`, `pattern0`, ... (read,
+//! - `table_size`, `nmappings`, `mapping_failures`, `made`, `evictions`, `expiries`, `quota_refusals`, `counters`,
+//!   `counters_json`, `size`, `patterns` (read), `capacity`, `pattern0`, ... (read,
 //!   write), `clear` (write), `flows`, `flows_json`, `count` (read), `kill` (write): as for IPRewriter.
 //!
 //! # Example

@@ -75,15 +75,22 @@
 //!   rewriter with which to share a capacity. With endpoint-independent mapping each endpoint counts as one more, and with
 //!   address-dependent filtering each address that it sends to. `CAPACITY` is a shorter name. Click's default is 2147483647, which does not
 //!   keep untrusted hosts from using up all memory.
+//! - `QUOTA` (integer, default 0): the maximum number of flows that the addresses of one prefix have begun, of rewriters that share the capacity
+//!   together; 0 for no limit. Packets that begin more have no mapping (see UNMAPPED). Sources outside, whose flows specifications of other inputs make, count
+//!   like those inside. Not where the capacity is that of another element, which says this, too.
+//! - `QUOTA_PREFIX` (integer, default 24): how long prefixes are; 32 for a limit for each address (RFC 6888, REQ-4).
 //! - `DST_ANNO` (boolean, default true): whether to set the destination annotation to the new destination address.
 //! - `REPLY_ANNO` (annotation of one byte): an annotation set in replies, to the value that the flow's first packet
 //!   had there.
 //! - `UNMAPPED` (integer, default none): the output by which packets leave, as they came, for which no mapping can be made: no port is left, or
-//!   there is no room for a flow. An ICMPError there tells who sent them (RFC 5508, REQ-8). Otherwise they are dropped.
+//!   there is no room for a flow, or QUOTA forbids it. An ICMPError there tells who sent them (RFC 5508, REQ-8). Otherwise they are dropped.
 //!
 //! # Handlers
 //! - `table_size` (read): flows in the table. `nmappings` is an older name.
 //! - `mapping_failures` (read): packets for which no mapping could be made.
+//! - `made`, `evictions`, `expiries`, `quota_refusals` (read): flows that were made, that gave way to others, whose time was over, and that QUOTA
+//!   forbade. `counters` (read): lines of a number, a tab and what it counts: flows that were made, that were refused, by reason, and that
+//!   ended, by reason. `counters_json` (read): the same as an object.
 //! - `size` (read): flows and mappings of endpoints in the table, including those of rewriters that share the capacity.
 //! - `capacity` (read, write): the maximum number of flows.
 //! - `tcp_table`, `udp_table` (read): the table, one line per direction of each flow: the original fields, the new

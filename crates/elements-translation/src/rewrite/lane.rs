@@ -3,7 +3,7 @@
 //! See [`super::flow_set`].
 
 use super::changes::{Change, Changes};
-use super::counts::InputCounts;
+use super::counts::{End, InputCounts};
 use super::expiry::{BEST_EFFORT, Expiry, GUARANTEED};
 use super::flow_events::{Ends, Event, Log};
 use super::flow_set::{Entered, FlowMatch, FlowSet};
@@ -11,9 +11,10 @@ use super::index::{Held, Stuck};
 use super::policy::{Policy, Timeouts};
 use super::record::{FORWARD, Flow, MAPPINGS, NewFlow, Node, REPLY, Slab};
 use super::sync::{BLOCK, domain, look_again};
-use elements_shared::flow_id::Key;
+use elements_shared::flow_id::{FlowId, Key};
 use rcu::{Account, Token, Turn, Updater};
 use std::collections::VecDeque;
+use std::net::IpAddr;
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -142,12 +143,14 @@ impl Lane {
         let owner = self.owners.get(new.map as usize).and_then(Option::as_ref);
         if let Some(counts) = owner.and_then(|owner| owner.inputs.get(usize::from(new.input))) {
             counts.count(self.number, 1);
+            counts.made(self.number);
         }
         self.log.set_now(now_ms);
         self.log.add(|| event(&self.owners, new, true));
         if new.map & MAPPINGS != 0 {
             return; // it goes with the last of its flows
         }
+        set.quota.take(|| source(owner, new.id));
         let policy = owner.map_or(&OWNERLESS, |owner| &owner.policy);
         let (queue, at_ms) = match policy.guarantee_ms {
             0 => (BEST_EFFORT, now_ms.saturating_add(policy.timeout_ms(0))),
@@ -236,6 +239,26 @@ impl Lane {
         }
     }
 
+    /// Counts that a flow was made of which nothing is counted yet but that it is there.
+    pub(super) fn count_made(&self, new: &NewFlow) {
+        let owner = self.owners.get(new.map as usize).and_then(Option::as_ref);
+        if let Some(counts) = owner.and_then(|owner| owner.inputs.get(usize::from(new.input))) {
+            counts.made(self.number);
+        }
+    }
+
+    /// Counts why a flow of the lane has ended.
+    pub(super) fn count_end(&self, flow: &Flow, end: End) {
+        if let Some(counts) = self.owner(flow).and_then(|owner| owner.inputs.get(flow.input())) {
+            counts.ended(self.number, end);
+        }
+    }
+
+    /// Who sends a flow of the lane.
+    pub(super) fn source_of(&self, flow: &Flow) -> IpAddr {
+        source(self.owner(flow), flow.id(FORWARD))
+    }
+
     /// Until when a flow is guaranteed to stay, and when its time is over.
     pub(super) fn times(&self, flow: &Flow) -> (u64, u64) {
         let policy = self.owner(flow).map_or(&OWNERLESS, |owner| &owner.policy);
@@ -290,6 +313,14 @@ impl Lane {
             return true;
         }
         false
+    }
+}
+
+/// Who sends a flow with an identifier.
+fn source(owner: Option<&Owner>, id: FlowId) -> IpAddr {
+    match owner.and_then(|owner| owner.ends.as_ref()) {
+        Some(ends) => ends.ends(id)[0].0,
+        None => id.source().into(),
     }
 }
 

@@ -12,6 +12,7 @@ mod bits;
 mod bucket;
 mod changes;
 mod copy;
+mod counters;
 mod counts;
 mod crowds;
 mod deltas;

@@ -4,7 +4,7 @@
 //! (ICMPRewriter, FTPPortMapper) asks.
 
 use super::apply::{difference, differences};
-use super::counts::InputCounts;
+use super::counts::{InputCounts, Refusal, Totals};
 use super::endpoints::Filtering;
 use super::exhausted::{Domain, Field};
 use super::flow_events::{Ends, Event};
@@ -17,6 +17,7 @@ use super::policy::Policy;
 use super::record::{MAPPINGS, NewFlow, REPLY, flag};
 use super::search::Search;
 use super::share::Share;
+use crate::quota::{Limit, QUOTA};
 use elements_shared::flow_id::{FlowId, Key};
 use rcu::{Cell, Turn, Updater};
 use router::{Info, Scope};
@@ -110,6 +111,8 @@ pub(super) struct Choice {
 
 const NO_SUCH_FLOW: &str = "no mapping";
 pub(super) const NOT_MADE: &str = "no mapping could be made";
+/// There are as many flows as there may be.
+pub(super) const FULL: &str = "no room for another mapping";
 /// Each that was chosen was another's.
 pub(super) const CONTENDED: &str = "no mapping could be made: others were quicker";
 
@@ -158,6 +161,8 @@ pub(super) struct Plan {
     /// `None` if they are dropped.
     pub(super) unmapped: Option<u16>,
     pub(super) capacity: Capacity,
+    /// What sources of a prefix may have in the rewriter's own table.
+    pub(super) quota: Limit,
     pub(super) seed: u64,
     /// Of NAT64.
     pub(super) six: Option<Six>,
@@ -173,14 +178,15 @@ pub(super) enum Capacity {
 impl Nat {
     pub(super) fn new(plan: Plan) -> Nat {
         let set = OnceLock::new();
+        let table = |capacity| Arc::new(FlowSet::new(plan.seed, capacity).with_quota(plan.quota, plan.seed));
         let peer = match plan.capacity {
             Capacity::SharedWith(element) if element != plan.element => Some(element),
             Capacity::SharedWith(_) => {
-                let _ = set.set(Arc::new(FlowSet::new(plan.seed, FLOWS_MAX)));
+                let _ = set.set(table(FLOWS_MAX));
                 None
             }
             Capacity::Own(capacity) => {
-                let _ = set.set(Arc::new(FlowSet::new(plan.seed, capacity)));
+                let _ = set.set(table(capacity));
                 None
             }
         };
@@ -341,6 +347,13 @@ impl Nat {
         &self.inputs
     }
 
+    /// What happened to the rewriter's flows.
+    pub(super) fn totals(&self) -> Totals {
+        let mut totals = Totals::default();
+        self.counts.iter().for_each(|counts| counts.add_to(&mut totals));
+        totals
+    }
+
     /// What is counted for each input.
     pub(super) fn counts(&self) -> &[InputCounts] {
         &self.counts
@@ -429,11 +442,27 @@ impl Nat {
         wanted: Wanted,
         with: &mut Circumstances<'_>,
     ) -> Result<(FlowMatch<'t>, bool), &'static str> {
+        if self.is_over_quota(set, wanted.key) {
+            self.counts[wanted.at].fail(with.worker);
+            self.counts[wanted.at].refuse(with.worker, Refusal::OverQuota);
+            return Err(QUOTA);
+        }
         let made = match self.filtering {
             Some(_) if input.maps_endpoints() => self.make_mapped(set, turn, input, wanted, with),
             _ => self.make_unmapped(set, turn, input, wanted, with),
         };
-        made.inspect_err(|_| self.counts[wanted.at].fail(with.worker))
+        made.inspect_err(|&why| {
+            self.counts[wanted.at].fail(with.worker);
+            if why == FULL {
+                self.counts[wanted.at].refuse(with.worker, Refusal::Full);
+            }
+        })
+    }
+
+    /// Whether the source of a flow that is to be made has as many as it may.
+    #[inline]
+    pub(super) fn is_over_quota(&self, set: &FlowSet, key: Key) -> bool {
+        set.quota.is_used(|| self.ends(key.id())[0].0)
     }
 
     /// The same where what a flow becomes depends on where it goes.
@@ -458,7 +487,7 @@ impl Nat {
                 Entered::Made(found) => return Ok((found, true)),
                 Entered::Known(found) => return Ok((found, false)),
                 Entered::Taken => {}
-                Entered::Refused => return Err(NOT_MADE),
+                Entered::Refused => return Err(FULL),
             }
         }
         Err(CONTENDED)
@@ -558,7 +587,8 @@ impl Nat {
             Kind::Ping => key.id().dport == next_id(key.id().sport),
             Kind::Ip | Kind::Tcp | Kind::Udp | Kind::Six => true,
         };
-        (possible && self.has_outputs(outputs)).then(|| self.new_flow(&wanted, rewritten, outputs))
+        (possible && self.has_outputs(outputs))
+            .then(|| self.new_flow(&wanted, rewritten, outputs))
     }
 
     fn has_outputs(&self, outputs: Outputs) -> bool {

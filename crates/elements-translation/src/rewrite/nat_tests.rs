@@ -23,6 +23,7 @@ fn nat(sport: &str, turn: Turn<'_>) -> Nat {
         filtering: None,
         unmapped: None,
         capacity: Capacity::Own(i32::MAX),
+        quota: crate::quota::Limit::NONE,
         seed: 1,
         six: None,
     });

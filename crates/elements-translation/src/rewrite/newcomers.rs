@@ -74,6 +74,11 @@ impl<'t> Newcomers<'t> {
         Newcomers { nat, set, turn, pattern, outputs, part, is_possible }
     }
 
+    /// The table.
+    pub(super) fn set(&self) -> &'t FlowSet {
+        self.set
+    }
+
     /// Foresees what the flows of some keys become, and asks for the lines that show whether that is free: first for those of
     /// their own ports, then, for who does not get its own, of what chance says.
     pub(super) fn foresee(

@@ -1,6 +1,7 @@
 //! Rewriters as elements: what IPRewriter and its relatives do with packets, and their handlers.
 
 use super::arguments::{self, Annotations};
+use super::counters;
 use super::flow_set::{FlowMatch, FlowSet};
 use super::index::Home;
 use super::input::Outputs;
@@ -8,13 +9,14 @@ use super::nat::{Circumstances, Kind, Miss, Nat, Wanted};
 use super::newcomers::{NONE, Newcomer, Newcomers};
 use super::pattern::Pattern;
 use super::record::{Flow, REPLY, flag};
+use crate::metrics;
 use elements_shared::flow_filter::Filter;
 use elements_shared::flow_id::{FlowId, Key};
 use packet::{BATCH_MAX, Batch, Packet};
 use rcu::Turn;
 use router::{
-    Args, BadState, Config, ConfigError, Cx, Decision, Element, HandlerError, Handlers, Level, Look, Metric,
-    Outcome, StateReader, StateWriter, Then, Verdict, metric,
+    Args, BadState, Config, ConfigError, Cx, Decision, Element, HandlerError, Handlers, Level, Look, Outcome,
+    StateReader, StateWriter, Then, Verdict, metric,
 };
 use std::any::Any;
 use std::cell::RefCell;
@@ -25,8 +27,6 @@ use std::net::Ipv4Addr;
 use std::sync::Arc;
 use std::time::Duration;
 use wire::ip_proto;
-
-static FLOW_FAILURES: Metric = Metric::counter("clique_flow_failures_total", "Flows that could not be made.");
 
 /// The form of what is left to another process.
 const FORM: u8 = 1;
@@ -238,7 +238,8 @@ impl<P: Protocol> Rewriter<P> {
         let (mut keys, mut ats, mut count) = ([Sight::NOTHING.key; BATCH_MAX], [0; BATCH_MAX], 0);
         for (at, (sight, packet)) in sights.iter().zip(batch.iter()).enumerate() {
             (keys[count], ats[count]) = (sight.key, at);
-            count += usize::from(sight.is_new() && P::may_begin(packet));
+            let makes = sight.is_new() && P::may_begin(packet);
+            count += usize::from(makes && !self.nat.is_over_quota(newcomers.set(), sight.key));
         }
         let (chance, mut drafts) = (&mut *self.chance.borrow_mut(), [None; BATCH_MAX]);
         newcomers.foresee(&keys[..count], &mut drafts, chance, cx);
@@ -246,6 +247,9 @@ impl<P: Protocol> Rewriter<P> {
         let mut adding = newcomers.begin(cx.worker());
         for (&at, draft) in ats[..count].iter().zip(&drafts) {
             let Sight { key, hash, protocol, .. } = sights[at];
+            if self.nat.is_over_quota(newcomers.set(), key) {
+                continue; // since the batch began
+            }
             let wanted = Wanted { at: port, key, hash, protocol };
             let anno = |anno| batch.iter().nth(at).map_or(0, |packet| packet.anno(anno) as u8);
             let reply_anno = self.annotations.reply.map_or(0, anno);
@@ -467,7 +471,8 @@ impl<P: Protocol> Element for Rewriter<P> {
             h.read(name, |e: &mut R<P>, _| sum(&e.nat, |counts| counts.flows()));
         }
         h.read("mapping_failures", |e: &mut R<P>, _| sum(&e.nat, |counts| counts.failures()))
-            .measures(&FLOW_FAILURES);
+            .measures(&metrics::FAILURES);
+        counters::handlers(h, |e: &R<P>| &e.nat);
         h.read("patterns", |e: &mut R<P>, cx| {
             (0..e.nat.inputs().len()).map(|at| pattern(&e.nat, cx.turn(), at)).collect::<String>()
         });

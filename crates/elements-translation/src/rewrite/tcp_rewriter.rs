@@ -12,14 +12,15 @@
 //!
 //! # Arguments
 //! One input specification for each input, as for IPRewriter, and its keywords `TCP_TIMEOUT`, `TIMEOUT`,
-//! `TCP_DONE_TIMEOUT`, `TCP_NODATA_TIMEOUT`, `TCP_GUARANTEE`, `GUARANTEE`, `REAP_INTERVAL`, `MAPPING_CAPACITY`,
+//! `TCP_DONE_TIMEOUT`, `TCP_NODATA_TIMEOUT`, `TCP_GUARANTEE`, `GUARANTEE`, `REAP_INTERVAL`, `MAPPING_CAPACITY`, `QUOTA`, `QUOTA_PREFIX`,
 //! `MAPPING`, `FILTERING`, `DST_ANNO`, `REPLY_ANNO` and `UNMAPPED`.
 //!
 //! # Handlers
 //! - `table` (read): the table, in the format of IPRewriter's `tcp_table`; flows whose sequence numbers are adjusted
 //!   show by how much. `mappings` is an older name.
 //! - `lookup` (read, `SADDR SPORT DADDR DPORT`): like IPRewriter's `tcp_lookup`.
-//! - `table_size`, `nmappings`, `mapping_failures`, `size`, `patterns` (read), `capacity`, `pattern0`, ... (read,
+//! - `table_size`, `nmappings`, `mapping_failures`, `made`, `evictions`, `expiries`, `quota_refusals`, `counters`,
+//!   `counters_json`, `size`, `patterns` (read), `capacity`, `pattern0`, ... (read,
 //!   write), `clear` (write), `flows`, `flows_json`, `count`, `endpoints`, `endpoints_json` (read), `kill`
 //!   (write): as for IPRewriter.
 //!

@@ -17,11 +17,12 @@
 //!   directions. `UDP_STREAMING_TIMEOUT` is another name.
 //! - `GUARANTEE` (seconds, default 5): how long a flow is guaranteed to stay after each packet, until it is answered: then for all of its time.
 //!   `UDP_GUARANTEE` is another name.
-//! - `REAP_INTERVAL`, `MAPPING_CAPACITY`, `MAPPING`, `FILTERING`, `DST_ANNO`, `REPLY_ANNO`, `UNMAPPED`: as for IPRewriter.
+//! - `REAP_INTERVAL`, `MAPPING_CAPACITY`, `QUOTA`, `QUOTA_PREFIX`, `MAPPING`, `FILTERING`, `DST_ANNO`, `REPLY_ANNO`, `UNMAPPED`: as for IPRewriter.
 //!
 //! # Handlers
 //! - `table` (read): the table, in the format of IPRewriter's `udp_table`. `mappings` is an older name.
-//! - `table_size`, `nmappings`, `mapping_failures`, `size`, `patterns` (read), `capacity`, `pattern0`, ... (read,
+//! - `table_size`, `nmappings`, `mapping_failures`, `made`, `evictions`, `expiries`, `quota_refusals`, `counters`,
+//!   `counters_json`, `size`, `patterns` (read), `capacity`, `pattern0`, ... (read,
 //!   write), `clear` (write), `flows`, `flows_json`, `count`, `endpoints`, `endpoints_json` (read), `kill`
 //!   (write): as for IPRewriter.
 //!

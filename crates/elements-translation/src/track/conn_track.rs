@@ -41,6 +41,9 @@
 //! - `UDP_NEW_TIMEOUT` (seconds, default 120): the same for UDP that was not.
 //! - `ICMP_TIMEOUT` (seconds, default 60): the same for questions of ICMP (RFC 5508).
 //! - `OTHER_TIMEOUT` (seconds, default 600): the same for other protocols.
+//! - `QUOTA` (integer, default 0): the maximum number of connections that the addresses of one prefix have begun; 0 for no limit. Packets that begin
+//!   more are dropped. Prefixes inside count like others.
+//! - `QUOTA_PREFIX` (integer, default 24), `QUOTA_PREFIX6` (integer up to 64, default 64): how long prefixes of IPv4 and IPv6 are.
 //! - `LOOSE` (boolean, default false): whether a TCP segment with ACK begins a connection although its SYN was not seen. Numbers of
 //!   such a connection are not checked.
 //!
@@ -52,8 +55,10 @@
 //! - `kill` (write, a filter): forgets those connections; without words, all.
 //! - `capacity` (read): the maximum number.
 //! - `counters` (read): lines of a number, a tab and what it counts: packets by state, invalid ones also by reason,
-//!   connections that were made, refused, and that ended, by reason.
+//!   connections that were made, refused for want of room or for QUOTA, and that ended, by reason.
 //! - `counters_json` (read): what this worker's instance and the table have counted, as an object.
+//! - `made`, `evictions`, `expiries`, `refusals`, `quota_refusals` (read): connections that were made, that gave way to others, whose time was over,
+//!   for which there was no room, and that were too many of one prefix.
 //!
 //! A filter is a list of words, all of which must hold: `tcp`, `udp`, `icmp`, `icmp6`, `proto N`; `src NET`, `dst NET`, `host
 //! NET`; `sport N`, `dport N`, `port N`; `state STATE`; `assured`, `unassured`, `replied`, `unreplied`; `limit N` of those that
@@ -78,7 +83,9 @@
 use super::listing;
 use super::sight::{Fault, Sight};
 use super::state::Timeouts;
-use super::table::{Clue, End, Entered, Found, Table};
+use super::table::{Clue, End, Found, Table, Totals};
+use crate::metrics;
+use crate::quota::Limit;
 use crate::rewrite::flow_events::Event;
 use elements_shared::connection_state::ConnectionState;
 use elements_shared::flow_filter::Filter;
@@ -86,7 +93,7 @@ use elements_shared::state_port::Port;
 use packet::{BATCH_MAX, Batch, Packet};
 use rcu::Turn;
 use router::{
-    BadState, Class, Config, ConfigError, Cx, Element, HandlerError, Handlers, Level, Merge, Outcome,
+    BadState, Class, Config, ConfigError, Cx, Element, HandlerError, Handlers, Level, Merge, Metric, Outcome,
     Residency, StateReader, StateWriter, Verdict, metric,
 };
 use std::any::Any;
@@ -105,8 +112,17 @@ pub(crate) const CLASS: Class = Class::new("ConnTrack", create)
     .doc(router::manual!("conn_track.rs"));
 
 const CAPACITY: u32 = 1 << 20;
-/// What becomes of a packet whose connection cannot be remembered.
-pub(super) const FULL: &str = "no room for another connection";
+
+/// A count of the table: its handler, its metric, and where it is.
+type Total = (&'static str, &'static Metric, fn(&Totals) -> u64);
+
+const TOTALS: [Total; 5] = [
+    ("made", &metrics::MADE, |totals| totals.made),
+    ("evictions", &metrics::EVICTIONS, |totals| totals.ended[End::Evicted as usize]),
+    ("expiries", &metrics::EXPIRIES, |totals| totals.ended[End::Expired as usize]),
+    ("refusals", &metrics::FAILURES, |totals| totals.refused),
+    ("quota_refusals", &metrics::QUOTA_REFUSALS, |totals| totals.over_quota),
+];
 
 /// The form of what is left to another process.
 const FORM: u8 = 1;
@@ -131,15 +147,23 @@ struct Plan {
     capacity: u32,
     timeouts: Timeouts,
     loose: bool,
+    quota: Limit,
+}
+
+impl Plan {
+    /// An empty table.
+    fn table(&self) -> Table {
+        let Plan { seed, capacity, timeouts, loose, quota } = *self;
+        Table::new(seed, capacity, timeouts, loose).with_quota(quota, seed)
+    }
 }
 
 impl Shared {
     /// The table: an old one that was taken over, or a new one.
     #[inline]
     pub(super) fn table(&self) -> &Arc<Table> {
-        let Plan { seed, capacity, timeouts, loose } = self.plan;
         self.table.get_or_init(|| {
-            let table = Table::new(seed, capacity, timeouts, loose);
+            let table = self.plan.table();
             table.want_events(self.tells.load(Relaxed));
             Arc::new(table)
         })
@@ -175,12 +199,12 @@ struct Counts {
 }
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
-    let (mut capacity, mut loose) = (CAPACITY, false);
+    let (mut capacity, mut loose, mut quota) = (CAPACITY, false, Limit::NONE);
     let defaults = Timeouts::default();
     let mut times = [None::<Duration>; 7];
     let [tcp, transitory, closed, udp, udp_new, icmp, other] = &mut times;
-    config
-        .args()
+    quota
+        .read(config.args(), [true, true])
         .keyword("CAPACITY", &mut capacity)
         .keyword("TCP_TIMEOUT", tcp)
         .keyword("TCP_TRANSITORY_TIMEOUT", transitory)
@@ -191,6 +215,7 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         .keyword("OTHER_TIMEOUT", other)
         .keyword("LOOSE", &mut loose)
         .finish()?;
+    quota.check()?;
     let ms = |at: usize, default: u64| times[at].map_or(default, |time| time.as_millis() as u64);
     let timeouts = Timeouts {
         tcp: ms(0, defaults.tcp),
@@ -201,7 +226,7 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         icmp: ms(5, defaults.icmp),
         other: ms(6, defaults.other),
     };
-    let plan = Plan { seed: config.seed(), capacity, timeouts, loose };
+    let plan = Plan { seed: config.seed(), capacity, timeouts, loose, quota };
     let sweeps = config.workers().first() == Some(&config.worker());
     let shared = config.shared(|| {
         Ok(Shared {
@@ -255,8 +280,10 @@ impl Counts {
                 ConnectionState::Invalid
             }
             Found::New => {
-                if remembers && table.enter(cx.turn(), cx.worker(), sight, now_ms) == Entered::Refused {
-                    return Err(FULL);
+                if remembers
+                    && let Some(reason) = table.enter(cx.turn(), cx.worker(), sight, now_ms).refusal()
+                {
+                    return Err(reason);
                 }
                 ConnectionState::New
             }
@@ -290,6 +317,13 @@ impl ConnTrack {
         cx.timers().after(SWEEP, Duration::from_millis(pause.clamp(1, 1000)));
     }
 
+    /// A table for the connections of an old one, which counts what the sources of a prefix have in another way.
+    fn successor(&self, old: &Table) -> Arc<Table> {
+        let table = self.shared.plan.table();
+        table.go_on(old);
+        Arc::new(table)
+    }
+
     /// Numbers and what they count, those of the table last.
     fn counters(&self) -> Vec<(u64, &'static str)> {
         let mut all: Vec<_> = ConnectionState::ALL
@@ -302,6 +336,7 @@ impl ConnTrack {
             let totals = self.shared.table().totals();
             all.push((totals.made, "connections made"));
             all.push((totals.refused, "connections refused"));
+            all.push((totals.over_quota, "connections over quota"));
             let ended = |(end, _): &(End, &'static str)| totals.ended[*end as usize];
             let names =
                 ["connections expired", "connections evicted", "connections replaced", "connections killed"];
@@ -347,14 +382,18 @@ impl Element for ConnTrack {
         let Ok(state) = state.downcast::<(Arc<Table>, Counts)>() else { return };
         let old;
         (old, self.counts) = *state;
-        let table = self.shared.table.get_or_init(|| old.clone());
-        let Plan { capacity, timeouts, loose, .. } = self.shared.plan;
+        let Plan { capacity, timeouts, loose, quota, .. } = self.shared.plan;
+        let table = self
+            .shared
+            .table
+            .get_or_init(|| if old.quota() == quota { old.clone() } else { self.successor(&old) });
         // What has kept a copy is gone, too. Each instance says so: the one that sweeps may be new.
         table.notes.want(false);
         table.configure(capacity, timeouts, loose);
         table.want_events(self.shared.tells.load(Relaxed));
         if !Arc::ptr_eq(table, &old) {
-            table.adopt(cx.turn(), &old, now_ms(cx)); // it was asked for something before
+            // It was asked for something before, or has another quota.
+            table.adopt(cx.turn(), &old, now_ms(cx));
         }
     }
 
@@ -410,6 +449,9 @@ impl Element for ConnTrack {
         });
         h.read("capacity", |e: &mut ConnTrack, _| e.shared.table().capacity())
             .measures(&metric::FLOW_CAPACITY);
+        for (name, metric, count) in TOTALS {
+            h.read(name, move |e: &mut ConnTrack, _| count(&e.shared.table().totals())).measures(metric);
+        }
         h.read("counters", |e: &mut ConnTrack, _| {
             let lines = e.counters().into_iter().map(|(number, what)| format!("{number}\t{what}\n"));
             lines.collect::<String>()
@@ -626,7 +668,7 @@ mod tests {
         // The second gave way to the fourth; the fifth had no room, nor had the second's answer, which is a stranger's now.
         assert_eq!(
             (states(&flow), flow.drops()),
-            ("nenenee".replacen("nenenee", "nennenee", 1), vec![(super::FULL, 2)])
+            ("nenenee".replacen("nenenee", "nennenee", 1), vec![(crate::track::table::FULL, 2)])
         );
         assert!(flow.read("ct.counters").contains("1\tconnections evicted"));
     }

@@ -6,7 +6,7 @@
 //!
 //! Stands behind a filter. A packet that a ConnTrack has marked as `new` makes that remember its connection; all packets leave
 //! by the output that has the number of their input, as they are. So a packet that the filter refuses leaves nothing behind, and a
-//! flood of them takes no room. Where a connection cannot be remembered because the table is full, its packet is dropped.
+//! flood of them takes no room. Where a connection cannot be remembered, because the table is full or for QUOTA, its packet is dropped.
 //!
 //! Ports: 1 or more inputs, as many outputs. Processing: push. Workers: replicated.
 //!
@@ -24,9 +24,9 @@
 //! # See also
 //! ConnTrack, IPFilter
 
-use super::conn_track::{FULL, Shared, now_ms};
+use super::conn_track::{Shared, now_ms};
 use super::sight::Sight;
-use super::table::Entered;
+use super::table::FULL;
 use elements_shared::connection_state::ConnectionState;
 use packet::Batch;
 use router::{Class, Config, ConfigError, Cx, Element, Verdict};
@@ -66,8 +66,8 @@ impl Element for ConnTrackConfirm {
             let is_remembered = ConnectionState::is_remembered(packet, table.number());
             if !is_remembered && ConnectionState::of(packet) == ConnectionState::New {
                 let entered = table.enter(cx.turn(), cx.worker(), &Sight::of(packet), now_ms);
-                if entered == Entered::Refused {
-                    return Verdict::Drop(FULL);
+                if let Some(reason) = entered.refusal() {
+                    return Verdict::Drop(reason);
                 }
             }
             Verdict::Output(port)

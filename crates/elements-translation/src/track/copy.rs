@@ -138,7 +138,7 @@ impl Table {
         self.remove_past(turn, key, now_ms);
         match self.restore(turn, worker, key, progress.moved(), [now_ms; 2], |_| ()) {
             Some(Entered::Made) => Adopted::Taken,
-            Some(Entered::Refused) => Adopted::Refused,
+            Some(Entered::Refused | Entered::OverQuota) => Adopted::Refused,
             Some(Entered::Known) | None => Adopted::Known,
         }
     }

@@ -15,6 +15,7 @@ use super::record::{NONE, Record, Slab};
 use super::sight::{Act, Fault, Key, Sight};
 use super::state::{Progress, Step, Timeouts};
 use super::window;
+use crate::quota::{self, Limit, Quota};
 use crate::rewrite::flow_events::{Event, Log, What};
 use crate::rewrite::index::Index;
 use elements_shared::keyed_hash::HashKey;
@@ -22,6 +23,7 @@ use elements_shared::notes::Notes;
 use rcu::{Account, Domain, Token, Turn, Updater};
 use router::Info;
 use std::collections::VecDeque;
+use std::net::IpAddr;
 use std::ops::Range;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize};
@@ -39,6 +41,8 @@ const LOT: usize = 64;
 const LOOKS: usize = 64;
 /// Times that a state is tried to be changed while another worker changes it.
 const TRIES: usize = 8;
+/// Why a packet is dropped whose connection has no room.
+pub(super) const FULL: &str = "no room for another connection";
 
 /// Why connections have gone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,6 +72,8 @@ impl End {
 pub(super) struct Totals {
     pub(super) made: u64,
     pub(super) refused: u64,
+    /// Those of prefixes that have as many as they may.
+    pub(super) over_quota: u64,
     pub(super) ended: [u64; 4],
 }
 
@@ -75,6 +81,7 @@ impl Totals {
     fn add(&mut self, more: &Totals) {
         self.made += more.made;
         self.refused += more.refused;
+        self.over_quota += more.over_quota;
         self.ended.iter_mut().zip(more.ended).for_each(|(sum, more)| *sum += more);
     }
 }
@@ -101,6 +108,20 @@ pub(super) enum Entered {
     Known,
     /// There is no room.
     Refused,
+    /// The prefix of who begins it has as many as it may.
+    OverQuota,
+}
+
+impl Entered {
+    /// Why the connection's packet is dropped, if it is.
+    #[inline]
+    pub(super) fn refusal(self) -> Option<&'static str> {
+        match self {
+            Entered::Made | Entered::Known => None,
+            Entered::Refused => Some(FULL),
+            Entered::OverQuota => Some(quota::QUOTA),
+        }
+    }
 }
 
 /// What a lane's lock protects.
@@ -147,6 +168,7 @@ pub(super) struct Table {
     key: HashKey,
     index: Index,
     slab: Slab,
+    quota: Quota,
     timeouts: [AtomicU64; 7],
     capacity: AtomicU32,
     pick_up: AtomicU32,
@@ -184,6 +206,7 @@ impl Table {
             key: HashKey::new(seed),
             index: Index::default(),
             slab: Slab::default(),
+            quota: Quota::new(Limit::NONE, 0, 0),
             timeouts: Default::default(),
             capacity: AtomicU32::new(0),
             pick_up: AtomicU32::new(0),
@@ -197,6 +220,24 @@ impl Table {
         };
         table.configure(capacity, timeouts, pick_up);
         table
+    }
+
+    /// The same table, empty yet, where sources of a prefix may have so many connections.
+    pub(super) fn with_quota(self, limit: Limit, seed: u64) -> Table {
+        let capacity = self.capacity() as usize;
+        Table { quota: Quota::new(limit, capacity, seed), ..self }
+    }
+
+    /// What sources of a prefix may have.
+    pub(super) fn quota(&self) -> Limit {
+        self.quota.limit()
+    }
+
+    /// Goes on counting from what another table has counted, whose connections are adopted then, which counts them as made.
+    pub(super) fn go_on(&self, old: &Table) {
+        let totals = old.totals();
+        let made = totals.made.saturating_sub(old.size() as u64);
+        self.lane(0).totals.add(&Totals { made, ..totals });
     }
 
     /// Gives the table other limits; what it has stays.
@@ -408,6 +449,9 @@ impl Table {
                 Some(_) => return Entered::Known,
                 None => {}
             }
+            if self.quota.is_used(|| originator(key, progress)) {
+                return self.refuse_by_quota(worker, key, progress);
+            }
             let entered = self.add(turn, worker, key, hash, progress, [now_ms; 2], |record| {
                 if let Act::Tcp(_, segment) = act {
                     record.sides[usize::from(from_high)].begin(&segment);
@@ -418,6 +462,14 @@ impl Table {
             }
         }
         Entered::Refused
+    }
+
+    #[cold]
+    fn refuse_by_quota(&self, worker: usize, key: Key, progress: Progress) -> Entered {
+        let mut lane = self.lane(worker);
+        lane.totals.over_quota += 1;
+        lane.log.add(|| Some(event(What::Denied, key, progress)));
+        Entered::OverQuota
     }
 
     /// Whether a connection is over for a packet that begins another one.
@@ -483,6 +535,7 @@ impl Table {
                 lane.link(&self.slab, number, record);
             }
             lane.totals.made += 1;
+            self.quota.take(|| originator(key, progress));
             lane.log.add(|| Some(event(What::Begun, key, progress)));
             self.tell("new", key, progress);
             self.notes.add(|| progress.is_assured(), || Change::Put(number));
@@ -533,6 +586,7 @@ impl Table {
         lane.removed.push(number);
         self.size.0.fetch_sub(1, Relaxed);
         lane.totals.ended[end as usize] += 1;
+        self.quota.give(|| originator(key, record.progress()));
         lane.log.add(|| Some(event(What::Over, key, record.progress())));
         self.tell(End::ALL[end as usize].1, key, record.progress());
         self.notes.add(|| record.progress().is_assured(), || Change::Gone(key));
@@ -678,6 +732,11 @@ impl Table {
         }
         self.pause_log(false);
     }
+}
+
+/// Who has begun a connection.
+fn originator(key: Key, progress: Progress) -> IpAddr {
+    key.end(progress.is_from_high()).0
 }
 
 fn event(what: What, key: Key, progress: Progress) -> Event {

@@ -32,6 +32,7 @@ fn rewriter_with(turn: Turn<'_>, kind: Kind, capacity: Capacity, policy: Policy)
         filtering: None,
         unmapped: None,
         capacity,
+        quota: crate::quota::Limit::NONE,
         seed: 1,
         six: None,
     });

@@ -48,11 +48,14 @@
 //! - `MAPPING_CAPACITY` (integer or element, default 1048576): the maximum number of flows, or a rewriter with which to share a capacity. Each endpoint
 //!   counts as one more, and with `address-dependent` filtering each address that it sends to. There may be as many hosts, which take 50
 //!   bytes each.
+//! - `QUOTA` (integer, default 0): the maximum number of flows of the hosts of one prefix; 0 for no limit. Packets that begin more are dropped.
+//! - `QUOTA_PREFIX6` (integer up to 64, default 64): how long prefixes are.
 //!
 //! # Handlers
 //! - `table_size` (read): flows in the table.
 //! - `hosts` (read): IPv6 hosts that are known.
 //! - `mapping_failures` (read): packets dropped because no flow could be made.
+//! - `made`, `evictions`, `expiries`, `quota_refusals`, `counters`, `counters_json` (read): as for IPRewriter.
 //! - `size`, `capacity` (read): flows and mappings of endpoints in the table, and how many there may be.
 //! - `table` (read): one line per direction of each flow, in the format of IPRewriter's `tcp_table`, of all protocols.
 //! - `flows`, `flows_json`, `count` (read, a filter), `kill` (write, a filter), `endpoints`, `endpoints_json` (read), `clear` (write): as for
@@ -74,8 +77,10 @@
 use super::ahead::Sight;
 use super::hosts::{Sweep, is_number};
 use super::six::Six;
+use crate::metrics;
 use crate::rewrite::apply::{tcp_flags, udp_flags};
 use crate::rewrite::arguments;
+use crate::rewrite::counters;
 use crate::rewrite::flow_set::{FlowMatch, FlowSet};
 use crate::rewrite::nat::{Circumstances, Miss, Nat, Wanted};
 use crate::rewrite::record::{FORWARD, MAPPINGS, REPLY};
@@ -89,7 +94,7 @@ use elements_shared::identification::Identification;
 use packet::{BATCH_MAX, Batch, Packet};
 use rcu::Turn;
 use router::{
-    BadState, Class, Config, ConfigError, Cx, Decision, Element, HandlerError, Handlers, Level, Look, Metric,
+    BadState, Class, Config, ConfigError, Cx, Decision, Element, HandlerError, Handlers, Level, Look,
     Outcome, Residency, StateReader, StateWriter, Then, Verdict, metric,
 };
 use std::any::Any;
@@ -107,8 +112,6 @@ pub(in super::super) const CLASS: Class = Class::new("NAT64", create)
     .residency(Residency::Shared)
     .keeps("flows", "MAPPING_CAPACITY", 1_048_576, 256)
     .doc(router::manual!("element.rs"));
-
-static FLOW_FAILURES: Metric = Metric::counter("clique_flow_failures_total", "Flows that could not be made.");
 
 /// The form of what is left to another process.
 const FORM: u8 = 2;
@@ -646,7 +649,9 @@ impl Element for Nat64 {
     fn handlers(&self, h: &mut Handlers) {
         type N = Nat64;
         h.read("table_size", |e: &mut N, _| e.sum(|counts| counts.flows()));
-        h.read("mapping_failures", |e: &mut N, _| e.sum(|counts| counts.failures())).measures(&FLOW_FAILURES);
+        h.read("mapping_failures", |e: &mut N, _| e.sum(|counts| counts.failures()))
+            .measures(&metrics::FAILURES);
+        counters::handlers(h, |e: &N| &e.nat);
         h.read("hosts", |e: &mut N, _| e.nat.six.as_ref().map_or(0, |six| six.hosts().len()));
         h.read("size", |e: &mut N, _| e.set.as_ref().map_or(0, |set| set.size())).measures(&metric::FLOWS);
         h.read("capacity", |e: &mut N, _| e.set.as_ref().map_or(0, |set| set.capacity()))
