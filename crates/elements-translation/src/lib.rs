@@ -8,6 +8,9 @@ pub mod account;
 mod aliases;
 pub mod balance;
 pub mod flow;
+mod flow_lines;
+#[cfg(test)]
+mod flow_lines_tests;
 mod metrics;
 mod quota;
 #[cfg(test)]

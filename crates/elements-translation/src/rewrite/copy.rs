@@ -115,6 +115,18 @@ impl Nat {
         if !fits {
             return Adopted::Refused;
         }
+        self.take_in(editor, &mut new, (flags, deltas), now_ms, now_ms)
+    }
+
+    /// Adds a flow that goes on here, whose input and outputs exist. One that is here already and not over stays.
+    pub(super) fn take_in(
+        &self,
+        editor: &mut Editor<'_>,
+        new: &mut NewFlow,
+        (flags, deltas): (u16, Option<Deltas>),
+        last_ms: u64,
+        now_ms: u64,
+    ) -> Adopted {
         let [forward, reply] = new.keys();
         let goes_on = !self.policy(new.map).has_ended(flags);
         [forward, reply].into_iter().for_each(|key| self.remove_past(editor, key, now_ms, goes_on));
@@ -122,7 +134,7 @@ impl Nat {
             Some(found) if found.direction == FORWARD && found.rewritten() == new.rewritten => Adopted::Known,
             Some(_) => Adopted::Contended,
             None if editor.find(reply).is_some() => Adopted::Contended,
-            None if self.resume(editor, &mut new, (flags, deltas), now_ms, now_ms) => Adopted::Taken,
+            None if self.resume(editor, new, (flags, deltas), last_ms, now_ms) => Adopted::Taken,
             None => Adopted::Refused,
         }
     }

@@ -4,13 +4,34 @@ use super::flow_events::Ends as _;
 use super::flow_set::FlowSet;
 use super::nat::Nat;
 use super::policy::Timeouts;
-use super::record::{FORWARD, Flow, flag};
+use super::record::{FORWARD, Flow, REPLY, flag};
 use crate::track::State;
 use elements_shared::flow_filter::{Filter, Shown, protocol_name};
 use elements_shared::flow_id::FlowId;
 use rcu::Turn;
+use router::StateWriter;
 use std::fmt::Write as _;
 use std::net::IpAddr;
+
+/// What else another router has to know of a flow to go on with it.
+fn rest(flow: &Flow, turn: Turn<'_>) -> String {
+    let [output, reply_output] = [FORWARD, REPLY].map(|direction| flow.output(direction));
+    let mut text = format!(
+        ",\"input\":{},\"output\":{output},\"reply_output\":{reply_output},\"flags\":{}",
+        flow.input(),
+        flow.flags() & !flag::DELTAS & !flag::MAPPED
+    );
+    if flow.reply_anno() != 0 {
+        let _ = write!(text, ",\"reply_anno\":{}", flow.reply_anno());
+    }
+    if let Some(deltas) = flow.deltas(turn) {
+        let mut out = StateWriter::default();
+        deltas.write(&mut out);
+        let digits: String = out.into_parts().0.iter().map(|byte| format!("{byte:02x}")).collect();
+        let _ = write!(text, ",\"deltas\":\"{digits}\"");
+    }
+    text
+}
 
 impl Nat {
     /// The ends that an identifier stands for.
@@ -100,7 +121,7 @@ impl Nat {
             };
             let _ = write!(
                 text,
-                "{}\n{{\"protocol\":\"{}\",{},\"translated\":{{{}}},\"state\":\"{}\",\"replied\":{},\"assured\":{},\"idle_s\":{},\"expires_s\":{}}}",
+                "{}\n{{\"protocol\":\"{}\",{},\"translated\":{{{}}},\"state\":\"{}\",\"replied\":{},\"assured\":{},\"idle_s\":{},\"expires_s\":{}{}}}",
                 if text.len() > 1 { "," } else { "" },
                 protocol_name(shown.protocol),
                 write(flow.id(FORWARD)),
@@ -110,6 +131,7 @@ impl Nat {
                 shown.assured,
                 now_ms.saturating_sub(flow.last_ms()) / 1000,
                 self.expires_s(flow, map, now_ms),
+                rest(flow, turn),
             );
         }
         text + "\n]\n"

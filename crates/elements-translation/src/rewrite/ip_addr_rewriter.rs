@@ -32,7 +32,7 @@
 //!   `mappings` is an older name.
 //! - `table_size`, `nmappings`, `mapping_failures`, `made`, `evictions`, `expiries`, `quota_refusals`, `counters`,
 //!   `counters_json`, `size`, `patterns` (read), `capacity`, `pattern0`, ... (read,
-//!   write), `clear` (write), `flows`, `flows_json`, `count` (read), `kill` (write): as for IPRewriter.
+//!   write), `clear` (write), `flows`, `flows_json`, `count` (read), `kill`, `flows_load` (write): as for IPRewriter.
 //!
 //! # Example
 //! ```click

@@ -39,6 +39,7 @@ mod ip_rewriter_patterns;
 mod lane;
 mod left;
 mod listing;
+mod load;
 mod mapper;
 pub(crate) mod nat;
 mod nat64;

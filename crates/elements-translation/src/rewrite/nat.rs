@@ -581,14 +581,19 @@ impl Nat {
     pub(super) fn describe(&self, wanted: Wanted, id: FlowId, outputs: Outputs) -> Option<NewFlow> {
         let key = wanted.key;
         let rewritten = self.completed(id);
-        let possible = match self.kind {
+        (self.can_make(key.id(), rewritten) && self.has_outputs(outputs))
+            .then(|| self.new_flow(&wanted, rewritten, outputs))
+    }
+
+    /// Whether a flow with an identifier can become this.
+    #[inline]
+    pub(super) fn can_make(&self, id: FlowId, rewritten: FlowId) -> bool {
+        match self.kind {
             Kind::Addr => (rewritten.ports(), rewritten.daddr) == (0, 0),
             Kind::Pair => rewritten.ports() == 0,
-            Kind::Ping => key.id().dport == next_id(key.id().sport),
+            Kind::Ping => id.dport == next_id(id.sport),
             Kind::Ip | Kind::Tcp | Kind::Udp | Kind::Six => true,
-        };
-        (possible && self.has_outputs(outputs))
-            .then(|| self.new_flow(&wanted, rewritten, outputs))
+        }
     }
 
     fn has_outputs(&self, outputs: Outputs) -> bool {

@@ -530,6 +530,9 @@ impl<P: Protocol> Element for Rewriter<P> {
         h.read_with("flows_json", |e: &mut R<P>, cx, text| {
             Ok(e.nat.flow_json(cx.turn(), &Filter::parse(text)?, now_ms(cx)))
         });
+        h.write_outcome("flows_load", |e: &mut R<P>, cx, text| {
+            Outcome::Done(e.nat.load_flows(cx.turn(), text, now_ms(cx)).map_err(HandlerError::from))
+        });
         h.write_outcome("kill", |e: &mut R<P>, cx, text| {
             let killed = Filter::parse(text).map(|filter| e.nat.kill_flows(cx.turn(), &filter).to_string());
             Outcome::Done(killed.map_err(HandlerError::from))

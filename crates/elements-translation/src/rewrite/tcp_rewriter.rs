@@ -21,7 +21,7 @@
 //! - `lookup` (read, `SADDR SPORT DADDR DPORT`): like IPRewriter's `tcp_lookup`.
 //! - `table_size`, `nmappings`, `mapping_failures`, `made`, `evictions`, `expiries`, `quota_refusals`, `counters`,
 //!   `counters_json`, `size`, `patterns` (read), `capacity`, `pattern0`, ... (read,
-//!   write), `clear` (write), `flows`, `flows_json`, `count`, `endpoints`, `endpoints_json` (read), `kill`
+//!   write), `clear` (write), `flows`, `flows_json`, `count`, `endpoints`, `endpoints_json` (read), `kill`, `flows_load`
 //!   (write): as for IPRewriter.
 //!
 //! # Example

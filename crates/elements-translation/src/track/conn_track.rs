@@ -52,6 +52,8 @@
 //! - `flows` (read, a filter): one line for each: protocol, source, port, destination and port of its first packet, its state
 //!   (Linux's words; OPEN where it is not TCP), `assured`, `replied` or `unreplied`, and the seconds until it is forgotten.
 //! - `flows_json` (read, a filter): the same as an array of objects.
+//! - `flows_load` (write, objects of `flows_json`, one per line, at most 1000): remembers these connections, as another router listed them, as far as there is
+//!   room, and says how many; those that are known stay as they are. None is taken if a line is not understood. TCP's numbers are not checked then.
 //! - `kill` (write, a filter): forgets those connections; without words, all.
 //! - `capacity` (read): the maximum number.
 //! - `counters` (read): lines of a number, a tab and what it counts: packets by state, invalid ones also by reason,
@@ -446,6 +448,10 @@ impl Element for ConnTrack {
         });
         h.write_outcome("kill", |e: &mut ConnTrack, cx, text| {
             Outcome::Done(e.kill(cx, text).map(|killed| killed.to_string()).map_err(HandlerError::from))
+        });
+        h.write_outcome("flows_load", |e: &mut ConnTrack, cx, text| {
+            let loaded = e.shared.table().load(cx.turn(), cx.worker(), text, now_ms(cx));
+            Outcome::Done(loaded.map_err(HandlerError::from))
         });
         h.read("capacity", |e: &mut ConnTrack, _| e.shared.table().capacity())
             .measures(&metric::FLOW_CAPACITY);

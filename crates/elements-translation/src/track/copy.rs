@@ -40,6 +40,19 @@ fn key_bytes(key: Key) -> [u8; KEY] {
     bytes
 }
 
+/// Whether packets can have a key.
+pub(super) fn is_possible(key: Key) -> bool {
+    let is_ordered = (key.low, key.ports >> 16) <= (key.high, key.ports & 0xffff);
+    let fits = match key.version() {
+        4 => key.high <= u128::from(u32::MAX),
+        6 => true,
+        _ => false,
+    };
+    // Only of ICMP there are kinds of questions.
+    let is_question = matches!(key.protocol(), ip_proto::ICMP | ip_proto::ICMPV6);
+    is_ordered && fits && (is_question || key.kind >> 16 == 0)
+}
+
 /// The key in bytes that any node may have written: one that packets can have.
 fn key_of(bytes: &[u8]) -> Option<Key> {
     let (low, rest) = bytes.split_first_chunk()?;
@@ -52,15 +65,7 @@ fn key_of(bytes: &[u8]) -> Option<Key> {
         ports,
         kind: u32::from_be_bytes(rest.try_into().ok()?),
     };
-    let is_ordered = (key.low, ports >> 16) <= (key.high, ports & 0xffff);
-    let fits = match key.version() {
-        4 => key.high <= u128::from(u32::MAX),
-        6 => true,
-        _ => false,
-    };
-    // Only of ICMP there are kinds of questions.
-    let is_question = matches!(key.protocol(), ip_proto::ICMP | ip_proto::ICMPV6);
-    (is_ordered && fits && (is_question || key.kind >> 16 == 0)).then_some(key)
+    is_possible(key).then_some(key)
 }
 
 impl Table {

@@ -57,6 +57,11 @@ pub(super) fn lines(filter: &Filter, table: &Table, turn: Turn<'_>, now_ms: u64)
     text
 }
 
+/// A number that is mostly 0, and is said only if it is not.
+fn number(name: &str, number: u32) -> String {
+    if number == 0 { String::new() } else { format!(",\"{name}\":{number}") }
+}
+
 /// An array with an object for each connection.
 pub(super) fn json(filter: &Filter, table: &Table, turn: Turn<'_>, now_ms: u64) -> String {
     let mut text = String::from("[");
@@ -68,7 +73,7 @@ pub(super) fn json(filter: &Filter, table: &Table, turn: Turn<'_>, now_ms: u64) 
         let _ = write!(
             text,
             "{comma}\n{{\"protocol\":\"{}\",\"source\":\"{source}\",\"sport\":{sport},\"destination\":\"{destination}\",\
-             \"dport\":{dport},\"state\":\"{}\",\"replied\":{},\"assured\":{},\"age_s\":{},\"idle_s\":{},\"expires_s\":{}}}",
+             \"dport\":{dport},\"state\":\"{}\",\"replied\":{},\"assured\":{},\"age_s\":{},\"idle_s\":{},\"expires_s\":{}{}{}}}",
             protocol_name(key.protocol()),
             progress.state().name(),
             progress.is_replied(),
@@ -76,6 +81,8 @@ pub(super) fn json(filter: &Filter, table: &Table, turn: Turn<'_>, now_ms: u64) 
             seconds(now_ms.saturating_sub(record.begun_ms())),
             seconds(now_ms.saturating_sub(record.last_ms())),
             seconds(table.over_ms(record).saturating_sub(now_ms)),
+            number("kind", key.kind >> 16),
+            number("fins", progress.fins()),
         );
     }
     text + "\n]\n"

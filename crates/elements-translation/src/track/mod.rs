@@ -8,6 +8,7 @@ mod conn_track_confirm;
 mod copy;
 mod left;
 mod listing;
+mod load;
 mod number;
 mod record;
 mod sight;

@@ -26,7 +26,7 @@ pub(super) struct Key {
 impl Key {
     /// The key of packets from one end to another, and whether the higher one of the two sends them.
     #[inline]
-    fn new(kind: u32, from: (u128, u16), to: (u128, u16)) -> (Key, bool) {
+    pub(super) fn new(kind: u32, from: (u128, u16), to: (u128, u16)) -> (Key, bool) {
         let from_high = from > to;
         let (low, high) = if from_high { (to, from) } else { (from, to) };
         let ports = u32::from(low.1) << 16 | u32::from(high.1);

@@ -140,6 +140,27 @@ impl Progress {
         fits.then_some(progress)
     }
 
+    /// What a list says of a connection of a protocol: the name of its state, whether it was answered and is assured, which sides have sent a FIN, and
+    /// whether the upper endpoint is the originator. Numbers of segments are not known.
+    pub(super) fn listed(
+        state: &str,
+        [is_replied, is_assured, from_high]: [bool; 3],
+        fins: u32,
+        protocol: u8,
+    ) -> Option<Progress> {
+        let state = State::ALL.into_iter().find(|known| known.name() == state)?;
+        let flag = |is: bool, flag: u32| if is { flag } else { 0 };
+        let flags = flag(is_replied, REPLIED) | flag(is_assured, ASSURED) | flag(from_high, FROM_HIGH);
+        let fins = flag(fins & 1 != 0, FINS[0]) | flag(fins & 2 != 0, FINS[1]);
+        let progress = Progress::told(state as u32 | flags | fins, protocol)?;
+        Some(progress.moved())
+    }
+
+    /// Which sides have sent a FIN: bit 0 is for the originator.
+    pub(super) fn fins(self) -> u32 {
+        u32::from(self.0 & FINS[0] != 0) + 2 * u32::from(self.0 & FINS[1] != 0)
+    }
+
     pub(super) fn state(self) -> State {
         State::ALL[(self.0 & 7) as usize]
     }

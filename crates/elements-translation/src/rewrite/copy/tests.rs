@@ -8,6 +8,7 @@ use super::super::nat::{Capacity, Plan};
 use super::super::policy::{Policy, Timeouts};
 use super::super::record::{REPLY, flag};
 use super::*;
+use elements_shared::flow_filter::Filter;
 use proptest::prelude::*;
 use rcu::Domain;
 use std::collections::BTreeMap;
@@ -330,4 +331,39 @@ fn what_is_over_hides_nothing() {
             });
         }
     }
+}
+
+/// What a list says of a flow is all that another rewriter needs: also its changes of sequence numbers, and its annotation.
+#[test]
+fn listed_flows_go_on() {
+    let reader = Domain::global().register("test");
+    let turn = reader.turn();
+    let [a, b] = [0; 2].map(|_| rewriter(turn, Kind::Ip, Capacity::Own(99)));
+    let set = a.set().unwrap();
+    (0..20).for_each(|host| enter(set, turn, 0, &flow(&a, host, 100 + u16::from(host))));
+    let found = set.find(turn, flow(&a, 4, 104).keys()[0]).unwrap();
+    assert!(set.edit(turn).add_delta(&found, 1000, -3) && set.edit(turn).add_delta(&found, 2000, 8));
+    confirm(&a, set, &found);
+    let list = |nat: &Nat| {
+        let json = nat.flow_json(turn, &Filter::default(), 1);
+        let mut lines: Vec<_> = json
+            .lines()
+            .map(|line| line.trim_end_matches(',').to_owned())
+            .filter(|line| line.len() > 1)
+            .collect();
+        lines.sort();
+        lines
+    };
+    let told = list(&a);
+    assert!(
+        told.iter().any(|line| line.contains("\"deltas\":"))
+            && told.iter().any(|line| line.contains("\"reply_anno\":19"))
+    );
+    assert_eq!(b.load_flows(turn, &told.join("\n"), 1), Ok("20 flows taken, 0 known".to_owned()));
+    assert_eq!((list(&b), all(&b, turn).len()), (told, 20));
+    let wrong = list(&a)[0].replace("\"protocol\":\"tcp\"", "\"protocol\":\"icmp\"");
+    assert!(
+        b.load_flows(turn, &wrong, 1).unwrap_err().contains("line 1: no flows of this protocol"),
+        "{wrong}"
+    );
 }

@@ -58,7 +58,7 @@
 //! - `made`, `evictions`, `expiries`, `quota_refusals`, `counters`, `counters_json` (read): as for IPRewriter.
 //! - `size`, `capacity` (read): flows and mappings of endpoints in the table, and how many there may be.
 //! - `table` (read): one line per direction of each flow, in the format of IPRewriter's `tcp_table`, of all protocols.
-//! - `flows`, `flows_json`, `count` (read, a filter), `kill` (write, a filter), `endpoints`, `endpoints_json` (read), `clear` (write): as for
+//! - `flows`, `flows_json`, `count` (read, a filter), `kill` (write, a filter), `flows_load` (write), `endpoints`, `endpoints_json` (read), `clear` (write): as for
 //!   IPRewriter.
 //!
 //! # Example
@@ -675,6 +675,9 @@ impl Element for Nat64 {
         });
         h.read_with("flows_json", |e: &mut N, cx, text| {
             Ok(e.nat.flow_json(cx.turn(), &Filter::parse(text)?, now_ms(cx)))
+        });
+        h.write_outcome("flows_load", |e: &mut N, cx, text| {
+            Outcome::Done(e.nat.load_flows(cx.turn(), text, now_ms(cx)).map_err(HandlerError::from))
         });
         h.write_outcome("kill", |e: &mut N, cx, text| {
             let killed = Filter::parse(text).map(|filter| e.nat.kill_flows(cx.turn(), &filter).to_string());

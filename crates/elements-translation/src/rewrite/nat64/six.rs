@@ -4,6 +4,7 @@ use super::hosts::{Hosts, is_number};
 use super::prefix::Prefix;
 use crate::rewrite::flow_events::Ends;
 use elements_shared::flow_id::FlowId;
+use rcu::Turn;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::sync::{Arc, OnceLock};
 
@@ -34,6 +35,17 @@ impl Six {
         let is_taken = self.hosts.set(hosts.clone()).is_ok();
         hosts.set_most(self.most);
         is_taken
+    }
+
+    /// The host of IPv4 that an address of IPv6 stands for.
+    pub(in super::super) fn remote(&self, address: Ipv6Addr) -> Option<Ipv4Addr> {
+        self.prefix.extract(address)
+    }
+
+    /// The number of a host, which gets one if it has none and there is room.
+    pub(in super::super) fn number(&self, turn: Turn<'_>, host: Ipv6Addr, now_ms: u64) -> Option<u32> {
+        let is_host = !host.is_multicast() && !host.is_unspecified() && self.remote(host).is_none();
+        if is_host { self.hosts().meet(turn, host, (now_ms / 1000) as u32) } else { None }
     }
 
     /// The host that a number stands for.
