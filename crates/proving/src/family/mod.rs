@@ -12,6 +12,7 @@ mod ip_router;
 mod ipsec;
 mod nat;
 mod nat64;
+mod nat_flood;
 mod paths;
 mod queues;
 mod sites;
@@ -25,6 +26,7 @@ pub fn all() -> &'static [&'static dyn Family] {
     &[
         &ip_router::IpRouter,
         &nat::Nat,
+        &nat_flood::NatFlood,
         &nat64::Nat64,
         &filter::Filter,
         &queues::Queues,

@@ -4,7 +4,7 @@
 //! they must be one to one, stay as they are as long as nothing ends them, and answers must come back to who asked.
 
 use super::contract::{Family, replace};
-use crate::datagram::{Mac, protocol};
+use crate::datagram::{Mac, protocol, tcp_flags};
 use crate::host::{Address, Host};
 use crate::ledger::{Arrived, Sent};
 use crate::link::{Link, Station};
@@ -155,9 +155,54 @@ struct Gateway {
     /// When that was, or that it is now.
     restarted: Option<i64>,
     restarts: bool,
+    /// Whether there are more flows than the gateway has room for: then only those of which both sides take part have to go on.
+    few: bool,
+    /// Flows of which both sides were seen to take part, and none to end it, with the time from which on.
+    assured: BTreeMap<Inner, i64>,
+    /// The sides of TCP connections of which data was seen behind the SYN: of who is inside, of the other.
+    heard: BTreeMap<Inner, [bool; 2]>,
+}
+
+/// A gateway with room for few flows.
+pub(super) fn crowded(knobs: &Knobs) -> Box<dyn Model> {
+    Box::new(Gateway { range: range(knobs), few: true, ..Gateway::default() })
 }
 
 impl Gateway {
+    /// Whether a flow has to go on, at a time, however many others there are.
+    fn stays(&self, inner: &Inner, at_ns: i64) -> bool {
+        !self.few || self.assured.get(inner).is_some_and(|&since_ns| at_ns >= since_ns)
+    }
+
+    /// A packet of a flow was seen on the other side, of who is inside or of the other.
+    fn hear(&mut self, inner: Inner, arrived: &Arrived, is_inside: bool) {
+        let look = &arrived.look;
+        let is_assured = match inner.0 {
+            protocol::UDP => !is_inside,
+            protocol::TCP if look.flags & tcp_flags::FIN != 0 => {
+                self.assured.remove(&inner);
+                self.heard.insert(inner, [false; 2]);
+                false
+            }
+            protocol::TCP if look.flags & tcp_flags::SYN == 0 => {
+                let heard = self.heard.entry(inner).or_default();
+                heard[usize::from(!is_inside)] = true;
+                *heard == [true; 2]
+            }
+            _ => false,
+        };
+        if self.few && is_assured {
+            self.assured.entry(inner).or_insert(arrived.at_ns);
+        }
+    }
+
+    /// Nothing is known of flows any more.
+    fn forget(&mut self) {
+        self.flows.clear();
+        self.assured.clear();
+        self.heard.clear();
+    }
+
     /// Where a packet from inside comes from, and where it goes. The identifier of a ping belongs to its sender.
     fn inner(sent: &Sent) -> Inner {
         let (look, [from, to]) = (&sent.look, sent.look.ports);
@@ -201,10 +246,20 @@ impl Gateway {
             None => None,
         };
         match target {
+            Some(host) if !self.stays(&self.flow_inward(sent, host), sent.at_ns) => Fate::Open,
             Some(_) if look.ttl <= 1 => Fate::Refused(Some((11, 0))),
             Some(host) => Fate::arrives(host, 1, false),
+            // It may be there again.
+            None if self.few && self.range.0 <= look.ports[1] && look.ports[1] <= self.range.1 => Fate::Open,
             None => Fate::Refused(None),
         }
+    }
+
+    /// The flow of a packet from outside that is for a host.
+    fn flow_inward(&self, sent: &Sent, host: usize) -> Inner {
+        let outer = Gateway::outer(sent);
+        let inside = self.mapped(sent).unwrap_or((HOSTS[host].1, outer.1));
+        (outer.0, inside, outer.2)
     }
 }
 
@@ -222,6 +277,7 @@ impl Model for Gateway {
             return Fate::Answered;
         }
         match Gateway::outside_host(look.dst) {
+            Some(_) if !self.stays(&Gateway::inner(sent), sent.at_ns) => Fate::Open,
             Some(_) if look.ttl <= 1 => Fate::Refused(Some((11, 0))),
             Some(host) if !answers_ping => Fate::arrives(host, 1, false),
             _ => Fate::Refused(None),
@@ -236,6 +292,8 @@ impl Model for Gateway {
         if range(old) != range(new) {
             // The flows that the old range gave their ports end. Those to the server stay.
             self.flows.retain(|&(_, inside, _), outer| inside == WEB && outer.1 == 80);
+            self.assured.clear();
+            self.heard.clear();
             self.range = range(new);
             // A port of the old range may be one of the new range, too.
             self.restarts = true;
@@ -244,7 +302,7 @@ impl Model for Gateway {
     }
 
     fn restart(&mut self, _: usize) {
-        self.flows.clear();
+        self.forget();
         self.restarts = true;
     }
 
@@ -257,7 +315,7 @@ impl Model for Gateway {
 
     fn leap(&mut self, _: i64) {
         self.forgotten = true;
-        self.flows.clear();
+        self.forget();
     }
 
     fn observe(&mut self, sent: &Sent, arrived: &Arrived) -> Result<(), String> {
@@ -277,20 +335,27 @@ impl Model for Gateway {
                     }
                     return Ok(());
                 }
-                self.learn(inner, outer, arrived.at_ns)
+                self.learn(inner, outer, arrived.at_ns)?;
+                self.hear(inner, arrived, true);
+                Ok(())
             }
             (false, true) => {
                 let (inside, other) = ((seen.dst, seen.ports[1]), Gateway::outer(sent).2);
                 let server = (look.protocol == protocol::TCP && look.ports[1] == 80).then_some(WEB);
                 // By a mapping that has ended meanwhile it may have come to whom that led.
                 let Some(expected) = self.mapped(sent).or(server) else { return Ok(()) };
-                if !self.forgotten && inside != expected || seen.src != look.src {
+                let flow = (look.protocol, expected, other);
+                if !self.forgotten && self.stays(&flow, sent.at_ns) && inside != expected
+                    || seen.src != look.src
+                {
                     return Err(format!("{look:?} comes in as {seen:?}, and not to {expected:?}"));
                 }
                 if was_under_way {
                     return Ok(());
                 }
-                self.learn((look.protocol, inside, other), Gateway::outer(sent), arrived.at_ns)
+                self.learn((look.protocol, inside, other), Gateway::outer(sent), arrived.at_ns)?;
+                self.hear((look.protocol, inside, other), arrived, false);
+                Ok(())
             }
             _ => Ok(()),
         }
@@ -318,6 +383,14 @@ impl Gateway {
         let to_server = (inner.0, inner.1, outer.1) == (protocol::TCP, WEB, 80);
         if !to_server && !(self.range.0..=self.range.1).contains(&outer.1) {
             return Err(format!("{inner:?} gets the port {}, which is not among {:?}", outer.1, self.range));
+        }
+        if !self.stays(&inner, now_ns) {
+            self.flows.remove(&inner);
+        }
+        if self.few {
+            let assured = &self.assured;
+            self.flows
+                .retain(|other, theirs| *theirs != outer || *other == inner || assured.contains_key(other));
         }
         let before = self.flows.insert(inner, outer).filter(|&before| before != outer);
         // The server's answer to a question from before a restart begins a flow of its own, and the next question the right one.
