@@ -20,6 +20,10 @@ fn lines(json: &str) -> Vec<String> {
 /// A router that sends these packets, one after the other, and has not begun yet.
 fn second(elements: &str, packets: &[Vec<u8>]) -> (Router, Clock) {
     let clock = Clock::simulated();
+    (at(&clock, elements, packets), clock)
+}
+
+fn at(clock: &Clock, elements: &str, packets: &[Vec<u8>]) -> Router {
     let sources: String = packets
         .iter()
         .enumerate()
@@ -31,7 +35,7 @@ fn second(elements: &str, packets: &[Vec<u8>]) -> (Router, Clock) {
     let begin: String = (0..packets.len()).map(|at| format!("write s{at}.active true, wait 0.2, ")).collect();
     let config = format!("{elements} {sources} Idle -> in; Script({begin} wait 1000)");
     let router = build_at(&config, 1, 1, clock.clone(), Resources::default());
-    (router.unwrap_or_else(|error| panic!("{error}")), clock)
+    router.unwrap_or_else(|error| panic!("{error}"))
 }
 
 fn run(router: &mut Router, clock: &Clock, ms: i64) {
@@ -230,4 +234,39 @@ fn translations_between_versions_go_on_elsewhere() {
     let strange = told[0].replace("\"destination\":\"64:ff9b::c000:201\"", "\"destination\":\"2001:db8::1\"");
     let said = load(&mut router, "n.flows_load", &strange).unwrap_err().to_string();
     assert_eq!(said, "no flow is taken\nline 1: destination not in the prefix");
+}
+
+/// Who watches the router hears of flows that begin and end, and why; and goes on to hear of them after a swap.
+#[test]
+fn who_watches_hears_of_flows() {
+    let clock = Clock::simulated();
+    let config = |first: u8| {
+        let elements = "in :: MarkIPHeader -> ct :: ConnTrack(UDP_NEW_TIMEOUT 3600) -> rw :: IPRewriter(pattern 1.2.3.4 40000-40099# - - 0 0,
+            CAPACITY 2, UDP_GUARANTEE 0, UDP_TIMEOUT 3, REAP_INTERVAL 1) -> Discard;";
+        let packets: Vec<_> =
+            (first..first + 3).map(|host| udp(([10, 0, 0, host], 9), (B, 53), b"?")).collect();
+        at(&clock, elements, &packets)
+    };
+    let mut router = config(1);
+    let events = router.info().events.subscribe(vec!["flow".to_owned()]);
+    let heard = |router: &mut Router, of: &str| {
+        run(router, &clock, 1500);
+        let all: Vec<String> = events.try_iter().filter(|event| event.contains(of)).collect();
+        all.iter()
+            .map(|event| event.replace(&format!(" {of} "), " ").replace(" 192.0.2.1 53", " B"))
+            .collect::<Vec<_>>()
+    };
+    let flow =
+        |what: &str, host: u8, port: u16| format!("flow {what} udp 10.0.0.{host} 9 B > 1.2.3.4 {port} B");
+    assert_eq!(
+        heard(&mut router, "rw"),
+        [flow("new", 1, 40000), flow("new", 2, 40001), flow("evicted", 1, 40000), flow("new", 3, 40002)]
+    );
+    router.call(Call::write("rw.kill", "src 10.0.0.2")).unwrap();
+    assert_eq!(heard(&mut router, "rw"), [flow("killed", 2, 40001)]);
+    assert_eq!(heard(&mut router, "rw"), [flow("expired", 3, 40002)]);
+    router.handle().interrupt();
+    router.replace(config(5)).unwrap().finish();
+    let all = heard(&mut router, "ct");
+    assert_eq!(all[all.len() - 1], "flow new udp 10.0.0.7 9 B", "{all:?}");
 }

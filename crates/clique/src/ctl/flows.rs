@@ -26,7 +26,7 @@ pub(super) struct Flows {
     /// Forget them, and print how many there were.
     #[arg(short, long, conflicts_with = "watch")]
     kill: bool,
-    /// Print connections of ConnTrack as they begin and end.
+    /// Print flows of ConnTrack, rewriters and NAT64 as they begin and end.
     #[arg(short, long, conflicts_with = "filter")]
     watch: bool,
     /// Take in flows that --lines has printed, of elements of the same names; '-' for standard input.

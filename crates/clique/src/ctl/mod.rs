@@ -86,7 +86,7 @@ enum Action {
         #[arg(short = 'n', long, value_name = "N")]
         count: Option<u64>,
     },
-    /// List, count, forget or take in the flows that elements remember (ConnTrack, rewriters, FLOWS of look-ups), or watch connections of ConnTrack come and go.
+    /// List, count, forget or take in the flows that elements remember (ConnTrack, rewriters, FLOWS of look-ups), or watch flows come and go.
     Flows(flows::Flows),
 }
 

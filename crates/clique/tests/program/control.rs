@@ -515,6 +515,20 @@ fn flows_of_look_ups() {
     assert_eq!(lines.matches("\"gateway\":\"1.1.1.1\"").count(), 10, "{lines}");
     assert_eq!(ctl(&["flows", "-k", "udp"]), fine("r\t10\n"));
     assert_eq!(ctl(&["--json", "flows", "-c"]), fine("{\"elements\":[{\"count\":0,\"element\":\"r\"}]}\n"));
+    // What was listed is taken in, unless a line is wrong.
+    let folder = tempfile::tempdir().expect("a folder");
+    let import = |name: &str, text: &str| {
+        let file = folder.path().join(name);
+        std::fs::write(&file, text).expect("writable");
+        ctl(&["flows", "--import", file.to_str().expect("UTF-8")])
+    };
+    let known = lines.strip_prefix(&fine("")).expect("lines");
+    assert_eq!(import("listed", known), fine("r\t10 flows taken\n"));
+    assert_eq!(ctl(&["flows", "-c", "udp", "assured"]), fine("r\t10\n"));
+    let wrong = import("wrong", &format!("\n{}", known.replacen("\"output\":0", "\"output\":9", 1)));
+    assert!(wrong.contains("r: line 2: expected a flow as `flow_list` writes it"), "{wrong}");
+    assert!(import("strange", "{\"element\":\"a\"}").contains("not as it lists flows"));
+    assert!(import("nowhere", "{\"element\":\"x\"}").contains("clique ctl: "));
     assert!(ctl(&["flows", "-e", "a"]).contains("'a' does not list flows"));
     assert_eq!(ctl(&["write", "stop"]), "exit status: 0\n");
     assert_eq!(router.end().status.code(), Some(0));

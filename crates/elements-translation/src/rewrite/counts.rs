@@ -83,6 +83,18 @@ pub(super) enum End {
     Killed,
 }
 
+impl End {
+    /// What listeners hear.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            End::Expired => "expired",
+            End::Evicted => "evicted",
+            End::Replaced => "replaced",
+            End::Killed => "killed",
+        }
+    }
+}
+
 /// Why flows were not made, as far as it is no want of ports or addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(usize)]
@@ -152,12 +164,19 @@ impl InputCounts {
     /// A lane, whose lock the caller holds, has made a flow.
     #[inline]
     pub(super) fn made(&self, lane: usize) {
-        self.lanes[lane % LANES].0.totals[0].fetch_add(1, Relaxed);
+        self.one_more(lane, 0);
     }
 
-    /// A flow of a lane has ended.
+    /// A flow of a lane, whose lock the caller holds, has ended.
     pub(super) fn ended(&self, lane: usize, end: End) {
-        self.lanes[lane % LANES].0.totals[ENDED + end as usize].fetch_add(1, Relaxed);
+        self.one_more(lane, ENDED + end as usize);
+    }
+
+    /// Only who holds a lane's lock counts these.
+    #[inline]
+    fn one_more(&self, lane: usize, at: usize) {
+        let total = &self.lanes[lane % LANES].0.totals[at];
+        total.store(total.load(Relaxed) + 1, Relaxed);
     }
 
     /// A worker could not make a flow, and this is why; that it could not, it has counted.

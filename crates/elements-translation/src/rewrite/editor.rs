@@ -7,12 +7,12 @@ use super::counts::{End, InputCounts};
 use super::deltas::Deltas;
 use super::exhausted::{self, Exhausted};
 use super::expiry::{BEST_EFFORT, GUARANTEED};
-use super::flow_events::{Ends, Event, Log, What};
+use super::flow_events::{Ends, Event, Listener, Log, What};
 use super::flow_set::{FlowMatch, FlowSet};
 use super::index::Entries as _;
 use super::lane::{BESIDE, Lane, Owner, listed};
 use super::policy::Policy;
-use super::record::{FORWARD, Flow, NewFlow, Node, REPLY, flag};
+use super::record::{FORWARD, Flow, MAPPINGS, NewFlow, Node, REPLY, flag};
 use super::sync::{LANES, MutexGuard};
 use elements_shared::flow_id::Key;
 use rcu::Turn;
@@ -36,7 +36,7 @@ impl<'s> Editor<'s> {
         for lane in &mut self.lanes {
             let owners = &mut lane.owners;
             owners.resize(owners.len().max(map as usize + 1), None);
-            owners[map as usize] = Some(Owner { policy, inputs: inputs.clone(), ends: None });
+            owners[map as usize] = Some(Owner { policy, inputs: inputs.clone(), ends: None, listener: None });
         }
     }
 
@@ -45,6 +45,15 @@ impl<'s> Editor<'s> {
         for lane in &mut self.lanes {
             if let Some(Some(owner)) = lane.owners.get_mut(map as usize) {
                 owner.ends = Some(ends.clone());
+            }
+        }
+    }
+
+    /// Says who hears of a registered map's flows.
+    pub(super) fn listen(&mut self, map: u32, listener: &Arc<Listener>) {
+        for lane in &mut self.lanes {
+            if let Some(Some(owner)) = lane.owners.get_mut(map as usize) {
+                owner.listener = Some(listener.clone());
             }
         }
     }
@@ -109,7 +118,9 @@ impl<'s> Editor<'s> {
     /// Removes a flow.
     pub(super) fn end(&mut self, record: u32, end: End) {
         let Some(flow) = self.set.slab.get(record).filter(|flow| flow.map().is_some()) else { return };
-        self.lanes[flow.lane()].count_end(flow, end);
+        let lane = &self.lanes[flow.lane()];
+        lane.count_end(flow, end);
+        lane.publish(end.name(), || flow.describe(), flow.map().unwrap_or(MAPPINGS));
         self.lanes[flow.lane()].tell(false, || flow.describe());
         self.take_out(record);
     }
@@ -204,6 +215,7 @@ impl<'s> Editor<'s> {
             return log.add_shortage(|| Event { protocol: new.protocol, ..Event::new(What::Full(capacity)) });
         }
         self.lanes[self.at].count_made(new);
+        self.lanes[self.at].publish("new", || *new, new.map);
         self.lanes[self.at].tell(true, || *new);
     }
 

@@ -3,8 +3,13 @@
 //! A table has a log in each of its lanes, and writes to it where flows are made or end, with the lane's lock in hand. Packets of known
 //! flows write nothing. Nothing is written either as long as no element asks for it.
 
+use elements_shared::flow_filter::protocol_name;
 use elements_shared::flow_id::FlowId;
+use router::Info;
+use std::fmt;
 use std::net::{IpAddr, Ipv4Addr};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 /// Events that wait in a log, at most.
 pub(crate) const WAITING: usize = 8192;
@@ -46,11 +51,66 @@ pub(crate) struct Event {
     pub(crate) translated: [(Ipv4Addr, u16); 2],
 }
 
+/// A translator's flow: `udp 10.0.0.1 4000 192.0.2.1 53 > 203.0.113.2 4000 192.0.2.1 53`.
+impl fmt::Display for Event {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [(source, sport), (destination, dport)] = self.ends;
+        write!(f, "{} {source} {sport} {destination} {dport}", protocol_name(self.protocol))?;
+        let [(source, sport), (destination, dport)] = self.translated;
+        write!(f, " > {source} {sport} {destination} {dport}")
+    }
+}
+
 impl Event {
     /// An event of which nothing else is known.
     pub(crate) fn new(what: What) -> Event {
         let nowhere = Ipv4Addr::UNSPECIFIED;
         Event { at_ms: 0, what, protocol: 0, ends: [(nowhere.into(), 0); 2], translated: [(nowhere, 0); 2] }
+    }
+}
+
+/// Who hears of flows that begin and end, as text: who watches the router's events.
+#[derive(Default)]
+pub(crate) struct Listener {
+    /// Whether there are listeners, as far as is known, and at which router.
+    is_heard: AtomicBool,
+    at: AtomicUsize,
+    to: Mutex<(Weak<Info>, String)>,
+}
+
+impl Listener {
+    /// Looks whether there are listeners to what the element with a name tells. To be called now and then, where flows come and go.
+    #[inline]
+    pub(crate) fn listen(&self, info: &Arc<Info>, element: &str) {
+        let is_heard = info.events.is_heard();
+        // The reference that is kept of a router that is gone keeps its place from others.
+        let is_known = self.at.load(Relaxed) == Arc::as_ptr(info).addr();
+        if is_heard != self.is_heard.load(Relaxed) || is_heard && !is_known {
+            self.turn_to(info, element, is_heard);
+        }
+    }
+
+    #[cold]
+    fn turn_to(&self, info: &Arc<Info>, element: &str, is_heard: bool) {
+        *self.to.lock().unwrap_or_else(PoisonError::into_inner) = (Arc::downgrade(info), element.to_owned());
+        self.at.store(Arc::as_ptr(info).addr(), Relaxed);
+        self.is_heard.store(is_heard, Relaxed);
+    }
+
+    /// Tells what happens to a flow, and to which, if there are listeners.
+    #[inline]
+    pub(crate) fn tell(&self, what: &str, flow: impl FnOnce() -> String) {
+        if self.is_heard.load(Relaxed) {
+            self.publish(what, &flow());
+        }
+    }
+
+    #[cold]
+    fn publish(&self, what: &str, flow: &str) {
+        let to = self.to.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(info) = to.0.upgrade() {
+            info.events.publish(&format!("flow {what} {} {flow}", to.1));
+        }
     }
 }
 

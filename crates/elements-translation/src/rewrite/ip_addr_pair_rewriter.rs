@@ -23,6 +23,9 @@
 //!   `counters_json`, `size`, `patterns` (read), `capacity`, `pattern0`, ... (read,
 //!   write), `clear` (write), `flows`, `flows_json`, `count` (read), `kill`, `flows_load` (write): as for IPRewriter.
 //!
+//! # Events
+//! As for IPRewriter.
+//!
 //! # Example
 //! ```click
 //! rw :: IPAddrPairRewriter(pattern - 10.0.0.2 0 1, drop);

@@ -34,6 +34,9 @@
 //!   `counters_json`, `size`, `patterns` (read), `capacity`, `pattern0`, ... (read,
 //!   write), `clear` (write), `flows`, `flows_json`, `count` (read), `kill`, `flows_load` (write): as for IPRewriter.
 //!
+//! # Events
+//! As for IPRewriter.
+//!
 //! # Example
 //! ```click
 //! rw :: IPAddrRewriter(pattern 18.26.4.100-18.26.4.200 - 0 1, pass 1);

@@ -112,6 +112,10 @@
 //!   port inside and outside, the input whose specification made the mapping, and the number of its flows.
 //! - `clear` (write): removes all flows, including those of rewriters that share the capacity.
 //!
+//! # Events
+//! `flow new NAME PROTOCOL SOURCE PORT DESTINATION PORT > SOURCE PORT DESTINATION PORT`, as its first packet arrives and as it leaves; and when it ends `flow
+//! expired ...`, `evicted`, `replaced` or `killed`.
+//!
 //! # Example
 //! ```click
 //! rw :: IPRewriter(pattern 18.26.4.24 50000-65535 - - 0 1, drop);

@@ -5,7 +5,7 @@
 use super::changes::{Change, Changes};
 use super::counts::{End, InputCounts};
 use super::expiry::{BEST_EFFORT, Expiry, GUARANTEED};
-use super::flow_events::{Ends, Event, Log};
+use super::flow_events::{Ends, Event, Listener, Log};
 use super::flow_set::{Entered, FlowMatch, FlowSet};
 use super::index::{Held, Stuck};
 use super::policy::{Policy, Timeouts};
@@ -36,6 +36,8 @@ pub(super) struct Owner {
     pub(super) inputs: Arc<[InputCounts]>,
     /// Who sends them, if their identifiers have numbers for that.
     pub(super) ends: Option<Arc<dyn Ends>>,
+    /// Who hears of them.
+    pub(super) listener: Option<Arc<Listener>>,
 }
 
 /// How long flows stay whose owner is gone.
@@ -150,6 +152,7 @@ impl Lane {
         if new.map & MAPPINGS != 0 {
             return; // it goes with the last of its flows
         }
+        self.publish("new", || *new, new.map);
         set.quota.take(|| source(owner, new.id));
         let policy = owner.map_or(&OWNERLESS, |owner| &owner.policy);
         let (queue, at_ms) = match policy.guarantee_ms {
@@ -164,6 +167,17 @@ impl Lane {
     pub(super) fn note(&mut self, record: u32, flow: &Flow) {
         if !flow.is_mapping() {
             self.changes.add(flow.is_confirmed(), Change::Put(record));
+        }
+    }
+
+    /// Has listeners hear what happens to a flow of a map; not of mappings.
+    #[inline]
+    pub(super) fn publish(&self, what: &str, flow: impl FnOnce() -> NewFlow, map: u32) {
+        let owner = self.owners.get(map as usize).and_then(Option::as_ref);
+        if let Some(listener) = owner.and_then(|owner| owner.listener.as_ref()) {
+            listener.tell(what, || {
+                event(&self.owners, &flow(), true).map_or(String::new(), |event| event.to_string())
+            });
         }
     }
 

@@ -7,7 +7,7 @@ use super::apply::{difference, differences};
 use super::counts::{InputCounts, Refusal, Totals};
 use super::endpoints::Filtering;
 use super::exhausted::{Domain, Field};
-use super::flow_events::{Ends, Event};
+use super::flow_events::{Ends, Event, Listener};
 use super::flow_set::{Entered, FLOWS_MAX, FlowMatch, FlowSet};
 use super::input::{Input, Outputs, Spec};
 use super::mapper;
@@ -20,7 +20,7 @@ use super::share::Share;
 use crate::quota::{Limit, QUOTA};
 use elements_shared::flow_id::{FlowId, Key};
 use rcu::{Cell, Turn, Updater};
-use router::{Info, Scope};
+use router::{Cx, Info, Scope};
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -141,6 +141,8 @@ pub(crate) struct Nat {
     ready: AtomicBool,
     /// Whether an element asks for what happens to flows.
     tells: AtomicBool,
+    /// Who hears of flows.
+    listener: Arc<Listener>,
     /// Flows of the configuration before that were lost, once they have been taken over.
     pub(super) adopted: OnceLock<usize>,
     /// Of NAT64, whose flows have numbers for addresses of IPv6.
@@ -206,6 +208,7 @@ impl Nat {
             updater: Mutex::new(rcu::Domain::global().updater()),
             ready: AtomicBool::new(false),
             tells: AtomicBool::new(false),
+            listener: Arc::default(),
             adopted: OnceLock::new(),
             six: plan.six.map(Arc::new),
         }
@@ -237,6 +240,7 @@ impl Nat {
         let mut editor = set.edit(turn);
         for (map, policy) in self.maps().zip(self.policies) {
             editor.register(map, policy, self.counts.clone());
+            editor.listen(map, &self.listener);
             if let Some(six) = &self.six {
                 let ends: Arc<dyn Ends> = six.clone();
                 editor.name(map, &ends);
@@ -269,6 +273,12 @@ impl Nat {
             set.want_events(true);
         }
         is_first
+    }
+
+    /// Looks whether there are listeners to what happens to flows.
+    #[inline]
+    pub(super) fn listen(&self, cx: &Cx<'_>) {
+        self.listener.listen(cx.info(), cx.name());
     }
 
     /// Exchanges what has happened to a lane's flows for an empty list with room. Returns how many events were lost.

@@ -272,6 +272,7 @@ impl<P: Protocol> Rewriter<P> {
         sights: &mut [Sight<'t>; BATCH_MAX],
         from: (&'t Pattern, Outputs),
     ) {
+        self.nat.listen(cx);
         if !set.has_exhausted() {
             let newcomers = Newcomers::new(&self.nat, set, turn, from, cx.worker());
             self.add_new(cx, port, &batch, sights, &newcomers);
@@ -339,6 +340,7 @@ impl<P: Protocol> Rewriter<P> {
 
     #[inline(never)]
     fn miss<'f, 't: 'f>(&'f self, cx: &mut Cx<'t>, packet: &Packet, wanted: Wanted, now_ms: u64) -> Miss<'f> {
+        self.nat.listen(cx);
         let turn = cx.turn();
         let reply_anno = self.annotations.reply.map_or(0, |anno| packet.anno(anno) as u8);
         let worker = cx.worker();
@@ -353,6 +355,7 @@ impl<P: Protocol> Rewriter<P> {
     }
 
     fn shrink(&self, cx: &Cx<'_>) -> bool {
+        self.nat.listen(cx);
         let now_ms = now_ms(cx);
         self.set.as_ref().is_some_and(|set| set.edit(cx.turn()).shrink(now_ms, REAPED_AT_ONCE))
     }
@@ -493,6 +496,7 @@ impl<P: Protocol> Element for Rewriter<P> {
             Ok(())
         });
         h.write("clear", |e: &mut R<P>, cx, _| {
+            e.nat.listen(cx);
             if let Some(set) = &e.set {
                 set.edit(cx.turn()).clear();
             }
@@ -534,6 +538,7 @@ impl<P: Protocol> Element for Rewriter<P> {
             Outcome::Done(e.nat.load_flows(cx.turn(), text, now_ms(cx)).map_err(HandlerError::from))
         });
         h.write_outcome("kill", |e: &mut R<P>, cx, text| {
+            e.nat.listen(cx);
             let killed = Filter::parse(text).map(|filter| e.nat.kill_flows(cx.turn(), &filter).to_string());
             Outcome::Done(killed.map_err(HandlerError::from))
         });

@@ -24,6 +24,9 @@
 //!   write), `clear` (write), `flows`, `flows_json`, `count`, `endpoints`, `endpoints_json` (read), `kill`, `flows_load`
 //!   (write): as for IPRewriter.
 //!
+//! # Events
+//! As for IPRewriter.
+//!
 //! # Example
 //! ```click
 //! rw :: TCPRewriter(pattern 18.26.4.24 50000-65535 - - 0 1, drop);

@@ -26,6 +26,9 @@
 //!   write), `clear` (write), `flows`, `flows_json`, `count`, `endpoints`, `endpoints_json` (read), `kill`, `flows_load`
 //!   (write): as for IPRewriter.
 //!
+//! # Events
+//! As for IPRewriter.
+//!
 //! # Example
 //! ```click
 //! rw :: UDPRewriter(pattern 18.26.4.24 50000-65535 - - 0 1, drop);

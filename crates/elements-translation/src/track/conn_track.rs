@@ -313,7 +313,7 @@ impl ConnTrack {
 
     fn sweep(&self, cx: &mut Cx<'_>) {
         let table = self.shared.table();
-        table.listen(cx.info(), cx.name());
+        table.listener.listen(cx.info(), cx.name());
         let all = table.sweep(cx.turn(), now_ms(cx), SWEPT);
         let pause = ROUND_MS * u64::from(SWEPT) / u64::from(all.max(SWEPT));
         cx.timers().after(SWEEP, Duration::from_millis(pause.clamp(1, 1000)));
@@ -391,6 +391,7 @@ impl Element for ConnTrack {
             .get_or_init(|| if old.quota() == quota { old.clone() } else { self.successor(&old) });
         // What has kept a copy is gone, too. Each instance says so: the one that sweeps may be new.
         table.notes.want(false);
+        table.listener.listen(cx.info(), cx.name());
         table.configure(capacity, timeouts, loose);
         table.want_events(self.shared.tells.load(Relaxed));
         if !Arc::ptr_eq(table, &old) {

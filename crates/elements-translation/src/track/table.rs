@@ -16,18 +16,17 @@ use super::sight::{Act, Fault, Key, Sight};
 use super::state::{Progress, Step, Timeouts};
 use super::window;
 use crate::quota::{self, Limit, Quota};
-use crate::rewrite::flow_events::{Event, Log, What};
+use crate::rewrite::flow_events::{Event, Listener, Log, What};
 use crate::rewrite::index::Index;
 use elements_shared::keyed_hash::HashKey;
 use elements_shared::notes::Notes;
 use rcu::{Account, Domain, Token, Turn, Updater};
-use router::Info;
 use std::collections::VecDeque;
 use std::net::IpAddr;
 use std::ops::Range;
 use std::sync::atomic::Ordering::Relaxed;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Parts in which connections can be added at once.
 const LANES: usize = 8;
@@ -177,9 +176,8 @@ pub(super) struct Table {
     /// Where the sweep goes on.
     swept: AtomicU32,
     lanes: [Apart<Mutex<Lane>>; LANES],
-    /// Whether there are listeners to what comes and goes, as of the last sweep; and who they are.
-    heard: AtomicBool,
-    listeners: Mutex<(Weak<Info>, String)>,
+    /// Who hears of what comes and goes, as of the last sweep.
+    pub(super) listener: Listener,
     /// What has changed, for a copy of the table elsewhere.
     pub(super) notes: Notes<Change>,
 }
@@ -214,8 +212,7 @@ impl Table {
             next: AtomicU32::new(0),
             swept: AtomicU32::new(0),
             lanes: std::array::from_fn(lane),
-            heard: AtomicBool::new(false),
-            listeners: Mutex::default(),
+            listener: Listener::default(),
             notes: Notes::new(NOTES),
         };
         table.configure(capacity, timeouts, pick_up);
@@ -537,7 +534,7 @@ impl Table {
             lane.totals.made += 1;
             self.quota.take(|| originator(key, progress));
             lane.log.add(|| Some(event(What::Begun, key, progress)));
-            self.tell("new", key, progress);
+            self.listener.tell("new", || listing::ends(key, progress));
             self.notes.add(|| progress.is_assured(), || Change::Put(number));
             return Some(Entered::Made);
         }
@@ -588,7 +585,7 @@ impl Table {
         lane.totals.ended[end as usize] += 1;
         self.quota.give(|| originator(key, record.progress()));
         lane.log.add(|| Some(event(What::Over, key, record.progress())));
-        self.tell(End::ALL[end as usize].1, key, record.progress());
+        self.listener.tell(End::ALL[end as usize].1, || listing::ends(key, record.progress()));
         self.notes.add(|| record.progress().is_assured(), || Change::Gone(key));
     }
 
@@ -598,27 +595,6 @@ impl Table {
         if old != new {
             self.notes.add(|| new.is_assured(), || Change::Put(number));
         }
-    }
-
-    /// Whom to tell about connections, and the name of the element that does.
-    pub(super) fn listen(&self, info: &Arc<Info>, element: &str) {
-        *self.listeners.lock().unwrap_or_else(PoisonError::into_inner) =
-            (Arc::downgrade(info), element.to_owned());
-        self.heard.store(info.events.is_heard(), Relaxed);
-    }
-
-    #[inline]
-    fn tell(&self, what: &str, key: Key, progress: Progress) {
-        if self.heard.load(Relaxed) {
-            self.publish(what, key, progress);
-        }
-    }
-
-    #[cold]
-    fn publish(&self, what: &str, key: Key, progress: Progress) {
-        let listeners = self.listeners.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(info) = listeners.0.upgrade() else { return };
-        info.events.publish(&format!("flow {what} {} {}", listeners.1, listing::ends(key, progress)));
     }
 
     /// Removes a connection if something still holds for it.

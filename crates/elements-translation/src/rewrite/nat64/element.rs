@@ -61,6 +61,9 @@
 //! - `flows`, `flows_json`, `count` (read, a filter), `kill` (write, a filter), `flows_load` (write), `endpoints`, `endpoints_json` (read), `clear` (write): as for
 //!   IPRewriter.
 //!
+//! # Events
+//! As for IPRewriter.
+//!
 //! # Example
 //! ```click
 //! nat64 :: NAT64(192.0.2.1 1024-65535);
@@ -420,6 +423,7 @@ impl Nat64 {
         protocol: u8,
         now_ms: u64,
     ) -> Result<FlowMatch<'f>, Refusal> {
+        self.nat.listen(cx);
         let (turn, worker) = (cx.turn(), cx.worker());
         let hash = self.set.as_deref().ok_or(NO_FLOW)?.hash(key);
         let mut random = |top: u32| cx.unguessable().up_to(top);
@@ -501,6 +505,7 @@ impl Nat64 {
     }
 
     fn shrink(&self, cx: &Cx<'_>) -> bool {
+        self.nat.listen(cx);
         let now_ms = now_ms(cx);
         self.set.as_ref().is_some_and(|set| set.edit(cx.turn()).shrink(now_ms, AT_ONCE as usize))
     }
@@ -657,6 +662,7 @@ impl Element for Nat64 {
         h.read("capacity", |e: &mut N, _| e.set.as_ref().map_or(0, |set| set.capacity()))
             .measures(&metric::FLOW_CAPACITY);
         h.write("clear", |e: &mut N, cx, _| {
+            e.nat.listen(cx);
             if let Some(set) = &e.set {
                 set.edit(cx.turn()).clear();
             }
@@ -680,6 +686,7 @@ impl Element for Nat64 {
             Outcome::Done(e.nat.load_flows(cx.turn(), text, now_ms(cx)).map_err(HandlerError::from))
         });
         h.write_outcome("kill", |e: &mut N, cx, text| {
+            e.nat.listen(cx);
             let killed = Filter::parse(text).map(|filter| e.nat.kill_flows(cx.turn(), &filter).to_string());
             Outcome::Done(killed.map_err(HandlerError::from))
         });
