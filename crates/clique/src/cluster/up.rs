@@ -4,6 +4,7 @@ use super::local::{self, ClusterFiles, Deployment};
 use super::order::OrderArgument;
 use super::output::{complain, default_socket, json};
 use super::wiring::Wiring;
+use crate::job::WORKERS_MAX;
 use crate::status::Status;
 use crate::{console, run};
 use clap::Parser;
@@ -26,6 +27,11 @@ pub(crate) struct Args {
     /// Have each node translate what its host sends; hosts and nodes are on one segment, and another node goes on when a node drains or dies.
     #[arg(long, conflicts_with_all = ["in_memory", "trial"])]
     nat: bool,
+
+    /// Run N workers in each node, each on a thread of its own; with nodes in memory, N for all of them.
+    #[arg(short = 'j', long, value_name = "N", default_value = "1",
+          value_parser = clap::value_parser!(u16).range(1..=i64::from(WORKERS_MAX)))]
+    threads: u16,
 
     /// Run them in this process with links in memory, also as root.
     #[arg(long)]
@@ -88,6 +94,7 @@ pub(super) fn run(args: &Args, known: &Classes) -> ExitCode {
         wiring,
         order: args.order,
         translates: args.nat,
+        threads: args.threads,
         with_trial: args.trial,
         seconds: args.seconds,
         json: args.json,
@@ -106,7 +113,9 @@ fn in_memory(args: &Args, wiring: &Wiring, known: &Classes) -> ExitCode {
     }
     let socket = args.unix_socket.clone().unwrap_or_else(default_socket);
     let file = socket.to_string_lossy().into_owned();
-    let mut words = vec!["run".to_owned(), "-u".to_owned(), file.clone(), "-e".to_owned(), config];
+    let threads = args.threads.to_string();
+    let words = ["run", "-j", &threads, "-u", &file, "-e", &config];
+    let mut words: Vec<String> = words.map(str::to_owned).to_vec();
     if args.json {
         let nodes: Vec<_> = (0..wiring.nodes()).map(|node| format!("n{node}/vlb")).collect();
         match json(&serde_json::json!({ "socket": file, "nodes": nodes })) {

@@ -133,6 +133,7 @@ mod tests {
                     wiring: wiring.clone(),
                     order: OrderArgument::Pinned,
                     translates,
+                    threads: 1,
                     with_trial: false,
                     seconds: None,
                     json: false,
@@ -143,7 +144,7 @@ mod tests {
                     "{nodes}: {}",
                     lang::render_click(&parsed.diagnostics)
                 );
-                let layout = router::layout(parsed.graph, &known, 1);
+                let layout = router::layout(parsed.graph, &known, 2);
                 assert!(layout.is_ok(), "{nodes}: {}", lang::render_click(&layout.err().unwrap_or_default()));
             }
         }

@@ -45,6 +45,8 @@ pub(super) struct Deployment {
     pub(super) order: OrderArgument,
     /// Whether each node translates what its host sends, and is replaced by another.
     pub(super) translates: bool,
+    /// Workers of each node.
+    pub(super) threads: u16,
     /// Whether the hosts try it.
     pub(super) with_trial: bool,
     /// When it is taken down again, if by itself.
@@ -190,7 +192,8 @@ fn start(
     let child = Command::new("ip")
         .args(["netns", "exec", &network.node(node)])
         .arg(program)
-        .args(["run", "-u"])
+        // Each node by itself would take the first processors, as all others do: the kernel knows better where there is room.
+        .args(["run", "--affinity=false", "-j", &deployment.threads.to_string(), "-u"])
         .arg(files.file(node, "sock"))
         .arg(config)
         .stdin(Stdio::null())
