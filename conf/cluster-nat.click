@@ -6,7 +6,9 @@
 // All nodes have their external ports on one segment with hosts. Hosts of node I are in 10.0.I.0/24, and their gateway is 10.0.I.1. What
 // they send into the networks of other nodes gets the source address 192.0.2.(I + 1), PUBLIC; replies come back to this node by the
 // cluster. Gateway and its Ethernet address move when another node acts for this one (VLBGate), the node's own, 10.0.I.254, does
-// not. IF1, IF2 and IF3 are the links to the other nodes in the order of their numbers. 'clique cluster up --local 4 --nat' runs it.
+// not. IPv6 is not translated: hosts of node I are in 2001:db8:I::/64 as well, their gateway is 2001:db8:I::1, which moves with the other, and
+// the node's own address is 2001:db8:I::fe. IF1, IF2 and IF3 are the links to the other nodes in the order of their numbers. 'clique cluster
+// up --local 4 --nat' runs it.
 
 define($NODE 0, $PUBLIC 192.0.2.1, $EXT eth0, $IF1 eth1, $IF2 eth2, $IF3 eth3, $KEYFILE cluster.key, $LINE_RATE 10Gbps, $METHOD LINUX);
 
@@ -16,15 +18,20 @@ vlb :: VLBNode($NODE, 4, KEYFILE $KEYFILE, LINE_RATE $LINE_RATE, HELLO 2ms);
 state :: VLBState(vlb, rw, pings) -> vlb;
 
 // The external port.
-AddressInfo(port 10.0.$NODE.254 $EXT:eth);
+AddressInfo(port 10.0.$NODE.254 2001:db8:$NODE::fe $EXT:eth);
 out :: ToDevice($EXT, METHOD $METHOD);
 FromDevice($EXT, METHOD $METHOD, PROMISC true, SNIFFER false)
-  -> gate :: VLBGate(state, port:eth, 10.0.0.1, 10.0.1.1, 10.0.2.1, 10.0.3.1)
-  -> kind :: Classifier(12/0806, 12/0800, -);
+  -> gate :: VLBGate(state, port:eth, 10.0.0.1, 10.0.1.1, 10.0.2.1, 10.0.3.1,
+       ADDRESS6 2001:db8:0::1 2001:db8:1::1 2001:db8:2::1 2001:db8:3::1)
+  -> kind :: Classifier(12/0806, 12/0800, 12/86dd 20/3aff 54/87, 12/86dd 20/3aff 54/88, 12/86dd, -);
 gate[1] -> out;
 arp :: ARPQuerier(port:ip, port:eth) -> out;
 kind[0] -> [1]arp;
-kind[2] -> Discard;
+nd :: IP6NDSolicitor(port:ip6, port:eth) -> out;
+kind[2] -> solicited :: Tee -> IP6NDAdvertiser(port:ip6 port:eth) -> out;
+solicited[1] -> [1]nd;
+kind[3] -> [1]nd;
+kind[5] -> Discard;
 
 // What hosts send. Answers to translated addresses pass as they are.
 kind[1] -> Strip(14) -> CheckIPHeader -> ttl :: DecIPTTL
@@ -42,9 +49,22 @@ routes[1] -> VLBEncap(1) -> vlb;
 routes[2] -> VLBEncap(2) -> vlb;
 routes[3] -> VLBEncap(3) -> vlb;
 
+// IPv6 is forwarded as it is, from possible senders only.
+kind[4] -> DropBroadcasts -> Strip(14)
+  -> CheckIP6Header(:: ::1 port:ip6)
+  -> IP6Filter(deny src net fe80::/10, deny src net ff00::/8, allow all)
+  -> hops :: DecIP6HLIM -> GetIP6Address(24)
+  -> routes6 :: IP6Lookup(2001:db8:0::/64 0, 2001:db8:1::/64 1, 2001:db8:2::/64 2, 2001:db8:3::/64 3);
+hops[1] -> ICMP6Error(2001:db8:$NODE::1, 3, 0) -> GetIP6Address(24) -> nd;
+routes6[0] -> VLBEncap(0) -> vlb;
+routes6[1] -> VLBEncap(1) -> vlb;
+routes6[2] -> VLBEncap(2) -> vlb;
+routes6[3] -> VLBEncap(3) -> vlb;
+
 // What leaves the cluster here: messages, replies to translated addresses, packets for hosts.
-vlb -> leaving :: Classifier(12/88b6, 12/0800);
+vlb -> leaving :: Classifier(12/88b6, 12/0800, 12/86dd);
 leaving[0] -> state;
+leaving[2] -> VLBDecap -> GetIP6Address(24) -> nd;
 leaving[1] -> VLBDecap -> MarkIPHeader
   -> back :: IPClassifier(dst net 192.0.2.0/24 and (tcp or udp), dst net 192.0.2.0/24 and icmp, -);
 back[0] -> [1]rw;

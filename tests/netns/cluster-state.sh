@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# clique cluster up --nat: connections that nodes translate go on when a node drains, and when one is killed. With WITHOUT=state nodes keep
-# no flows of others, and the test has to fail. About 20 s.
+# clique cluster up --nat: connections that nodes of two workers translate go on when a node drains, and when one is killed, and so do those in
+# IPv6, which none translates. With WITHOUT=state nodes keep no flows of others, and the test has to fail. About 20 s.
 source "$(dirname "$0")/lib.sh"
 name=st$$
 helpers=()
@@ -26,7 +26,7 @@ show() { # what nodes know, when the test has failed
   done
 }
 
-"$clique" cluster up --local 4 --nat --name "$name" >"$work/log" 2>&1 &
+"$clique" cluster up --local 4 --nat -j "${workers:-2}" --name "$name" >"$work/log" 2>&1 &
 wait_for "all nodes act for themselves" eval '[ "$(of 0 state.acting; of 3 state.acting)" = "$(printf "0 0\n1 1\n2 2\n3 3\n0 0\n1 1\n2 2\n3 3")" ]'
 wait_for "and have successors" eval 'is 0 state.successor 1 && is 1 state.successor 2 && is 3 state.successor 0'
 if [ -n "${WITHOUT:-}" ]; then
@@ -34,14 +34,18 @@ if [ -n "${WITHOUT:-}" ]; then
   holds() { true; }
 fi
 says "hosts reach each other" " 0% packet loss" host 0 ping -q -c 3 -i 0.1 -W 2 10.0.2.2
+says "in IPv6, too" " 0% packet loss" host 0 ping -q -c 3 -i 0.1 -W 2 2001:db8:2::2
+says "one router: one hop" "^ *2 .*2001:db8:2::2" host 0 traceroute -6 -n -w 2 -q 1 -N 1 2001:db8:2::2
 
 # Transfers from host 0 to host 2: iperf3 all the time, and downloads of a file that come slowly.
 head -c 3000000 /dev/zero >"$work/file"
 host 2 iperf3 -s >/dev/null 2>&1 & helpers+=($!)
+host 2 iperf3 -s -p 5202 >/dev/null 2>&1 & helpers+=($!)
 (cd "$work" && exec ip netns exec "$name-h2" python3 -m http.server 8000 >/dev/null 2>&1) & helpers+=($!)
 wait_for "a web server" host 0 curl -s -o /dev/null --max-time 2 http://10.0.2.2:8000/log
 iperf() { # SECONDS
   host 0 iperf3 -c 10.0.2.2 -t "$1" -b 20M --connect-timeout 3000 >"$work/iperf" 2>&1 & iperf=$!
+  host 0 iperf3 -c 2001:db8:2::2 -p 5202 -t "$1" -b 20M --connect-timeout 3000 >"$work/iperf6" 2>&1 & iperf6=$!
 }
 downloads() {
   local i
@@ -54,6 +58,8 @@ done_well() { # WHAT
   local i
   wait "$iperf" || fail "$1: iperf3: $(cat "$work/iperf")"
   grep -q receiver "$work/iperf" || fail "$1: iperf3: $(cat "$work/iperf")"
+  wait "$iperf6" || fail "$1: iperf3 over IPv6: $(cat "$work/iperf6")"
+  grep -q receiver "$work/iperf6" || fail "$1: iperf3 over IPv6: $(cat "$work/iperf6")"
   for i in 1 2 3 4; do
     wait "${gets[i - 1]}" || fail "$1: download $i: $(cat "$work/curl$i")"
     cmp -s "$work/file" "$work/got$i" || fail "$1: download $i is not the file"
@@ -81,3 +87,4 @@ wait_for "node 2 acts for both" is 2 state.duties "0 1 2"
 done_well "no connection that is older than a tenth of a second breaks when a node is killed"
 is 2 state.lost 0 || fail "lost: $(of 2 state.lost)"
 says "new connections, too" " 0% packet loss" host 0 ping -q -c 3 -i 0.1 -W 2 10.0.3.2
+says "and those in IPv6" " 0% packet loss" host 0 ping -q -c 3 -i 0.1 -W 2 2001:db8:3::2

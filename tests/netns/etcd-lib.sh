@@ -44,17 +44,29 @@ node_ctl() { timeout 5 "$clique" ctl -u "$work/socket$1" "${@:2}" 2>&1; }
 version_is() { [ "$(node_ctl "$1" read vlb.roster | head -n 1)" = "version $2" ]; }
 connected_is() { [ "$(node_ctl "$1" read etcd.connected)" = "$2" ]; }
 
-# pings WHAT ADDRESS COMMAND...: while it runs, no ping is lost.
+address_4() { echo "10.0.$1.2"; } # NODE
+address_6() { echo "2001:db8:$1::2"; } # NODE
+
+# pings WHAT NODE COMMAND...: while it runs, no ping to the node's host is lost, in IPv4 or IPv6.
 pings() {
-  local what=$1 address=$2 pid
+  local what=$1 to=$2 file pinging=()
   shift 2
-  ip netns exec "$(host 0)" ping -q -i 0.01 -W 2 "$address" >"$work/pings" &
-  pid=$!
+  for file in 4 6; do
+    ip netns exec "$(host 0)" ping -q -i 0.01 -W 2 "$(address_$file "$to")" >"$work/pings$file" &
+    pinging+=($!)
+  done
   sleep 0.3
   "$@"
-  kill -INT $pid
-  wait $pid || true
+  kill -INT "${pinging[@]}"
+  wait "${pinging[@]}" || true
   # The last one may still be under way.
-  awk -v what="$what" '/packets transmitted/ { lost = $1 - $4; bad = lost > 1 || $4 < 20
-    printf "%s: %s: %d packets, %d lost\n", bad ? "FAILED" : "ok", what, $1, lost; exit bad }' "$work/pings" || fail "$(tail -n 3 "$work/pings")"
+  for file in "$work/pings4" "$work/pings6"; do
+    awk -v what="$what" '/packets transmitted/ { lost = $1 - $4; bad = lost > 1 || $4 < 20
+      printf "%s: %s: %d packets, %d lost\n", bad ? "FAILED" : "ok", what, $1, lost; exit bad }' "$file" || fail "$(tail -n 3 "$file")"
+  done
+}
+# meet NODE: host 0 and the node's host learn of each other in both families.
+meet() {
+  local address
+  for address in "$(address_4 "$1")" "$(address_6 "$1")"; do in_host 0 ping -q -c 3 -i 0.3 -W 2 "$address" >/dev/null || true; done
 }

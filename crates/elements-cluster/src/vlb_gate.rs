@@ -1,17 +1,18 @@
 //! Answers for the addresses of the cluster nodes that this node acts for.
 //!
 //! ```click
-//! VLBGate(STATE, ETHER, ADDRESS, [ADDRESS...])
+//! VLBGate(STATE, ETHER, ADDRESS [, ADDRESS...] [, keyword ADDRESS6])
 //! ```
 //!
 //! All nodes are on one segment with hosts, whose gateways are the ADDRESSes: the first that of node 0, the next that of node 1 and so
 //! on. Each has an Ethernet address of its own, 02:c2:00:00 and the node's number in two bytes, which moves with it. The node that acts
-//! for another (see VLBState) answers ARP requests for the other's address, announces it, and takes the frames for it. Hosts notice
-//! nothing, and switches learn from the announcements, which go out at once when something changes, and then every second.
+//! for another (see VLBState) answers ARP requests and neighbour solicitations for the other's addresses, announces them, and takes the
+//! frames for them. Hosts notice nothing, and switches learn from the announcements, which go out at once when something changes, and then
+//! every second.
 //!
 //! Input 0 takes all frames of the interface, which has to be promiscuous. Output 0 gives those for nodes that this node acts for, for
 //! ETHER, and for all; for one more second also those for a node that it has acted for until then. Output 1 gives answers and
-//! announcements. ARP requests for ADDRESSes are answered or dropped here.
+//! announcements. ARP requests and neighbour solicitations for addresses of nodes are answered or dropped here.
 //!
 //! Ports: 1 input, 2 outputs. Processing: push. Workers: shared. Not in Click.
 //!
@@ -19,13 +20,14 @@
 //! - `STATE` (element): this node's VLBState.
 //! - `ETHER` (Ethernet address): the interface's own.
 //! - `ADDRESS` (IPv4 addresses): of all nodes.
+//! - `ADDRESS6` (IPv6 addresses, with spaces between them): of all nodes.
 //!
 //! # Handlers
-//! - `answered`, `announced` (read): ARP replies and announcements sent.
+//! - `answered`, `announced` (read): answers and announcements sent, of ARP and of neighbour discovery.
 //!
 //! # Example
 //! ```click
-//! gate :: VLBGate(state, 02:00:00:00:00:01, 10.0.0.1, 10.0.1.1);
+//! gate :: VLBGate(state, 02:00:00:00:00:01, 10.0.0.1, 10.0.1.1, ADDRESS6 2001:db8:0::1 2001:db8:1::1);
 //! Idle -> gate -> Discard;
 //! gate[1] -> Discard;
 //! node :: VLBNode(NODE 0, NODES 2, KEY secret);
@@ -38,14 +40,16 @@
 //! ```
 //!
 //! # See also
-//! VLBState, ARPResponder, HostEtherFilter
+//! VLBState, ARPResponder, IP6NDAdvertiser, HostEtherFilter
+
+mod nd;
 
 use super::succession::Successions;
 use super::vlb_state;
 use cluster::NodeId;
 use packet::{Batch, DEFAULT_HEADROOM, Packet};
 use router::{Class, Config, ConfigError, Cx, Element, ElementName, Handlers, Merge, Residency, Verdict};
-use std::net::Ipv4Addr;
+use std::net::{Ipv4Addr, Ipv6Addr};
 use std::sync::Arc;
 use std::time::Duration;
 use wire::MacAddr;
@@ -70,6 +74,7 @@ struct VlbGate {
     state: ElementName,
     own: MacAddr,
     addresses: Vec<Ipv4Addr>,
+    addresses6: Vec<Ipv6Addr>,
     shared: Option<Arc<Successions>>,
     is_home: bool,
     seen: u64,
@@ -80,17 +85,20 @@ struct VlbGate {
 }
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
-    let (mut state, mut own, mut addresses) = (ElementName::default(), MacAddr::ZERO, Vec::new());
+    let (mut state, mut own) = (ElementName::default(), MacAddr::ZERO);
+    let (mut addresses, mut addresses6) = (Vec::new(), Vec::new());
     config
         .args()
         .required("STATE", &mut state)
         .required("ETHER", &mut own)
         .list("ADDRESS", &mut addresses)
+        .list("ADDRESS6", &mut addresses6)
         .finish()?;
     Ok(Box::new(VlbGate {
         state,
         own,
         addresses,
+        addresses6,
         shared: None,
         is_home: config.home() == config.worker(),
         seen: 0,
@@ -145,6 +153,11 @@ impl VlbGate {
         {
             return verdict;
         }
+        if nd::may_ask(packet.data())
+            && let Some(verdict) = self.answer6(shared, packet)
+        {
+            return verdict;
+        }
         match node_of(to) {
             Some(node) if shared.serves(node, now_ns) => Verdict::Output(0),
             Some(_) => Verdict::Drop("another node acts"),
@@ -172,23 +185,56 @@ impl VlbGate {
         Some(Verdict::Output(1))
     }
 
+    /// The same for a neighbour solicitation.
+    #[cold]
+    fn answer6(&mut self, shared: &Successions, packet: &mut Packet) -> Option<Verdict> {
+        let (audience, asked) = nd::question(packet.data())?;
+        let node = self.addresses6.iter().position(|&address| address == asked)? as NodeId;
+        if !shared.acts(node) {
+            return Some(Verdict::Drop("another node acts"));
+        }
+        let fits = match packet.len().checked_sub(nd::FRAME_LEN) {
+            Some(surplus) => packet.take(surplus),
+            None => packet.put(nd::FRAME_LEN - packet.len()),
+        };
+        if !fits {
+            return Some(Verdict::Drop("no room for an answer"));
+        }
+        nd::advertise(packet.data_mut(), audience, virtual_address(node), asked)?;
+        self.answered += 1;
+        Some(Verdict::Output(1))
+    }
+
     /// Tells hosts and switches where addresses are.
     fn announce(&mut self, cx: &mut Cx<'_>, shared: &Successions) {
-        for (node, &address) in self.addresses.iter().enumerate() {
-            let node = node as NodeId;
-            if !shared.acts(node) {
+        for node in 0..self.addresses.len().max(self.addresses6.len()) {
+            let own = virtual_address(node as NodeId);
+            if !shared.acts(node as NodeId) {
                 continue;
             }
-            let Some(mut packet) = cx.pool().alloc(DEFAULT_HEADROOM, HEADER_LEN + arp::PACKET_LEN) else {
-                cx.count_drops("no buffer", 1);
-                continue;
-            };
-            let sender = (virtual_address(node), address);
-            write(packet.data_mut(), MacAddr::BROADCAST, arp::REQUEST, sender, (MacAddr::ZERO, address));
-            packet.set_mac_offset(0);
-            self.announced += 1;
-            cx.emit_packet(1, packet);
+            if let Some(&address) = self.addresses.get(node) {
+                self.announce_with(cx, HEADER_LEN + arp::PACKET_LEN, |frame| {
+                    write(frame, MacAddr::BROADCAST, arp::REQUEST, (own, address), (MacAddr::ZERO, address));
+                });
+            }
+            if let Some(&address) = self.addresses6.get(node) {
+                self.announce_with(cx, nd::FRAME_LEN, |frame| {
+                    // The frame has the room.
+                    let _ = nd::advertise(frame, nd::Audience::All, own, address);
+                });
+            }
         }
+    }
+
+    /// Sends a frame of a length, which `write` writes.
+    fn announce_with(&mut self, cx: &mut Cx<'_>, len: usize, write: impl FnOnce(&mut [u8])) {
+        let Some(mut packet) = cx.pool().alloc(DEFAULT_HEADROOM, len) else {
+            return cx.count_drops("no buffer", 1);
+        };
+        write(packet.data_mut());
+        packet.set_mac_offset(0);
+        self.announced += 1;
+        cx.emit_packet(1, packet);
     }
 }
 

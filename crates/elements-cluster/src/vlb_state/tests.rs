@@ -76,6 +76,63 @@ fn a_port_that_is_taken_is_counted() {
     assert_eq!(read, ["left", "0 1", "1", "0", "1"]);
 }
 
+/// The gates of nodes 0 and 1 on one segment with a host of node 0, which sends to its gateway before and long after a mishap.
+fn gates(mishap: &str) -> String {
+    let gate = |node: u16| {
+        format!(
+            "g{node} :: VLBGate(n{node}/state, 2:0:0:2:{node}:0, 10.0.0.1, 10.0.1.1, 10.0.2.1,
+               ADDRESS6 2001:db8:0::1 2001:db8:1::1 2001:db8:2::1);
+             g{node} -> got{node} :: Classifier(12/0800, 12/86dd 20/11, -);
+             got{node}[0] -> four{node} :: Counter -> Discard; got{node}[1] -> six{node} :: Counter -> Discard; got{node}[2] -> Discard;
+             g{node}[1] -> says{node} :: Classifier(0/ffffffffffff 6/02c200000000, 0/333300000001 6/02c200000000, -);
+             says{node}[0] -> said{node} :: Counter -> lan; says{node}[1] -> said6{node} :: Counter -> lan; says{node}[2] -> lan;\n"
+        )
+    };
+    let source = |name: &str| {
+        format!(
+            "{name} :: RatedSource(RATE 1000, LIMIT 20, LENGTH 50, ACTIVE false) -> {name}f :: RoundRobinSwitch;
+             {name}f[0] -> UDPIPEncap(10.0.0.2, 1, 10.0.0.1, 2) -> GetIPAddress(16) -> arp;
+             {name}f[1] -> UDPIP6Encap(2001:db8:0::2, 1, 2001:db8:0::1, 2) -> GetIP6Address(24) -> nd;\n"
+        )
+    };
+    let script = format!(
+        "lan :: Classifier(12/0806, 12/86dd);
+         {}{}
+         arp :: ARPQuerier(10.0.0.2, 2:0:0:3:0:0) -> segment :: Tee; nd :: IP6NDSolicitor(2001:db8:0::2, 2:0:0:3:0:0) -> segment;
+         segment[0] -> g0; segment[1] -> g1; lan[0] -> [1]arp; lan[1] -> [1]nd;
+         {}{}
+         Script(wait 1, write before.active true, wait 0.5, {mishap} wait 2.5, write after.active true, wait 0.5, stop);",
+        gate(0),
+        gate(1),
+        source("before"),
+        source("after"),
+    );
+    three(NAT, &script)
+}
+
+/// A gateway's addresses of both families are at the node that acts for it: a host that asks finds them there, and one that has found them
+/// sends on to the same Ethernet address after a drain.
+#[test]
+fn a_gateway_moves_with_a_drain() {
+    let counts = ["four0", "six0", "four1", "six1"].map(|counter| format!("{counter}.count"));
+    let handlers = [&counts.each_ref().map(String::as_str)[..], &["g0.answered", "g1.answered"]].concat();
+    let read = run_and_read(&gates("write n0/vlb.drain,"), &handlers);
+    assert_eq!(read, ["10", "10", "10", "10", "2", "0"]);
+    // Without a mishap node 0 has it all, and announces both addresses as long as it acts; node 1 neither answers nor announces them.
+    let announcements = ["said0.count", "said60.count", "said1.count", "said61.count"];
+    let read = run_and_read(&gates(""), &[&handlers[..], &announcements].concat());
+    assert_eq!(read[..6], ["20", "20", "0", "0", "2", "0"]);
+    assert!(read[6] == read[7] && read[6].parse::<u32>().is_ok_and(|count| count >= 4), "{read:?}");
+    assert_eq!(read[8..], ["0", "0"]);
+    // A host that asks anew afterwards is answered by the other one.
+    let read = run_and_read(
+        &gates("write n0/vlb.drain, write arp.clear, write nd.clear,"),
+        &[&handlers[..], &announcements].concat(),
+    );
+    assert_eq!(read[..6], ["10", "10", "10", "10", "2", "2"]);
+    assert!(read[8..].iter().all(|count| count.parse::<u32>().is_ok_and(|count| count >= 3)), "{read:?}");
+}
+
 /// A node of a cluster of any shape, with a ConnTrack and a lookup that remembers flows. Input 0 takes what hosts send, the last one answers.
 fn stateful(topology: &Topology, node: u16, tables: &str) -> String {
     let class = match topology {

@@ -11,6 +11,7 @@ pub(super) fn of(node: u16, deployment: &Deployment, key_file: &str) -> String {
     let mut text = format!("vlb :: {};\n", wiring.element(node, arguments));
     if node < wiring.terminals() && deployment.translates {
         add_translating(&mut text, node, wiring.terminals());
+        add_untranslated(&mut text, node, wiring.terminals());
     } else if node < wiring.terminals() {
         add_external(&mut text, node, wiring.terminals());
     } else {
@@ -76,16 +77,19 @@ fn add_translating(text: &mut String, node: u16, nodes: u16) {
         let _ = writeln!(text, "{text_of}");
     };
     let public = |node: u16| format!("192.0.2.{}", node + 1);
-    line(format_args!("AddressInfo(port {} {EXTERNAL}:eth);", address(node, 254)));
+    line(format_args!("AddressInfo(port {} {} {EXTERNAL}:eth);", address(node, 254), address6(node, 0xfe)));
     line(format_args!("state :: VLBState(vlb, rw, pings) -> vlb;"));
     let gateways: Vec<_> = (0..nodes).map(|of| address(of, 1)).collect();
     line(format_args!("out :: ToDevice({EXTERNAL});"));
     line(format_args!("FromDevice({EXTERNAL}, PROMISC true, SNIFFER false)"));
-    line(format_args!("  -> gate :: VLBGate(state, port:eth, {});", gateways.join(", ")));
+    let gateways6: Vec<_> = (0..nodes).map(|of| address6(of, 1)).collect();
+    line(format_args!("  -> gate :: VLBGate(state, port:eth, {},", gateways.join(", ")));
+    line(format_args!("    ADDRESS6 {});", gateways6.join(" ")));
     line(format_args!("gate[1] -> out;"));
-    line(format_args!("gate -> kind :: Classifier(12/0806, 12/0800, -);"));
+    line(format_args!("gate -> kind :: Classifier(12/0806, 12/0800,"));
+    line(format_args!("    12/86dd 20/3aff 54/87, 12/86dd 20/3aff 54/88, 12/86dd, -);"));
     line(format_args!("arp :: ARPQuerier(port:ip, port:eth) -> out;"));
-    line(format_args!("kind[0] -> [1]arp; kind[2] -> Discard;"));
+    line(format_args!("kind[0] -> [1]arp; kind[5] -> Discard;"));
     line(format_args!("kind[1] -> Strip(14) -> CheckIPHeader -> ttl :: DecIPTTL"));
     line(format_args!("  -> to :: IPClassifier(dst net 192.0.2.0/24, tcp or udp, icmp type echo, -);"));
     line(format_args!("ttl[1] -> ICMPError({}, timeexceeded) -> GetIPAddress(16) -> arp;", address(node, 1)));
@@ -98,7 +102,7 @@ fn add_translating(text: &mut String, node: u16, nodes: u16) {
     for to in 0..nodes {
         line(format_args!("routes[{to}] -> VLBEncap({to}) -> vlb;"));
     }
-    line(format_args!("vlb -> leaving :: Classifier(12/88b6, 12/0800);"));
+    line(format_args!("vlb -> leaving :: Classifier(12/88b6, 12/0800, 12/86dd);"));
     line(format_args!("leaving[0] -> state;"));
     line(format_args!("leaving[1] -> VLBDecap -> MarkIPHeader"));
     line(format_args!(
@@ -106,6 +110,27 @@ fn add_translating(text: &mut String, node: u16, nodes: u16) {
     ));
     line(format_args!("back[0] -> [1]rw; back[1] -> [1]pings;"));
     line(format_args!("back[2], rw[1], pings[1] -> GetIPAddress(16) -> arp;"));
+}
+
+/// IPv6, which no node translates.
+fn add_untranslated(text: &mut String, node: u16, nodes: u16) {
+    let mut line = |text_of: std::fmt::Arguments<'_>| {
+        // Writing into a string cannot fail.
+        let _ = writeln!(text, "{text_of}");
+    };
+    line(format_args!("nd :: IP6NDSolicitor(port:ip6, port:eth) -> out;"));
+    line(format_args!("kind[2] -> solicited :: Tee -> IP6NDAdvertiser(port:ip6 port:eth) -> out;"));
+    line(format_args!("solicited[1] -> [1]nd; kind[3] -> [1]nd;"));
+    line(format_args!("kind[4] -> DropBroadcasts -> Strip(14) -> CheckIP6Header(:: ::1 port:ip6)"));
+    line(format_args!("  -> IP6Filter(deny src net fe80::/10, deny src net ff00::/8, allow all)"));
+    line(format_args!("  -> hops :: DecIP6HLIM -> GetIP6Address(24)"));
+    let networks: Vec<_> = (0..nodes).map(|to| format!("{}/64 {to}", address6(to, 0))).collect();
+    line(format_args!("  -> routes6 :: IP6Lookup({});", networks.join(", ")));
+    line(format_args!("hops[1] -> ICMP6Error({}, 3, 0) -> GetIP6Address(24) -> nd;", address6(node, 1)));
+    for to in 0..nodes {
+        line(format_args!("routes6[{to}] -> VLBEncap({to}) -> vlb;"));
+    }
+    line(format_args!("leaving[2] -> VLBDecap -> GetIP6Address(24) -> nd;"));
 }
 
 #[cfg(test)]

@@ -82,6 +82,17 @@ impl Network {
         self.wiring.pairs().into_iter().try_for_each(|(a, b)| self.add_cable(a, b))
     }
 
+    /// The addresses of a node's host, and its routes by the node.
+    fn add_addresses(&self, node: u16) -> Result<(), String> {
+        let outside = self.host(node);
+        ip(&["-n", &outside, "addr", "add", &format!("{}/24", address(node, 2)), "dev", "port"])?;
+        ip(&["-n", &outside, "route", "add", "default", "via", &address(node, 1)])?;
+        // Without `nodad` the address could not be used for the first seconds.
+        let own = format!("{}/64", address6(node, 2));
+        ip(&["-n", &outside, "addr", "add", &own, "dev", "port", "nodad"])?;
+        ip(&["-n", &outside, "route", "add", "default", "via", &address6(node, 1)])
+    }
+
     /// The namespace of a node's host, and the cable between them.
     fn add_host(&self, node: u16) -> Result<(), String> {
         let (inside, outside) = (self.node(node), self.host(node));
@@ -109,12 +120,7 @@ impl Network {
         self.exec(&outside, &["ethtool", "-K", "port", "tso", "off", "gso", "off", "tx", "off"])?;
         ip(&["-n", &inside, "link", "set", EXTERNAL, "up"])?;
         ip(&["-n", &outside, "link", "set", "port", "up"])?;
-        ip(&["-n", &outside, "addr", "add", &format!("{}/24", address(node, 2)), "dev", "port"])?;
-        ip(&["-n", &outside, "route", "add", "default", "via", &address(node, 1)])?;
-        // Without `nodad` the address could not be used for the first seconds.
-        let own = format!("{}/64", address6(node, 2));
-        ip(&["-n", &outside, "addr", "add", &own, "dev", "port", "nodad"])?;
-        ip(&["-n", &outside, "route", "add", "default", "via", &address6(node, 1)])
+        self.add_addresses(node)
     }
 
     /// The namespace of a node's host, and cables from both to the segment.
@@ -132,8 +138,7 @@ impl Network {
             ip(&["-n", at, "link", "set", device, "up"])?;
         }
         self.exec(&outside, &["ethtool", "-K", "port", "tso", "off", "gso", "off", "tx", "off"])?;
-        ip(&["-n", &outside, "addr", "add", &format!("{}/24", address(node, 2)), "dev", "port"])?;
-        ip(&["-n", &outside, "route", "add", "default", "via", &address(node, 1)])
+        self.add_addresses(node)
     }
 
     fn add_cable(&self, a: u16, b: u16) -> Result<(), String> {
