@@ -414,12 +414,7 @@ impl Succession {
             stream.add(Part::HandOver(duties.clone()));
             self.handed = Some(duties);
         }
-        let is_whole = self.is_whole
-            || self.scan.is_none()
-                && self.backlog.parts.is_empty()
-                && !self.is_behind
-                && stream.is_received();
-        if is_whole && !std::mem::replace(&mut self.is_whole, true) {
+        if stream.is_whole() && !std::mem::replace(&mut self.is_whole, true) {
             (self.heir, self.news) = (Some(to), TIMES);
         }
     }

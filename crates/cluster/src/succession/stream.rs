@@ -22,8 +22,9 @@ pub(super) struct Stream {
     /// How many of those were sent.
     sent: usize,
     moved_ns: u64,
-    /// The number of the last hand-over.
+    /// The number of the last hand-over, and that of the part behind everything.
     hand_over: Option<u64>,
+    whole: Option<u64>,
 }
 
 impl Stream {
@@ -37,6 +38,7 @@ impl Stream {
             sent: 0,
             moved_ns: now_ns,
             hand_over: None,
+            whole: None,
         }
     }
 
@@ -46,8 +48,11 @@ impl Stream {
     }
 
     pub(super) fn add(&mut self, part: Part) {
-        if let Part::HandOver(_) = part {
-            self.hand_over = Some(self.first + self.parts.len() as u64);
+        let number = self.first + self.parts.len() as u64;
+        match part {
+            Part::HandOver(_) => self.hand_over = Some(number),
+            Part::Whole => self.whole = Some(number),
+            _ => {}
         }
         self.parts.push_back(part);
     }
@@ -57,9 +62,9 @@ impl Stream {
         self.first > 0
     }
 
-    /// Whether all that was added has been received.
-    pub(super) fn is_received(&self) -> bool {
-        self.parts.is_empty()
+    /// Whether the receiver has had everything once, whatever has changed since.
+    pub(super) fn is_whole(&self) -> bool {
+        self.whole.is_some_and(|number| number < self.first)
     }
 
     /// Whether a hand-over was received, if that was added last.

@@ -473,6 +473,19 @@ fn a_copy_that_is_missing_is_made_again() {
     assert_eq!(net.nodes[1].succession.held(), held);
 }
 
+/// A node whose flows change all the time has a successor that has everything all the same.
+#[test]
+fn a_busy_node_has_a_successor() {
+    for seed in 0..10 {
+        let mut net = Net::new(seed, (seed % 3) as u32 * 4);
+        for turn in 0..170 {
+            net.nodes[0].table.put(&[0, turn, 0], &[turn]);
+            net.turn();
+        }
+        assert_eq!(net.nodes[0].succession.successor(), Some(1), "{seed}");
+    }
+}
+
 /// A successor that comes first in the order of numbers, and later than others, keeps what it is told while the former one is still named.
 #[test]
 fn a_nearer_successor_takes_the_place_of_another() {
