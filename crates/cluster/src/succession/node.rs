@@ -465,7 +465,7 @@ impl Succession {
         let is_majority = 2 * alive >= usize::from(nodes);
         let Succession { standbys, heirs, heard_ns, .. } = self;
         for (&node, standby) in standbys.iter_mut().filter(|(_, standby)| standby.stage == Stage::Kept) {
-            let is_dead = is_majority && !world.drains && !(world.reaches)(node);
+            let is_dead = is_majority && !(world.reaches)(node);
             // A former successor that has everything does it better than one that has not.
             let other =
                 heirs.get(&node).copied().flatten().filter(|&heir| heir != me && (world.reaches)(heir));
@@ -507,9 +507,11 @@ impl Succession {
                 continue;
             }
             let handed = standby.handed.take();
-            let of_dead = self.duties.of(node).into_iter().map(|(of, term)| (of, term + 1));
             let mut duties = handed.unwrap_or_default();
-            duties.extend(of_dead);
+            // What it takes over in another life is none of this node's business.
+            if self.channels.life_of(node) == standby.stream.0 {
+                duties.extend(self.duties.of(node).into_iter().map(|(of, term)| (of, term + 1)));
+            }
             for (of, term) in duties {
                 if self.duties.holder(of) != Some(me) {
                     self.duties.take(of, me, term);

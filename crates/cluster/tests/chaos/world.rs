@@ -1,10 +1,12 @@
 //! The machines, the wires between them, and what befalls them.
 
+use crate::heirs::{self, Heir, Ledger};
 use cluster::NodeId;
 use cluster::choice::{Chooser, Numbers, OrderPolicy, Settings};
 use cluster::label::Label;
 use cluster::membership::{Event, Hello, Key, Member, Phase, Roster, Timing};
 use cluster::resequence::{self, Resequencer};
+use cluster::succession;
 use cluster::topology::Topology;
 use cluster::transit::{Next, next};
 use cluster::view::View;
@@ -26,6 +28,14 @@ const WAIT_IN_FLY: u64 = 10 * MS;
 const SLOW: u64 = 12 * MS / 10;
 /// A node has so many workers, at most.
 const WORKERS: usize = 4;
+/// The flow of messages between heirs, which no other packet has.
+const MESSAGES: u8 = 7;
+/// After a mishap flows have moved, duties that none has taken over were taken back, and no two nodes do the same.
+const MOVED: u64 = 2_600 * MS;
+/// After a mishap it is no wonder that two nodes do the same.
+const CLAIMED: u64 = 700 * MS;
+/// Messages between heirs are late as long as something was disturbed so lately.
+const LATELY: u64 = 400 * MS;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Packet {
@@ -91,6 +101,8 @@ struct Machine {
     /// What arrived during a pause.
     backlog: Vec<(NodeId, Frame)>,
     active_ns: Option<u64>,
+    /// What it has and does for others, in stories about that.
+    heir: Option<Heir>,
 }
 
 impl Machine {
@@ -113,6 +125,8 @@ struct Sent {
 pub(crate) enum Shape {
     Mesh,
     Fly,
+    /// A mesh whose nodes remember flows, and go on with each other's.
+    Heirs,
 }
 
 pub(crate) struct World {
@@ -129,6 +143,17 @@ pub(crate) struct World {
     cut: HashSet<(usize, usize)>,
     /// When the last frame from one machine to another arrives: wires keep order.
     wires: BTreeMap<(usize, usize), u64>,
+    /// When the story ends.
+    end: u64,
+    ledger: Ledger,
+    /// What messages between heirs say.
+    messages: BTreeMap<u64, Vec<u8>>,
+    /// When something last happened that lets duties move.
+    moved: u64,
+    /// When a node last began to take part.
+    joined: u64,
+    /// Until when nodes that do well cannot reach each other, or have just met again.
+    torn_until: u64,
     mishaps: Vec<Mishap>,
     /// Times at which something was disturbed.
     disturbed: Vec<u64>,
@@ -148,6 +173,7 @@ impl World {
         let mut rng = Rng::with_seed(seed);
         let topology = match shape {
             Shape::Mesh => Topology::Mesh { nodes: rng.usize(3..7) },
+            Shape::Heirs => Topology::Mesh { nodes: rng.usize(4..7) },
             Shape::Fly => {
                 // Of one level, of two, and of three.
                 let (terminals, fanout) = [(3, 3), (4, 2), (4, 2), (5, 3), (6, 3), (5, 2)][rng.usize(..6)];
@@ -167,6 +193,12 @@ impl World {
             frame: if let Shape::Fly = shape { [1_498, 120, 80][(seed % 3) as usize] } else { 1_498 },
             cut: HashSet::new(),
             wires: BTreeMap::new(),
+            end: END,
+            ledger: Ledger::default(),
+            messages: BTreeMap::new(),
+            moved: 0,
+            torn_until: 0,
+            joined: 0,
             mishaps: Vec::new(),
             disturbed: vec![0],
             sent: BTreeMap::new(),
@@ -180,10 +212,13 @@ impl World {
             rng,
         };
         (0..nodes).for_each(|id| world.add(id as NodeId));
-        world.invent();
+        match shape {
+            Shape::Heirs => world.invent_heirs(),
+            _ => world.invent(),
+        }
         while let Some(Reverse((at, _, what))) = world.events.pop() {
             world.now = at;
-            if at > END || !world.broken.is_empty() {
+            if at > world.end || !world.broken.is_empty() {
                 break;
             }
             world.happen(what);
@@ -210,6 +245,7 @@ impl World {
             slow_ns: 0,
             backlog: Vec::new(),
             active_ns: None,
+            heir: None,
         });
         self.begin(index);
     }
@@ -270,6 +306,46 @@ impl World {
     fn add_event(&mut self, ahead: u64, what: What) {
         self.serial += 1;
         self.events.push(Reverse((self.now + ahead, self.serial, what)));
+    }
+
+    /// Makes up what goes wrong with nodes that hand on what they remember: they drain and die, also while flows move.
+    fn invent_heirs(&mut self) {
+        for m in 0..self.nodes {
+            self.machines[m].heir = Some(Heir::new(m as NodeId, self.nodes as NodeId, 0));
+        }
+        let (mut at, mut last) = (800 * MS, 0);
+        for _ in 0..self.rng.usize(1..5) {
+            at += self.rng.u64(..900 * MS);
+            let (a, b) = self.cable();
+            let next = (a + 1) % self.nodes;
+            // At once, in the middle of a hand-over, or later.
+            let soon = at + [0, self.rng.u64(..60 * MS), self.rng.u64(..400 * MS)][self.rng.usize(..3)];
+            let back = 500 * MS + self.rng.u64(..400 * MS);
+            match self.rng.u8(..8) {
+                0 => self.plan(&[(at, Mishap::Crash(a)), (at + back, Mishap::Start(a))]),
+                1 => self.plan(&[(at, Mishap::Drain(a)), (at + back, Mishap::Start(a))]),
+                2 => self.plan(&[(at, Mishap::Drain(a))]),
+                // It is killed while it hands over, or its successor is.
+                3 => self.plan(&[
+                    (at, Mishap::Drain(a)),
+                    (soon, Mishap::Crash(a)),
+                    (soon + back, Mishap::Start(a)),
+                ]),
+                4 => self.plan(&[
+                    (at, Mishap::Drain(a)),
+                    (soon, Mishap::Crash(next)),
+                    (soon + back, Mishap::Start(next)),
+                ]),
+                5 => self.plan(&[(at, Mishap::Drain(a)), (soon, Mishap::Drain(next))]),
+                6 if a != b => self.plan(&[(at, Mishap::Cut(a, b)), (at + back, Mishap::Mend(a, b))]),
+                _ => {
+                    let workers = self.rng.usize(1..=WORKERS);
+                    self.plan(&[(at, Mishap::Swap(a, workers))]);
+                }
+            }
+            last = last.max(soon + back);
+        }
+        self.end = last + MOVED;
     }
 
     /// Makes up what goes wrong.
@@ -383,6 +459,7 @@ impl World {
         self.story.push(format!("{:>6} us {mishap:?}", self.now / 1_000));
         match mishap {
             Mishap::Crash(m) => {
+                self.bereave(m);
                 self.disturb();
                 self.machines[m].running = false;
                 self.machines[m].active_ns = None;
@@ -408,6 +485,9 @@ impl World {
                     machine.numbers.clear();
                     machine.backlog.clear();
                     machine.active_ns = None;
+                    let nodes = self.nodes as NodeId;
+                    machine.heir = machine.heir.take().map(|_| Heir::new(id, nodes, now));
+                    self.moved = now;
                 }
                 self.begin(m);
             }
@@ -437,6 +517,8 @@ impl World {
                 self.machines[m].drained = true;
                 let now = self.now;
                 self.machines[m].member.drain(now);
+                self.ledger.disturb(now);
+                self.moved = now;
             }
         }
     }
@@ -451,10 +533,120 @@ impl World {
         machine.choosers = choosers;
         machine.swaps += 1;
         machine.learn();
+        machine.heir.iter_mut().for_each(Heir::renew);
     }
 
     fn disturb(&mut self) {
         self.disturbed.push(self.now);
+        self.moved = self.now;
+    }
+
+    /// A machine is about to die: its flows go on where its heir has everything and is well, and more than half of the nodes are left.
+    fn bereave(&mut self, m: usize) {
+        let now = self.now;
+        let is_well = |other: usize| {
+            let machine = &self.machines[other];
+            other != m && machine.running && !machine.drained && machine.member.is_active()
+        };
+        let left = (0..self.nodes).filter(|&other| is_well(other)).count();
+        let machine = &self.machines[m];
+        let Some(heir) = machine.heir.as_ref().filter(|_| machine.running) else { return };
+        let successor = heir.succession.successor().map(usize::from);
+        let has_heir = successor.is_some_and(is_well) && 2 * left >= self.nodes;
+        let lately = self.disturbed.iter().copied().find(|&at| at + LATELY > now);
+        self.ledger.dies(now, heir, has_heir, lately.map_or(now, |at| at.saturating_sub(LATELY / 4)));
+    }
+
+    /// Whether a machine has no way to one that does well, or none does well.
+    fn is_torn(&self) -> bool {
+        let helps = |m: usize| self.machines[m].running && !self.machines[m].drained;
+        let is_there = |m: usize| self.machines[m].running && self.machines[m].member.phase() < Phase::Left;
+        let whole = |a: usize, b: usize| !self.cut.contains(&(a, b));
+        let by = |a: usize, b: usize, m: usize| m != a && m != b && helps(m) && whole(a, m) && whole(m, b);
+        let meets = |a: usize, b: usize| a == b || whole(a, b) || (0..self.nodes).any(|m| by(a, b, m));
+        let mut there = (0..self.nodes).filter(|&m| is_there(m));
+        !(0..self.nodes).any(helps) || there.any(|a| (0..self.nodes).any(|b| helps(b) && !meets(a, b)))
+    }
+
+    /// Time passes for what a machine remembers, and for what it holds for others.
+    fn inherit(&mut self, m: usize) {
+        let now = self.now;
+        let Some(mut heir) = self.machines[m].heir.take() else { return };
+        let machine = &mut self.machines[m];
+        let (phase, view) = (machine.member.phase(), machine.member.view());
+        let drains = phase >= Phase::Draining;
+        let world = succession::World {
+            takes_part: machine.member.is_active() || drains && phase < Phase::Left,
+            drains,
+            reaches: &|other| view.reachable(other),
+            stays: &|other| view.reachable(other) && view.transit(other),
+        };
+        let takes_part = world.takes_part;
+        let out = heir.tick(now, &world);
+        if drains && !heir.succession.is_over() {
+            machine.member.passed(now);
+        }
+        let does = |machine: &Machine, owner| {
+            let takes_part = machine.running && machine.member.phase() < Phase::Left;
+            takes_part && machine.heir.as_ref().is_some_and(|heir| heir.duties().contains(&owner))
+        };
+        let is_sole = |owner| !self.machines.iter().any(|machine| does(machine, owner));
+        if now > self.moved + CLAIMED
+            && takes_part
+            && let Some(owner) = heir.duties().into_iter().find(|&owner| !is_sole(owner))
+        {
+            let all: Vec<_> = self
+                .machines
+                .iter()
+                .map(|x| {
+                    (
+                        x.id,
+                        x.running,
+                        x.member.phase(),
+                        x.heir
+                            .as_ref()
+                            .map(|h| (h.duties(), h.succession.successor(), h.succession.is_over())),
+                    )
+                })
+                .collect();
+            self.broken
+                .push(format!("{m} and another do the duty of {owner}, after {} us {all:?}", now / 1_000));
+        }
+        if self.is_torn() {
+            self.torn_until = now + heirs::MOVES;
+        }
+        if now < self.torn_until {
+            self.ledger.tear(self.nodes as NodeId);
+            self.moved = now;
+        }
+        if takes_part {
+            let moves = drains || now < self.moved + CLAIMED;
+            let is_sure = |owner| is_sole(owner) && !(drains && now < self.joined + heirs::YOUNG);
+            self.ledger.traffic(&mut heir, &mut self.rng, moves, &is_sure);
+        }
+        self.machines[m].heir = Some(heir);
+        out.into_iter().for_each(|message| self.tell(m, message));
+    }
+
+    /// A message between heirs is a packet like others, which come in only at nodes that take part, or still do.
+    fn tell(&mut self, m: usize, (to, bytes): (NodeId, Vec<u8>)) {
+        if !(Phase::Active..Phase::Left).contains(&self.machines[m].member.phase()) {
+            return;
+        }
+        if let Some(id) = self.send(m, usize::from(to), MESSAGES) {
+            self.messages.insert(id, bytes);
+        }
+    }
+
+    /// A message has come.
+    fn hear(&mut self, m: usize, id: u64) {
+        let (now, Some(bytes)) = (self.now, self.messages.remove(&id)) else { return };
+        let Some(heir) = &mut self.machines[m].heir else { return };
+        if heir.succession.receive(now, &bytes).is_err() {
+            *self.drops.entry("message").or_default() += 1;
+        }
+        let answers = heir.succession.take_answers();
+        answers.into_iter().for_each(|answer| self.tell(m, answer));
     }
 
     fn resume(&mut self, m: usize) {
@@ -471,6 +663,7 @@ impl World {
         let life = self.machines[m].life;
         self.add_event(HELLO, What::Tick(m, life));
         self.greet(m);
+        self.inherit(m);
     }
 
     /// Time passes for a machine, and it says hello.
@@ -501,6 +694,11 @@ impl World {
                 Event::GivenUp { .. } => {}
                 Event::Phase(phase) => {
                     machine.active_ns = (phase == Phase::Active).then_some(now);
+                    if phase == Phase::Active {
+                        // It may be a nearer heir than those that flows just move to.
+                        self.joined = now;
+                        self.ledger.disturb(now);
+                    }
                     machine.learn();
                 }
             }
@@ -517,7 +715,7 @@ impl World {
         let life = self.machines[m].life;
         let pause = self.rng.u64(MS / 4..3 * MS);
         self.add_event(pause, What::Inject(m, life));
-        let (now, me) = (self.now, self.machines[m].id);
+        let me = self.machines[m].id;
         let machine = &self.machines[m];
         if machine.paused || machine.drained || !machine.member.is_active() {
             return;
@@ -530,27 +728,34 @@ impl World {
         // Bursts, so that packets of a flow go different ways at once.
         let (flow, burst) = (self.rng.u8(..6), self.rng.u8(1..5));
         for _ in 0..burst {
-            let machine = &mut self.machines[m];
-            let must_arrive = to < self.nodes && Self::must_arrive(machine, now);
-            // A flow's packets all come to one worker.
-            let worker = usize::from(flow) % machine.choosers.len().max(1);
-            let Some(chooser) = machine.choosers.get_mut(worker) else { return };
-            let Ok(decision) = chooser.choose(now, u64::from(flow), to as NodeId, 1_000) else {
-                let id = self.next_id(m, to, must_arrive);
-                *self.drops.entry("refused").or_default() += u64::from(id > 0);
-                continue;
-            };
-            let number = machine.numbers.entry((to as NodeId, flow)).or_default();
-            *number += 1;
-            let (number, swaps) = (*number, machine.swaps);
-            let hops = self.topology.max_hops() as u8;
-            let label = Label { egress: to as NodeId, port: 0, ingress: me, hops, stamp: decision.stamp };
-            let first = self.topology.neighbour(me.into(), decision.link) as NodeId;
-            let id = self.next_id(m, to, must_arrive);
-            let label = label.hop().expect("hops").encode();
-            let packet = Packet { id, label, flow, number, source: (m, swaps), crossed: 1, seen: 1 << me };
-            self.transmit(m, first, Frame::Data(packet));
+            self.send(m, to, flow);
         }
+    }
+
+    /// A packet comes in at a machine for another node. Its number, if it is on its way.
+    fn send(&mut self, m: usize, to: usize, flow: u8) -> Option<u64> {
+        let (now, me) = (self.now, self.machines[m].id);
+        let machine = &mut self.machines[m];
+        let must_arrive = to < self.nodes && Self::must_arrive(machine, now);
+        // A flow's packets all come to one worker.
+        let worker = usize::from(flow) % machine.choosers.len().max(1);
+        let chooser = machine.choosers.get_mut(worker)?;
+        let Ok(decision) = chooser.choose(now, u64::from(flow), to as NodeId, 1_000) else {
+            let id = self.next_id(m, to, must_arrive);
+            *self.drops.entry("refused").or_default() += u64::from(id > 0);
+            return None;
+        };
+        let number = machine.numbers.entry((to as NodeId, flow)).or_default();
+        *number += 1;
+        let (number, swaps) = (*number, machine.swaps);
+        let hops = self.topology.max_hops() as u8;
+        let label = Label { egress: to as NodeId, port: 0, ingress: me, hops, stamp: decision.stamp };
+        let first = self.topology.neighbour(me.into(), decision.link) as NodeId;
+        let id = self.next_id(m, to, must_arrive);
+        let label = label.hop().expect("hops").encode();
+        let packet = Packet { id, label, flow, number, source: (m, swaps), crossed: 1, seen: 1 << me };
+        self.transmit(m, first, Frame::Data(packet));
+        Some(id)
     }
 
     fn must_arrive(machine: &Machine, now: u64) -> bool {
@@ -692,6 +897,7 @@ impl World {
         if !self.arrived.insert(packet.id) {
             self.broken.push(format!("{packet:?} was delivered twice"));
         }
+        self.hear(m, packet.id);
         let (source, swaps) = packet.source;
         let last = self.last.entry((source, swaps, self.machines[m].id, packet.flow)).or_default();
         if packet.number <= *last {
@@ -702,11 +908,20 @@ impl World {
 
     /// Packets that were sent in quiet times must have arrived.
     fn judge(&mut self) {
+        if self.broken.is_empty() {
+            let takes_part = |machine: &&Machine| machine.running && machine.member.is_active();
+            let heirs: Vec<_> =
+                self.machines.iter().filter(takes_part).filter_map(|machine| machine.heir.as_ref()).collect();
+            if !heirs.is_empty() {
+                self.broken = self.ledger.judge(self.nodes as NodeId, &heirs);
+                self.judged += self.ledger.judged;
+            }
+        }
         self.disturbed.sort_unstable();
         for (id, sent) in &self.sent {
             let after = self.disturbed.partition_point(|&at| at + BLACKHOLE <= sent.at_ns);
             let quiet = self.disturbed.get(after).is_none_or(|&at| at > sent.at_ns + UNDER_WAY);
-            if !sent.must_arrive || !quiet || sent.at_ns + UNDER_WAY > END {
+            if !sent.must_arrive || !quiet || sent.at_ns + UNDER_WAY > self.end {
                 continue;
             }
             self.judged += 1;

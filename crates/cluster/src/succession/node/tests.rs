@@ -76,6 +76,7 @@ impl Tables for Naive {
     }
 
     fn changes(&mut self, _: usize, most: usize, tell: &mut Tell<'_>) -> Result<bool, Overrun> {
+        assert!(most <= 2_048, "a turn takes no longer than for these");
         if std::mem::take(&mut self.is_lost) {
             self.notes.clear();
             return Err(Overrun);
@@ -433,6 +434,59 @@ fn a_node_that_returns_is_relieved() {
     net.nodes[2].is_alive = false;
     net.turns(250);
     assert_eq!(net.nodes[0].succession.holder(0), Some(0));
+}
+
+/// An heir that is about to leave takes over all the same, and hands on what it has taken.
+#[test]
+fn an_heir_that_drains_takes_over() {
+    for seed in 0..20 {
+        let mut net = Net::new(seed, (seed % 3) as u32 * 4);
+        net.turns(110);
+        net.traffic(0, 100);
+        net.turns(60);
+        let flows = net.nodes[0].table.flows.clone();
+        net.nodes[0].is_alive = false;
+        net.nodes[1].drains = true;
+        net.turns(200);
+        assert!(net.nodes[1].has_left, "{seed}");
+        assert_eq!(net.holders(), [2, 2, 2, 3].map(Some), "{seed}");
+        assert_eq!(net.nodes[2].table.flows, flows, "{seed}");
+    }
+}
+
+/// Nodes begin anew one after the other. Who has acted for one meanwhile takes nothing of what that one takes over afterwards, also if it is no successor
+/// of that one any more.
+#[test]
+fn who_has_acted_for_a_node_takes_nothing_of_its_next_life() {
+    for is_killed in [false, true] {
+        let mut net = Net::new(7, 0);
+        net.turns(110);
+        net.traffic(0, 100);
+        net.nodes[2].is_alive = false;
+        net.turns(60);
+        if is_killed {
+            net.nodes[1].is_alive = false;
+        } else {
+            net.nodes[1].drains = true;
+        }
+        net.turns(120);
+        for me in [1, 2] {
+            net.nodes[usize::from(me)] = Node {
+                succession: Succession::new(settings(me), 1_000, Key::new(b"k")),
+                table: Naive::default(),
+                drains: false,
+                over: 0,
+                has_left: false,
+                is_alive: true,
+            };
+        }
+        net.turns(120);
+        let flows = net.nodes[0].table.flows.clone();
+        net.nodes[0].drains = true;
+        net.turns(120);
+        assert_eq!(net.holders(), [1, 3, 3, 3].map(Some), "{is_killed}");
+        assert_eq!(net.nodes[1].table.flows, flows, "{is_killed}");
+    }
 }
 
 /// A node that acted for another and has forgotten that leaves its duty to it.
