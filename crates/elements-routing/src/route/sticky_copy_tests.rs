@@ -29,8 +29,17 @@ impl Node {
 
     /// Brings a copy up to date, some changes at a time. Whether that could be done.
     fn tell(&self, copy: &mut Copy) -> Result<(), Overrun> {
-        while self.port.changes_now(7, &mut |entry| note(copy, entry))? {}
-        Ok(())
+        loop {
+            let mut told = 0;
+            let has_more = self.port.changes_now(7, &mut |entry| {
+                told += 1;
+                note(copy, entry);
+            })?;
+            assert!(told <= 7, "{told} at once");
+            if !has_more {
+                return Ok(());
+            }
+        }
     }
 
     /// Looks at everything, a few flows at a time, until the end.

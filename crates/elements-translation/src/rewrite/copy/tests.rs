@@ -91,7 +91,18 @@ fn all(nat: &Nat, turn: Turn<'_>) -> Copy {
 
 /// Tells of all changes, some at a time.
 fn changes(nat: &Nat, turn: Turn<'_>, copy: &mut Copy) {
-    while nat.changes_in(turn, 1, 7, &mut |entry| note(copy, entry)).expect("nothing is lost") {}
+    loop {
+        let mut told = 0;
+        let each = &mut |entry: Entry<'_>| {
+            told += 1;
+            note(copy, entry);
+        };
+        let has_more = nat.changes_in(turn, 1, 7, each).expect("nothing is lost");
+        assert!(told <= 7, "{told} at once");
+        if !has_more {
+            return;
+        }
+    }
 }
 
 /// What a packet of a flow does that is not its first one.

@@ -72,7 +72,18 @@ fn all(table: &Table, turn: Turn<'_>, now_ms: u64) -> Copy {
 
 /// Tells of all changes, some at a time.
 fn changes(table: &Table, turn: Turn<'_>, now_ms: u64, copy: &mut Copy) {
-    while table.changes_in(turn, now_ms, 7, &mut |entry| note(copy, entry)).expect("nothing is lost") {}
+    loop {
+        let mut told = 0;
+        let each = &mut |entry: Entry<'_>| {
+            told += 1;
+            note(copy, entry);
+        };
+        let has_more = table.changes_in(turn, now_ms, 7, each).expect("nothing is lost");
+        assert!(told <= 7, "{told} at once");
+        if !has_more {
+            return;
+        }
+    }
 }
 
 fn adopt(table: &Table, turn: Turn<'_>, now_ms: u64, copy: &Copy) -> Vec<Adopted> {
