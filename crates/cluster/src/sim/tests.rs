@@ -94,10 +94,11 @@ fn order_is_kept() {
 }
 
 /// Flowlets in a mesh hardly ever overtake themselves, and are nearly as fast as single packets, as long as the flows of a pair can be
-/// divided among its links: each moves as a whole, until none finds its link busy.
+/// divided among its links: each moves as a whole, until none finds its link busy. At load 0.95 four flows of a pair, or 16, cannot:
+/// 6 and 2 of a hundred packets are reordered then (docs/src/cluster.md), so that nothing is promised for them.
 #[test]
 fn flowlets_in_a_mesh() {
-    for (load, flows) in [(0.7, 16), (0.7, 64), (0.95, 256)] {
+    for (load, flows) in [(0.7, 4), (0.7, 16), (0.7, 64), (0.7, 256), (0.95, 64), (0.95, 256)] {
         let one = |order| {
             let mut config =
                 Config::new(Topology::Mesh { nodes: 4 }, 10_000_000_000).with(Scheme::Direct, order);
