@@ -6,6 +6,7 @@ mod elephant;
 pub(crate) mod host;
 mod nodes;
 mod rb4;
+mod workers;
 
 use crate::machine::Machine;
 use arguments::Part;
@@ -36,6 +37,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), String> {
     }
     if wanted(Part::Nodes) {
         figures.extend(nodes::figures(arguments)?);
+    }
+    if wanted(Part::Workers) {
+        figures.extend(workers::figures(arguments)?);
     }
     if wanted(Part::Orders) {
         figures.extend(orders(arguments)?);

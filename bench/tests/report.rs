@@ -140,6 +140,8 @@ fn a_cluster_is_shown_beside_the_papers() {
         "<td>intermediate</td>",
         "A busy node",
         "<td>egress strict</td>",
+        "Two cores beside one, by role",
+        "<td>ingress, 64 bytes</td>",
         "Path choice and labels alone",
         "<td>ingress, order Flowlet</td>",
         "One flow, shared by workers",

@@ -252,10 +252,25 @@ fn lpm_reports_lookups_changes_and_steps() {
 #[test]
 fn cluster_reports_all_rows() {
     let figures = figures("cluster");
-    // Seven costs; four roles of nodes with two sizes; a simulated cluster with two matrices; six orders, two sizes with two
+    // Seven costs; four roles of nodes with two sizes; a simulated cluster with two matrices; workers; six orders, two sizes with two
     // matrices each; flowlets and single packets at two loads with two matrices; RB4; busy nodes; a flow over several workers.
-    assert_eq!(figures.len(), 7 + 8 + 2 + 6 + 4 + 8 + RB4_ROWS + 7 + ELEPHANT_ROWS);
+    assert_eq!(figures.len(), 7 + 8 + 2 + WORKERS_ROWS + 6 + 4 + 8 + RB4_ROWS + 7 + ELEPHANT_ROWS);
     assert!(figures[..7].iter().all(|figure| figure["ns"].as_f64() > Some(0.0)));
+}
+
+/// What a source takes, a router alone, and a node's three roles.
+const WORKERS_ROWS: usize = 2 + 3;
+
+/// Both workers of a node get packets through in each role; otherwise there would be no figures.
+#[test]
+fn workers_share_a_node() {
+    let report = tiny(&["cluster", "--only", "workers"]);
+    let figures = report["figures"].as_array().expect("figures");
+    assert_eq!(figures.len(), WORKERS_ROWS);
+    for column in ["one_ns", "two_ns", "times"] {
+        assert!(figures.iter().all(|figure| figure[column]["median"].is_f64()), "{column}: {figures:?}");
+    }
+    assert!(figures[2..].iter().all(|figure| figure["goal"].as_f64() == Some(1.8)), "{figures:?}");
 }
 
 /// Work of seven times, ESP with two sizes of packets, and the work that pays.

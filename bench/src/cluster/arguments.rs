@@ -34,6 +34,7 @@ pub(crate) struct Arguments {
 pub(super) enum Part {
     Roles,
     Nodes,
+    Workers,
     Orders,
     Flowlets,
     Scale,

@@ -14,7 +14,10 @@ use cluster::sim::{Config, Service, Traffic, run as simulate};
 use cluster::topology::Topology;
 use router::{Call, Class, Classes, Config as ElementConfig, ConfigError, Cx, Element, Options};
 use serde_json::{Value, json};
-use std::time::Duration;
+use std::time::{Duration, Instant};
+
+/// What a line carries in gigabits a second, where no link is to be busy whatever a single worker sends.
+const FAST: u64 = 4_000;
 
 /// Frame sizes, and how many of each a mix of Internet traffic has.
 const SIZES: [(usize, f64); 3] = [(64, 7.0), (594, 4.0), (1_518, 1.0)];
@@ -57,7 +60,7 @@ impl Element for TurnSource {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Role {
+pub(super) enum Role {
     /// Nothing but the source and the sink.
     Source,
     /// A router that is no part of a cluster.
@@ -90,25 +93,30 @@ impl Role {
         hex(&[&label[..], &[8, 0], &packet].concat())
     }
 
-    /// The way of the packets.
-    fn way(self) -> String {
-        let route = "src -> CheckIPHeader -> IPLookup(10.0.1.0/24 0) -> DecIPTTL";
+    /// The way of the packets of these sources.
+    fn way(self, sources: &str) -> String {
+        let route = format!("{sources} -> CheckIPHeader -> IPLookup(10.0.1.0/24 0) -> DecIPTTL");
         match self {
-            Role::Source => "src -> out".to_owned(),
+            Role::Source => format!("{sources} -> out"),
             Role::Alone => format!("{route} -> EtherEncap(0x0800, 2:0:0:0:0:1, 2:0:0:0:0:2) -> out"),
             Role::Ingress => format!("{route} -> VLBEncap(1) -> n0"),
-            Role::Intermediate | Role::Egress => "src -> [1]n1".to_owned(),
+            Role::Intermediate | Role::Egress => format!("{sources} -> [1]n1"),
         }
     }
 
     /// A cluster of four whose links carry hellos; other packets that leave by them have come to their end. What leaves node 1
-    /// has, too.
-    fn config(self, size: usize, packets: u64) -> String {
-        let mut text =
-            format!("src :: TurnSource(DATA \\<{}>, LIMIT {packets}); out :: Discard;\n", self.data(size));
+    /// has, too. Each worker has a source, which makes so many packets; a line carries so many gigabits a second.
+    fn config(self, size: usize, packets: u64, workers: usize, line_gbps: u64) -> String {
+        let data = self.data(size);
+        let mut text = format!("out :: Discard; DriverManager(pause {workers}, stop);\n");
+        for worker in 0..workers {
+            text += &format!(
+                "src{worker} :: TurnSource(DATA \\<{data}>, LIMIT {packets}); StaticThreadSched(src{worker} {worker});\n"
+            );
+        }
         for node in 0..4 {
             text += &format!(
-                "n{node} :: VLBNode({node}, 4, KEY k, LINE_RATE 4000Gbps, HELLO 5ms, HOLD 40ms); Idle -> n{node};\n"
+                "n{node} :: VLBNode({node}, 4, KEY k, LINE_RATE {line_gbps}Gbps, HELLO 5ms, HOLD 40ms); Idle -> n{node};\n"
             );
             // As in `conf/cluster-node.click`, but for the neighbour's address.
             let end = if node == 1 { "out" } else { "Discard" };
@@ -124,28 +132,52 @@ impl Role {
                 port(b, a)
             );
         }
-        text + &format!("{};\n", self.way())
+        let sources: Vec<_> = (0..workers).map(|worker| format!("src{worker}")).collect();
+        text + &format!("{};\n", self.way(&sources.join(", ")))
+    }
+
+    /// Runs until each worker's source has made so many packets.
+    ///
+    /// # Errors
+    /// Packets were lost.
+    pub(super) fn run(
+        self,
+        size: usize,
+        packets: u64,
+        workers: usize,
+        line_gbps: u64,
+    ) -> Result<Took, String> {
+        let config = self.config(size, packets, workers, line_gbps);
+        let library = elements::classes();
+        let known = Classes::new(library.iter().chain([&TURN_SOURCE]));
+        let options = Options { workers, pin: Some(0), ..Options::default() };
+        let mut router = assembly::build(("cluster", &config), &[], &known, options)?;
+        let (start, elapsed) = (processor_time_of_all(), Instant::now());
+        router.run();
+        let elapsed_ns = elapsed.elapsed().as_nanos() as f64;
+        let processor_ns = (processor_time_of_all() - start).as_nanos() as f64;
+        let sent = packets * workers as u64;
+        let arrived = router.call(Call::read("out.count", ""))?;
+        router.finish();
+        if arrived.trim() != sent.to_string() {
+            let dropped = router.drops().first().map_or("", |(_, reason, _)| *reason);
+            return Err(format!("{self:?}: {} of {sent} packets arrived: {dropped}", arrived.trim()));
+        }
+        Ok(Took { packets: sent as f64, processor_ns, elapsed_ns })
     }
 
     /// Nanoseconds of processor time that a run takes.
     fn time(self, size: usize, packets: u64) -> Result<f64, String> {
-        let config = self.config(size, packets);
-        let library = elements::classes();
-        let known = Classes::new(library.iter().chain([&TURN_SOURCE]));
-        let mut router = assembly::build(("cluster", &config), &[], &known, Options::default())?;
-        let start = processor_time_of_all();
-        router.run();
-        let took = (processor_time_of_all() - start).as_nanos() as f64;
-        let count = router.call(Call::read("out.count", ""))?;
-        router.finish();
-        match count.trim().parse::<u64>() {
-            Ok(count) if count == packets => Ok(took),
-            _ => {
-                let dropped = router.drops().first().map_or("", |(_, reason, _)| *reason);
-                Err(format!("{self:?}: {} of {packets} packets arrived: {dropped}", count.trim()))
-            }
-        }
+        self.run(size, packets, 1, FAST).map(|took| took.processor_ns)
     }
+}
+
+/// What a run took.
+pub(super) struct Took {
+    /// That all sources have made, and that have arrived.
+    pub(super) packets: f64,
+    processor_ns: f64,
+    pub(super) elapsed_ns: f64,
 }
 
 fn hex(bytes: &[u8]) -> String {

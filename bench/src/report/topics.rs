@@ -124,7 +124,7 @@ pub(super) const TOPICS: &[Topic] = &[
         // Without `nodes`, whose costs are below those of RB4's nodes.
         &[
             "cluster", "--only", "roles", "--only", "orders", "--only", "flowlets", "--only", "scale",
-            "--only", "rb4", "--only", "busy", "--only", "elephant",
+            "--only", "rb4", "--only", "busy", "--only", "workers", "--only", "elephant",
         ],
         &["--runs", "3", "--ports", "64"],
         &["--runs", "9"],

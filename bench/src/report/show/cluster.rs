@@ -56,6 +56,7 @@ pub(super) fn cluster(value: &Value) -> Section {
             of_orders(&orders),
             by_traffic("RB4: what a packet costs a node, ns", &costs),
             of_busy(&begins(value, "busy: ")),
+            of_workers(&begins(value, "workers: ")),
             of_choices(value),
             of_elephants(&begins(value, "elephant: ")),
             of_simulated_orders(&begins(value, "order: ")),
@@ -247,6 +248,19 @@ fn of_busy(figures: &[Named<'_>]) -> Table {
     );
     for (name, figure) in figures {
         table.row([(*name).to_owned(), spread(&figure["ns"]), spread(&figure["ns_without_cables"])]);
+    }
+    table
+}
+
+fn of_workers(figures: &[Named<'_>]) -> Table {
+    let heads = ["role", "one worker, ns", "two workers, ns", "times", "goal"];
+    let mut table = Table::new(
+        "Two cores beside one, by role, without interfaces: time for each packet of all workers",
+        &heads,
+    );
+    for (name, figure) in figures {
+        let times = ["one_ns", "two_ns", "times"].map(|column| spread(&figure[column]));
+        table.row([vec![(*name).to_owned()], times.into(), vec![text(&figure["goal"])]].concat());
     }
     table
 }

@@ -1,0 +1,81 @@
+//! What two cores do of what one does, by the role of a node: packets come in, pass through or leave on one worker, and on two that are each bound to a
+//! processor. Packets stay with their worker from end to end, and nothing is in the way of two that do twice as much but what the workers of a node share: what
+//! goes into links, what the node knows of the others, and the machine.
+//!
+//! Lines carry what two workers can do, and not much more: a worker takes what the other has sent since it last looked at its clock for what still waits, and the
+//! faster a link is, the more bytes that stands for.
+//!
+//! The nodes are those of `nodes`, without interfaces; the worker's source is part of the time. The rate is that of the packets that a run of twice as
+//! many has more, so that beginning and end do not count. One and two workers take turns, and a ratio is that of two runs next to each other.
+
+use super::arguments::Arguments;
+use super::nodes::{Role, Took};
+use crate::rcu::Spread;
+use serde_json::{Value, json};
+
+/// Bytes of a frame.
+const SIZE: usize = 64;
+/// What the cluster is to be worth on two cores.
+const GOAL: f64 = 1.8;
+/// Gigabits a second of a line.
+const LINE_GBPS: u64 = 400;
+const ROLES: [(&str, Role); 5] = [
+    ("source and sink", Role::Source),
+    ("a router alone", Role::Alone),
+    ("ingress", Role::Ingress),
+    ("intermediate", Role::Intermediate),
+    ("egress", Role::Egress),
+];
+/// How often a run is tried: on a machine that is short of time nodes may take each other for dead.
+const TRIES: usize = 3;
+
+/// A run in which nothing got lost.
+fn run(role: Role, packets: u64, workers: usize) -> Result<Took, String> {
+    let mut took = role.run(SIZE, packets, workers, LINE_GBPS);
+    for _ in 1..TRIES {
+        took = took.or_else(|_| role.run(SIZE, packets, workers, LINE_GBPS));
+    }
+    took
+}
+
+/// Nanoseconds that pass for each packet of all workers.
+fn cost(role: Role, packets: u64, workers: usize) -> Result<f64, String> {
+    let (short, long) = (run(role, packets, workers)?, run(role, 2 * packets, workers)?);
+    Ok((long.elapsed_ns - short.elapsed_ns) / (long.packets - short.packets))
+}
+
+/// A row for each role.
+///
+/// # Errors
+/// A run lost packets, or this process may use one processor only.
+pub(super) fn figures(arguments: &Arguments) -> Result<Vec<Value>, String> {
+    let (runs, packets) = if arguments.tiny { (1, 20_000) } else { (arguments.runs.max(1), 4_000_000) };
+    if !arguments.tiny && std::thread::available_parallelism().map_or(1, usize::from) < 2 {
+        return Err("two workers take two processors".to_owned());
+    }
+    let mut times = vec![[Vec::new(), Vec::new()]; ROLES.len()];
+    for _ in 0..runs {
+        for ((_, role), times) in ROLES.into_iter().zip(&mut times) {
+            for (times, workers) in times.iter_mut().zip([1, 2]) {
+                times.push(cost(role, packets, workers)?);
+            }
+        }
+    }
+    let spread = |figures: &[f64]| {
+        let Spread { median, min, max } = Spread::of(figures);
+        json!({ "median": median, "least": min, "most": max })
+    };
+    let row = |((name, role), [one, two]): ((&str, Role), &[Vec<f64>; 2])| {
+        let ratios: Vec<f64> = one.iter().zip(two).map(|(one, two)| one / two).collect();
+        let is_cluster = !matches!(role, Role::Source | Role::Alone);
+        json!({
+            "name": format!("workers: {name}, {SIZE} bytes"),
+            "one_ns": spread(one),
+            "two_ns": spread(two),
+            "times": spread(&ratios),
+            "goal": is_cluster.then_some(GOAL),
+            "packets": packets,
+        })
+    };
+    Ok(ROLES.into_iter().zip(&times).map(row).collect())
+}
