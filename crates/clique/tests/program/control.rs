@@ -526,7 +526,7 @@ fn flows_of_look_ups() {
     assert_eq!(import("listed", known), fine("r\t10 flows taken\n"));
     assert_eq!(ctl(&["flows", "-c", "udp", "assured"]), fine("r\t10\n"));
     let wrong = import("wrong", &format!("\n{}", known.replacen("\"output\":0", "\"output\":9", 1)));
-    assert!(wrong.contains("r: line 2: expected a flow as `flow_list` writes it"), "{wrong}");
+    assert!(wrong.contains("\nline 2: expected a flow as `flow_list` writes it"), "{wrong}");
     assert!(import("strange", "{\"element\":\"a\"}").contains("not as it lists flows"));
     assert!(import("nowhere", "{\"element\":\"x\"}").contains("clique ctl: "));
     assert!(ctl(&["flows", "-e", "a"]).contains("'a' does not list flows"));

@@ -391,7 +391,6 @@ impl Element for ConnTrack {
             .get_or_init(|| if old.quota() == quota { old.clone() } else { self.successor(&old) });
         // What has kept a copy is gone, too. Each instance says so: the one that sweeps may be new.
         table.notes.want(false);
-        table.listener.listen(cx.info(), cx.name());
         table.configure(capacity, timeouts, loose);
         table.want_events(self.shared.tells.load(Relaxed));
         if !Arc::ptr_eq(table, &old) {
