@@ -16,31 +16,43 @@ use router::{Call, Class, Classes, Config as ElementConfig, ConfigError, Cx, Ele
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 
-/// What a line carries in gigabits a second, where no link is to be busy whatever a single worker sends.
-const FAST: u64 = 4_000;
+/// Where no link is to be busy whatever a single worker sends, and nodes are seldom kept from their processor.
+const ALONE: Rig = Rig { workers: 1, line_gbps: 4_000, hold_ms: 40 };
+
+/// What nodes run on.
+#[derive(Clone, Copy)]
+pub(super) struct Rig {
+    pub(super) workers: usize,
+    /// Gigabits a second of a line.
+    pub(super) line_gbps: u64,
+    /// Who is silent for longer is taken for dead. Packets begin to come after as much as six times that, when all take part.
+    pub(super) hold_ms: u64,
+}
 
 /// Frame sizes, and how many of each a mix of Internet traffic has.
 const SIZES: [(usize, f64); 3] = [(64, 7.0), (594, 4.0), (1_518, 1.0)];
 const ETHERNET: usize = 14;
 
 /// Emits a vector of equal packets each turn: a worker reads the clock once a turn, and links that get thousands of packets in
-/// no time are full. Begins after a quarter of a second, when all nodes take part, and stops the driver when it has made all.
+/// no time are full. Begins after a while, when all nodes take part, and stops the driver when it has made all.
 const TURN_SOURCE: Class = Class::new("TurnSource", turn_source).ports("0/1").processing("/h");
 
 struct TurnSource {
     sample: Vec<u8>,
     left: u64,
+    begin_ms: u64,
 }
 
 fn turn_source(config: &mut ElementConfig<'_>) -> Result<Box<dyn Element>, ConfigError> {
-    let (mut sample, mut left) = (router::Bytes::default(), 0);
-    config.args().required("DATA", &mut sample).required("LIMIT", &mut left).finish()?;
-    Ok(Box::new(TurnSource { sample: sample.0, left }))
+    let (mut sample, mut left, mut begin_ms) = (router::Bytes::default(), 0, 0);
+    let args = config.args().required("DATA", &mut sample).required("LIMIT", &mut left);
+    args.required("BEGIN", &mut begin_ms).finish()?;
+    Ok(Box::new(TurnSource { sample: sample.0, left, begin_ms }))
 }
 
 impl Element for TurnSource {
     fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
-        cx.timers().after(0, Duration::from_millis(250));
+        cx.timers().after(0, Duration::from_millis(self.begin_ms));
         Ok(())
     }
 
@@ -105,18 +117,20 @@ impl Role {
     }
 
     /// A cluster of four whose links carry hellos; other packets that leave by them have come to their end. What leaves node 1
-    /// has, too. Each worker has a source, which makes so many packets; a line carries so many gigabits a second.
-    fn config(self, size: usize, packets: u64, workers: usize, line_gbps: u64) -> String {
+    /// has, too. Each worker has a source, which makes so many packets.
+    fn config(self, size: usize, packets: u64, rig: Rig) -> String {
+        let Rig { workers, line_gbps, hold_ms } = rig;
         let data = self.data(size);
         let mut text = format!("out :: Discard; DriverManager(pause {workers}, stop);\n");
         for worker in 0..workers {
             text += &format!(
-                "src{worker} :: TurnSource(DATA \\<{data}>, LIMIT {packets}); StaticThreadSched(src{worker} {worker});\n"
+                "src{worker} :: TurnSource(DATA \\<{data}>, LIMIT {packets}, BEGIN {}); StaticThreadSched(src{worker} {worker});\n",
+                6 * hold_ms + 10
             );
         }
         for node in 0..4 {
             text += &format!(
-                "n{node} :: VLBNode({node}, 4, KEY k, LINE_RATE {line_gbps}Gbps, HELLO 5ms, HOLD 40ms); Idle -> n{node};\n"
+                "n{node} :: VLBNode({node}, 4, KEY k, LINE_RATE {line_gbps}Gbps, HELLO 5ms, HOLD {hold_ms}ms); Idle -> n{node};\n"
             );
             // As in `conf/cluster-node.click`, but for the neighbour's address.
             let end = if node == 1 { "out" } else { "Discard" };
@@ -140,14 +154,8 @@ impl Role {
     ///
     /// # Errors
     /// Packets were lost.
-    pub(super) fn run(
-        self,
-        size: usize,
-        packets: u64,
-        workers: usize,
-        line_gbps: u64,
-    ) -> Result<Took, String> {
-        let config = self.config(size, packets, workers, line_gbps);
+    pub(super) fn run(self, size: usize, packets: u64, rig: Rig) -> Result<Took, String> {
+        let (config, workers) = (self.config(size, packets, rig), rig.workers);
         let library = elements::classes();
         let known = Classes::new(library.iter().chain([&TURN_SOURCE]));
         let options = Options { workers, pin: Some(0), ..Options::default() };
@@ -168,7 +176,7 @@ impl Role {
 
     /// Nanoseconds of processor time that a run takes.
     fn time(self, size: usize, packets: u64) -> Result<f64, String> {
-        self.run(size, packets, 1, FAST).map(|took| took.processor_ns)
+        self.run(size, packets, ALONE).map(|took| took.processor_ns)
     }
 }
 
