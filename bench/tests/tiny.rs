@@ -139,10 +139,13 @@ fn devices_report_figures_or_a_reason() {
     let figures = report["figures"].as_array().expect("figures");
     match report["skipped"].as_str() {
         None => {
-            assert_eq!(figures.len(), 16);
+            // DPDK's program over two kinds of sockets, one of which gets a load, where it is installed.
+            let has_testpmd = report["missing"].is_null();
+            assert_eq!(figures.len(), if has_testpmd { 19 } else { 17 });
             // A forwarder that takes all and sends nothing would be the fastest.
             assert!(figures[1..].iter().all(|figure| figure["lost"].as_u64() < Some(1_000)), "{figures:?}");
-            assert_eq!(report["latencies"].as_array().map(Vec::len), Some(12));
+            let loads = if has_testpmd { 15 } else { 12 };
+            assert_eq!(report["latencies"].as_array().map(Vec::len), Some(loads));
             assert_eq!(report["replacements"].as_array().map(Vec::len), Some(2));
         }
         Some(reason) => println!("skipped: {reason}"),
