@@ -39,6 +39,7 @@ Script(print $(s.handlers), print $(q.handlers), print $(r.handlers), print $(in
 //= cache_misses	r
 //= cache_hits	r
 //= flow_moves	r
+//= flow_quota_refusals	r
 //= flow_refusals	r
 //= flow_expiries	r
 //= flow_evictions	r
