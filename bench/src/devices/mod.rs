@@ -538,9 +538,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), String> {
         skipped: None,
     };
     let network =
-        if rustix::process::geteuid().is_root() { Network::build() } else { Err("needs root".to_owned()) };
+        if rustix::process::geteuid().is_root() { Networks::build() } else { Err("needs root".to_owned()) };
     match network {
-        Ok(network) => fill(&mut report, &mut arguments, &network, rounds)?,
+        Ok(networks) => fill(&mut report, &mut arguments, &networks, rounds)?,
         Err(reason) => report.skipped = Some(reason),
     }
     drop(few);
@@ -566,15 +566,31 @@ fn few_routes(arguments: &mut Arguments) -> Result<FewRoutes, String> {
     Ok(FewRoutes(file))
 }
 
+/// Where forwarders forward. testpmd takes its interfaces down and up, and Linux forgets all routes over them, so it has two of its own.
+struct Networks {
+    network: Network,
+    of_testpmd: Network,
+}
+
+impl Networks {
+    fn build() -> Result<Networks, String> {
+        Ok(Networks { network: Network::build("")?, of_testpmd: Network::build("-testpmd")? })
+    }
+
+    fn of(&self, name: &str) -> &Network {
+        if is_testpmd(name) { &self.of_testpmd } else { &self.network }
+    }
+}
+
 fn fill(
     report: &mut Report,
     arguments: &mut Arguments,
-    network: &Network,
+    networks: &Networks,
     rounds: usize,
 ) -> Result<(), String> {
     let routes = prefixes(&arguments.routes)?;
     report.routes = routes.len();
-    network.teach_linux(&routes)?;
+    networks.network.teach_linux(&routes)?;
     let sizes = if arguments.sizes { &["64", "imix", "1518"][..] } else { &[""][..] };
     for &size in sizes {
         if !size.is_empty() {
@@ -582,11 +598,11 @@ fn fill(
         }
         let names: Vec<_> =
             FORWARDERS.into_iter().filter(|name| report.missing.is_none() || !is_testpmd(name)).collect();
-        let figures = figures(arguments, network, &names, rounds)?;
+        let figures = figures(arguments, networks, &names, rounds)?;
         let names = if arguments.latency > 0.0 { &LOADED[..] } else { &ROUTERS[..] };
         for figure in figures.iter().filter(|figure| names.contains(&figure.name)) {
             if arguments.latency > 0.0 || arguments.replace > 0 {
-                load(arguments, network, figure, report)?;
+                load(arguments, networks.of(figure.name), figure, report)?;
             }
         }
         report.figures.extend(figures);
@@ -596,7 +612,7 @@ fn fill(
 
 fn figures(
     arguments: &Arguments,
-    network: &Network,
+    networks: &Networks,
     names: &[&'static str],
     rounds: usize,
 ) -> Result<Vec<Figure>, String> {
@@ -606,7 +622,7 @@ fn figures(
     let begin = Instant::now();
     for round in 0..rounds {
         for (i, name) in names.iter().enumerate() {
-            let (ns, rate, missing) = measure(arguments, network, name)?;
+            let (ns, rate, missing) = measure(arguments, networks.of(name), name)?;
             times[i].push(ns);
             rates[i].push(rate);
             lost[i] += missing;

@@ -27,9 +27,10 @@ pub(super) struct Network {
 }
 
 impl Network {
-    pub(super) fn build() -> Result<Network, String> {
+    /// Builds one whose namespaces end in a name.
+    pub(super) fn build(name: &str) -> Result<Network, String> {
         let id = std::process::id();
-        let network = Network { hosts: format!("hosts-{id}"), router: format!("router-{id}") };
+        let network = Network { hosts: format!("hosts-{id}{name}"), router: format!("router-{id}{name}") };
         let (hosts, router) = (&network.hosts, &network.router);
         ip(&format!("netns add {hosts}"))?;
         ip(&format!("netns add {router}"))?;
