@@ -26,8 +26,11 @@ const ROLES: [(&str, Role); 5] = [
     ("intermediate", Role::Intermediate),
     ("egress", Role::Egress),
 ];
-/// How often a run is tried: on a machine that is short of time nodes may take each other for dead.
-const TRIES: usize = 10;
+/// Packets of a worker. A run is short, because a worker that is kept from its processor for some microseconds goes on with its clock of before, and links
+/// seem full by what the other one has sent since then.
+const PACKETS: u64 = 500_000;
+/// How often a run is tried in which packets were lost to that, or nodes took each other for dead.
+const TRIES: usize = 50;
 
 /// A run in which nothing got lost.
 fn run(role: Role, packets: u64, workers: usize) -> Result<Took, String> {
@@ -50,7 +53,7 @@ fn cost(role: Role, packets: u64, workers: usize) -> Result<f64, String> {
 /// # Errors
 /// A run lost packets, or this process may use one processor only.
 pub(super) fn figures(arguments: &Arguments) -> Result<Vec<Value>, String> {
-    let (runs, packets) = if arguments.tiny { (1, 20_000) } else { (arguments.runs.max(1), 4_000_000) };
+    let (runs, packets) = if arguments.tiny { (1, 20_000) } else { (arguments.runs.max(1), PACKETS) };
     if !arguments.tiny && std::thread::available_parallelism().map_or(1, usize::from) < 2 {
         return Err("two workers take two processors".to_owned());
     }
