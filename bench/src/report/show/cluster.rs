@@ -253,14 +253,15 @@ fn of_busy(figures: &[Named<'_>]) -> Table {
 }
 
 fn of_workers(figures: &[Named<'_>]) -> Table {
-    let heads = ["role", "one worker, ns", "two workers, ns", "times", "goal"];
+    let heads = ["role", "one worker, ns", "two workers, ns", "times", "goal", "lost of a million, at most"];
     let mut table = Table::new(
         "Two cores beside one, by role, without interfaces: time for each packet of all workers",
         &heads,
     );
     for (name, figure) in figures {
         let times = ["one_ns", "two_ns", "times"].map(|column| spread(&figure[column]));
-        table.row([vec![(*name).to_owned()], times.into(), vec![text(&figure["goal"])]].concat());
+        let rest = ["goal", "lost_ppm_most"].map(|column| text(&figure[column]));
+        table.row([vec![(*name).to_owned()], times.into(), rest.into()].concat());
     }
     table
 }
