@@ -74,7 +74,7 @@ pub(super) fn figures(arguments: &Arguments) -> Result<Vec<Value>, String> {
         let Spread { median, min, max } = Spread::of(figures);
         json!({ "median": median, "least": min, "most": max })
     };
-    let row = |(((name, role), [one, two]), lost_ppm): (((&str, Role), &[Vec<f64>; 2]), f64)| {
+    let row = |name: &str, role: Role, [one, two]: &[Vec<f64>; 2], lost_ppm: f64| {
         let ratios: Vec<f64> = one.iter().zip(two).map(|(one, two)| one / two).collect();
         let is_cluster = !matches!(role, Role::Source | Role::Alone);
         json!({
@@ -87,5 +87,6 @@ pub(super) fn figures(arguments: &Arguments) -> Result<Vec<Value>, String> {
             "packets": packets,
         })
     };
-    Ok(ROLES.into_iter().zip(&times).zip(lost_ppm).map(row).collect())
+    let rows = ROLES.into_iter().zip(&times).zip(lost_ppm);
+    Ok(rows.map(|(((name, role), times), lost_ppm)| row(name, role, times, lost_ppm)).collect())
 }
