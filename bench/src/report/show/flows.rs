@@ -147,8 +147,8 @@ pub(super) fn bsd(value: &Value) -> Section {
         ],
         vec![table, modelled, published_locks(list(value, "figures"))],
         vec![
-            plot::lines("Figures 7 and 9, modelled: packets a second", "processors", "million", &more),
             plot::lines("Figures 7 and 9: packets a second", "threads", "million", &rates),
+            plot::lines("Figures 7 and 9, modelled: packets a second", "processors", "million", &more),
             plot::lines("Figure 10: time in locks", "threads", "percent", &locks),
         ],
     )
