@@ -347,7 +347,10 @@ impl Succession {
 
     /// Begins a stream when there is another successor, or another life of it.
     fn find_successor(&mut self, now_ns: u64, world: &World<'_>, tables: &mut dyn Tables) {
-        let next = self.choose(world.stays);
+        // A node that drains may have handed over already: who has its duties then has to have what changes since, too.
+        let kept =
+            self.stream.as_ref().map(|stream| stream.to).filter(|&to| world.drains && (world.stays)(to));
+        let next = kept.or_else(|| self.choose(world.stays));
         self.has_next = next.is_some();
         let next = next.filter(|&next| self.channels.knows(next));
         // A node that stays after all does not go on telling everything.

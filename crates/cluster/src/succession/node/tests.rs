@@ -147,6 +147,8 @@ struct Net {
     flights: Vec<Flight>,
     /// Of a hundred messages so many are lost, and as many doubled.
     loss: u32,
+    /// A node that others hear, and by way of which they send nothing.
+    shunned: Option<usize>,
     /// For who replays it.
     record: Record,
 }
@@ -171,6 +173,7 @@ impl Net {
             nodes: (0..NODES).map(node).collect(),
             flights: Vec::new(),
             loss,
+            shunned: None,
             record: Rc::default(),
         }
     }
@@ -204,7 +207,8 @@ impl Net {
         }
         self.now_ns = until;
         let alive: Vec<bool> = self.nodes.iter().map(|node| node.is_alive && !node.has_left).collect();
-        let stays: Vec<bool> = self.nodes.iter().map(|node| node.is_alive && !node.drains).collect();
+        let stays = |(at, node): (usize, &Node)| node.is_alive && !node.drains && self.shunned != Some(at);
+        let stays: Vec<bool> = self.nodes.iter().enumerate().map(stays).collect();
         for at in 0..self.nodes.len() {
             if !alive[at] {
                 continue;
@@ -405,6 +409,35 @@ fn neighbours_that_drain_at_once() {
         let heir = &net.nodes[2].table.flows;
         assert_eq!(all.iter().filter(|(key, value)| heir.get(*key) != Some(value)).count(), 0, "seed {seed}");
         assert_eq!(net.holders(), [Some(2), Some(2), Some(2), Some(3)], "seed {seed}");
+    }
+}
+
+/// A nearer successor that appears while a node drains has nothing of it: the one that takes over its duty has all flows, also those that began meanwhile.
+#[test]
+fn a_node_that_drains_keeps_its_successor() {
+    for seed in 0..60 {
+        let mut net = Net::new(seed, 5);
+        net.shunned = Some(1);
+        net.turns(110);
+        net.traffic(0, 100);
+        net.turns(60);
+        assert_eq!(net.nodes[0].succession.successor(), Some(2), "seed {seed}");
+        net.nodes[0].drains = true;
+        for turn in 0..200 {
+            if turn == seed {
+                net.shunned = None;
+            }
+            if net.nodes[0].over == 0 {
+                net.nodes[0].table.put(&[3, turn as u8, 0], &[7]);
+            }
+            net.turn();
+        }
+        assert!(net.nodes[0].has_left, "seed {seed}");
+        let heir = net.holders()[0].map(|heir| &net.nodes[usize::from(heir)].table.flows);
+        let left = &net.nodes[0].table.flows;
+        let missing =
+            left.iter().filter(|(key, value)| heir.is_none_or(|heir| heir.get(*key) != Some(value)));
+        assert_eq!(missing.count(), 0, "seed {seed}: {:?}", net.holders());
     }
 }
 
