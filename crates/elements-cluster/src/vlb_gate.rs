@@ -42,11 +42,10 @@
 //! # See also
 //! VLBState, ARPResponder, IP6NDAdvertiser, HostEtherFilter
 
-mod nd;
-
 use super::succession::Successions;
 use super::vlb_state;
 use cluster::NodeId;
+use elements_shared::neighbour_discovery as nd;
 use packet::{Batch, DEFAULT_HEADROOM, Packet};
 use router::{Class, Config, ConfigError, Cx, Element, ElementName, Handlers, Merge, Residency, Verdict};
 use std::net::{Ipv4Addr, Ipv6Addr};
@@ -200,7 +199,7 @@ impl VlbGate {
         if !fits {
             return Some(Verdict::Drop("no room for an answer"));
         }
-        nd::advertise(packet.data_mut(), audience, virtual_address(node), asked)?;
+        nd::advertise(packet.data_mut(), audience, (virtual_address(node), asked), true)?;
         self.answered += 1;
         Some(Verdict::Output(1))
     }
@@ -220,7 +219,7 @@ impl VlbGate {
             if let Some(&address) = self.addresses6.get(node) {
                 self.announce_with(cx, nd::FRAME_LEN, |frame| {
                     // The frame has the room.
-                    let _ = nd::advertise(frame, nd::Audience::All, own, address);
+                    let _ = nd::advertise(frame, nd::Audience::All, (own, address), true);
                 });
             }
         }

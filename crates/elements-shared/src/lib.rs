@@ -37,6 +37,7 @@ pub mod key_file;
 pub mod keyed_hash;
 pub mod label;
 pub mod membership;
+pub mod neighbour_discovery;
 pub mod notes;
 pub mod out_file;
 pub mod packet_end;

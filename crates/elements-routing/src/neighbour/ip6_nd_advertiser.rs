@@ -35,26 +35,19 @@
 //! # See also
 //! ARPResponder
 
-use crate::neighbour::nd::{self, group_mac};
 use elements_shared::ether_header::mark_frame;
+use elements_shared::neighbour_discovery as nd;
 use packet::{ANNO_BYTES, Kind, Packet};
 use router::{
     Class, Config, ConfigError, Cx, Element, FromArg, Handlers, NetOrHost, PerPacket, Scope, Simple, Verdict,
 };
 use std::net::Ipv6Addr;
-use wire::ethernet::{self, ether_type};
-use wire::{Ipv6Net, MacAddr, icmpv6, ip_proto, ipv6};
+use wire::{Ipv6Net, MacAddr};
 
 /// The class.
 pub(crate) const CLASS: Class =
     Class::new("IP6NDAdvertiser", create).doc(router::manual!("ip6_nd_advertiser.rs"));
 
-/// Where the message starts, and its length with one option for a link-layer address.
-const MESSAGE_AT: usize = ethernet::HEADER_LEN + ipv6::HEADER_LEN;
-const MESSAGE_LEN: usize = icmpv6::NEIGHBOR_LEN + 8;
-const ADVERTISEMENT: u8 = 136;
-const TARGET_LINK_ADDRESS: u8 = 2;
-const HOP_LIMIT: u8 = 255;
 /// The prefix of a single address.
 const HOST_LEN: u8 = 128;
 
@@ -100,34 +93,6 @@ fn read(text: &str, scope: Scope<'_>) -> Result<Vec<(Ipv6Net, MacAddr)>, String>
     Ok(nets.into_iter().map(|net| (net, mac)).collect())
 }
 
-/// A question: where the answer goes, and which address is wanted.
-struct Question {
-    to: MacAddr,
-    /// `None` if the asker has no address, and all hosts are to hear the answer.
-    to_ip: Option<Ipv6Addr>,
-    target: Ipv6Addr,
-}
-
-/// Whether a frame may be a message of neighbour discovery. Nearly all frames are none, which is soon seen.
-#[inline(always)]
-fn may_ask(frame: &[u8]) -> bool {
-    frame.get(12..14) == Some(&[0x86, 0xdd]) && frame.get(20..22) == Some(&[ip_proto::ICMPV6, HOP_LIMIT])
-}
-
-/// What a frame asks, if it is a proper solicitation.
-fn question(frame: &[u8]) -> Option<Question> {
-    let (src, target) = nd::solicitation(frame)?;
-    let to = ethernet::Header::new_checked(frame).ok()?.src();
-    Some(if src.is_unspecified() {
-        Question { to: group_mac(ALL_NODES), to_ip: None, target }
-    } else {
-        Question { to, to_ip: Some(src), target }
-    })
-}
-
-/// The group of all hosts on a network.
-const ALL_NODES: Ipv6Addr = Ipv6Addr::new(0xff02, 0, 0, 0, 0, 0, 0, 1);
-
 impl Ip6NdAdvertiser {
     fn sort(&mut self) {
         self.entries.sort_by_key(|(net, _)| std::cmp::Reverse(net.len()));
@@ -141,33 +106,16 @@ impl Ip6NdAdvertiser {
     /// Turns a solicitation that can be answered into the answer.
     #[inline(never)] // most frames are none
     fn answer(&self, packet: &mut Packet) -> Option<()> {
-        let Question { to, to_ip, target } = question(packet.data())?;
+        let (audience, target) = nd::question(packet.data())?;
         let (net, mac) = self.lookup(target)?;
-        let len = MESSAGE_AT + MESSAGE_LEN;
-        let fits = match packet.len().checked_sub(len) {
+        let fits = match packet.len().checked_sub(nd::FRAME_LEN) {
             Some(surplus) => packet.take(surplus),
-            None => packet.put(len - packet.len()),
+            None => packet.put(nd::FRAME_LEN - packet.len()),
         };
         if !fits {
             return None;
         }
-        let asker_ip = to_ip.unwrap_or(ALL_NODES);
-        let solicited = if to_ip.is_some() { icmpv6::FLAG_SOLICITED } else { 0 };
-        let overrides = if net.len() == HOST_LEN { icmpv6::FLAG_OVERRIDE } else { 0 };
-        let (ethernet, rest) = packet.data_mut().split_first_chunk_mut()?;
-        *ethernet = ethernet::header(to, mac, ether_type::IPV6);
-        let (header, message) = rest.split_first_chunk_mut()?;
-        let mut ip = ipv6::Header::new(header);
-        ip.set_version_class_flow(0, 0);
-        ip.set_payload_len(MESSAGE_LEN as u16);
-        ip.set_hop_limit(HOP_LIMIT);
-        ip.set_src(target);
-        ip.set_dst(asker_ip);
-        message[..8].fill(0);
-        message[0] = ADVERTISEMENT;
-        message[4] = icmpv6::FLAG_ROUTER | solicited | overrides;
-        message[icmpv6::NEIGHBOR_LEN..].copy_from_slice(&icmpv6::link_addr_option(TARGET_LINK_ADDRESS, mac));
-        icmpv6::fill_checksum(target, asker_ip, message).ok()?;
+        nd::advertise(packet.data_mut(), audience, (mac, target), net.len() == HOST_LEN)?;
         *packet.annotations_mut() = [0; ANNO_BYTES];
         packet.set_timestamp_ns(0);
         packet.set_kind(Kind::Host);
@@ -179,7 +127,7 @@ impl Ip6NdAdvertiser {
 impl Simple for Ip6NdAdvertiser {
     #[inline(always)]
     fn process(&mut self, _cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
-        if may_ask(packet.data()) && self.answer(packet).is_some() {
+        if nd::may_ask(packet.data()) && self.answer(packet).is_some() {
             Verdict::Pass
         } else {
             Verdict::Drop("no neighbour solicitation for an address of ours")
@@ -220,6 +168,7 @@ mod tests {
     use crate::testing::errors;
     use crate::testing::send;
     use proptest::prelude::*;
+    use wire::{icmpv6, ipv6};
 
     const CONFIG: &str =
         "Inject -> IP6NDAdvertiser(2001:db8::/32 9:9:9:9:9:9, 2001:db8::7 7:7:7:7:7:7) -> Collect(0)";
