@@ -168,6 +168,11 @@ mod tests {
         assert_eq!((taken(&notes), taken(&notes)), ((vec![2, 3], false), (vec![], false)));
         (4..9).for_each(|note| notes.confirmed(note));
         notes.want(false);
+        assert!(notes.is_empty() && !notes.is_lost());
+        notes.want(true);
+        assert_eq!(taken(&notes), (vec![], false));
+        // Who asks anew looks at everything, also where none has said before that it wants no more.
+        (9..14).for_each(|note| notes.confirmed(note));
         notes.want(true);
         assert_eq!(taken(&notes), (vec![], false));
     }
@@ -204,6 +209,16 @@ mod tests {
         let mut first = Vec::new();
         assert_eq!(notes.take(2, |note| first.push(note)), Ok(2));
         assert_eq!((first, notes.len(), taken(&notes).0), (vec![0, 1], 3, vec![2, 3, 4]));
+    }
+
+    /// Who takes notes while others are written comes to an end.
+    #[test]
+    fn what_comes_meanwhile_waits() {
+        let notes = Notes::new(8);
+        notes.want(true);
+        (0..3).for_each(|note| notes.confirmed(note));
+        let taken_at_once = notes.take(100, |note| notes.confirmed(note + 10));
+        assert_eq!((taken_at_once, taken(&notes).0), (Ok(3), vec![10, 11, 12]));
     }
 
     /// What is not confirmed is noted only in a wide list, and leaves half of it to what is.

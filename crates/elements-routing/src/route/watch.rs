@@ -150,3 +150,119 @@ impl<F: Family> Watch<F> {
         self.lanes.iter().take(1).for_each(|lane| lane.notes.lose());
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::family::{Parts, V4};
+    use super::*;
+
+    type Told = Vec<(u16, u8, bool)>;
+
+    /// A flow that is told from others by its last address octet.
+    fn key(number: u8) -> <V4 as Family>::Tuple {
+        let ends = ([10, 0, 0, 1].into(), [10, 0, 1, number].into());
+        V4::whole(Parts { ends, ports: (1, 2), protocol: 17, label: 0 })
+    }
+
+    fn number(key: <V4 as Family>::Tuple) -> u8 {
+        V4::parts(key).ends.1.octets()[3]
+    }
+
+    fn watch() -> Watch<V4> {
+        let watch = Watch::new(2);
+        assert!(watch.want(true));
+        watch
+    }
+
+    fn went() -> Option<Went<V4>> {
+        Some((Hop { gateway: V4::DIRECT, port: 0 }, 7))
+    }
+
+    /// What is told: the lane, the flow and whether it is there. `meanwhile` sees each note as it is told.
+    fn take(watch: &Watch<V4>, mut meanwhile: impl FnMut(u16)) -> Result<(Told, bool), Overrun> {
+        let mut told = Told::new();
+        let has_more = watch.take(100, |lane, note| {
+            told.push((lane, number(note.key), note.went.is_some()));
+            meanwhile(lane);
+        })?;
+        Ok((told, has_more))
+    }
+
+    /// A flow that waited and that a worker has taken over is there, whatever the order in which that is read.
+    #[test]
+    fn what_is_taken_over_is_not_gone() {
+        let watch = watch();
+        watch.note(1, key(1), went());
+        watch.note(PARKED, key(1), None);
+        // While that is told a worker takes over another one.
+        let mut is_first = true;
+        let told = take(&watch, |_| {
+            if std::mem::take(&mut is_first) {
+                watch.note(1, key(2), went());
+                watch.note(PARKED, key(2), None);
+            }
+        });
+        assert_eq!(told, Ok((vec![(1, 1, true), (PARKED, 1, false)], true)));
+        assert_eq!(take(&watch, |_| ()), Ok((vec![(1, 2, true), (PARKED, 2, false)], false)));
+    }
+
+    /// What a lane loses while others tell theirs is said the next time.
+    #[test]
+    fn a_loss_meanwhile_is_said_the_next_time() {
+        let watch = watch();
+        watch.note(1, key(1), went());
+        watch.note(2, key(2), went());
+        let told = take(&watch, |_| watch.lanes[2].notes.lose());
+        assert_eq!(told.map(|(told, _)| told), Ok(vec![(1, 1, true)]));
+        assert_eq!(take(&watch, |_| ()), Err(Overrun));
+        assert_eq!(take(&watch, |_| ()), Ok((vec![], false)));
+    }
+
+    /// Where one lane has lost something none tells anything: all is looked at anew.
+    #[test]
+    fn a_loss_of_one_is_that_of_all() {
+        let watch = watch();
+        watch.note(1, key(1), went());
+        (0..=NOTES).for_each(|_| watch.note(2, key(2), went()));
+        assert_eq!(take(&watch, |_| ()), Err(Overrun));
+        assert_eq!(take(&watch, |_| ()), Ok((vec![], false)));
+    }
+
+    /// No more is looked at than is asked for, over all lanes together.
+    #[test]
+    fn what_is_taken_is_bounded() {
+        let watch = watch();
+        (0..3).for_each(|lane| (0..4).for_each(|flow| watch.note(lane, key(flow), went())));
+        let mut told = Vec::new();
+        assert_eq!(watch.take(6, |lane, _| told.push(lane)), Ok(true));
+        assert_eq!(told, [1, 1, 1, 1, 2, 2]);
+        told.clear();
+        assert_eq!(watch.take(6, |lane, _| told.push(lane)), Ok(false));
+        assert_eq!(told, [2, 2, PARKED, PARKED, PARKED, PARKED]);
+    }
+
+    /// Half of a worker's room is for what changes while it shows what it has.
+    #[test]
+    fn what_is_shown_leaves_half_the_room() {
+        let watch = watch();
+        assert_eq!((watch.room(1), watch.room(3)), (AT_ONCE, 0));
+        (0..NOTES / 2 - 5).for_each(|_| watch.note(1, key(1), went()));
+        assert_eq!(watch.room(1), 5);
+        (0..5).for_each(|_| watch.note(1, key(1), went()));
+        assert_eq!((watch.room(1), watch.room(2)), (0, AT_ONCE));
+    }
+
+    /// One asks at a time, and it is shown once each worker has said so for this demand.
+    #[test]
+    fn one_asks_at_a_time() {
+        let watch = watch();
+        assert!(!watch.want(true));
+        (1..3).for_each(|lane| watch.shown(lane, watch.asked()));
+        assert!(watch.is_shown());
+        assert!(watch.want(false) && watch.want(true));
+        watch.shown(1, watch.asked());
+        assert!(!watch.is_shown());
+        watch.shown(2, watch.asked());
+        assert!(watch.is_shown());
+    }
+}
