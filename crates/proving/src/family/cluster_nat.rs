@@ -4,10 +4,13 @@
 //! restarted is dead to the others at first: what it translated goes on at the next one, but for flows of the last moment and those that had one
 //! packet only. The model knows mappings by what it sees, as that of one gateway does. Where a node dies that translated while others do not
 //! have its flows yet, and where less than half of the nodes are left, it expects nothing more of this story.
+//!
+//! IPv6 crosses the cluster as it is: what hosts send arrives one hop older and otherwise unchanged, and only the gateway's address moves.
 
 use super::contract::{Family, replace};
 use super::four_nodes::{self, EXITS, HOSTS, MACHINES, NODES, TAPS, ip};
 use crate::datagram::protocol;
+use crate::host::Address;
 use crate::ledger::{Arrived, Ledger, Sent};
 use crate::link::{Link, Station};
 use crate::machine::Machine;
@@ -16,7 +19,7 @@ use crate::story::{FlowStep, Knob, Knobs, Step, Story, Weather};
 use crate::world::{ECHO_PORT, Kind, Network};
 use fastrand::Rng;
 use std::collections::{BTreeMap, BTreeSet};
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::ops::Range;
 
 /// The family.
@@ -51,7 +54,12 @@ impl Family for ClusterNat {
 
     fn network(&self, _: &Knobs) -> Network {
         let stations = (0..NODES).flat_map(|node| [Station::Host(node), Station::Port(node, 0)]);
-        four_nodes::network(vec![Link::new("lan", stations.collect())])
+        let mut network = four_nodes::network(vec![Link::new("lan", stations.collect())]);
+        for (node, host) in network.hosts.iter_mut().enumerate() {
+            let address = Address { ip: ip6(node, 2), prefix: 64, gateway: Some(ip6(node, 1)) };
+            host.addresses.push(address);
+        }
+        network
     }
 
     fn config(&self, machine: usize, knobs: &Knobs) -> String {
@@ -103,10 +111,11 @@ impl Family for ClusterNat {
             _ => {}
         }
         let from = rng.usize(..NODES);
+        let to = (from + rng.usize(1..NODES)) % NODES;
         let kind = [Kind::Udp, Kind::Tcp, Kind::Ping][rng.usize(..3)];
         Step::Flow(FlowStep {
             from: HOSTS[from].to_owned(),
-            to: ip((from + rng.usize(1..NODES)) % NODES, 2),
+            to: if rng.u32(..3) == 0 { ip6(to, 2) } else { ip(to, 2) },
             kind,
             count: rng.u32(1..=60),
             size: [16, 64, 500, 1400][rng.usize(..4)],
@@ -131,6 +140,11 @@ impl Family for ClusterNat {
 /// The address that a node translates to.
 fn public(node: usize) -> IpAddr {
     Ipv4Addr::new(192, 0, 2, node as u8 + 1).into()
+}
+
+/// The address of a node's gateway (1) or its host (2) for IPv6.
+fn ip6(node: usize, number: u16) -> IpAddr {
+    Ipv6Addr::new(0x2001, 0xdb8, node as u16, 0, 0, 0, 0, number).into()
 }
 
 /// The protocol, who asks, and who is asked.
@@ -263,7 +277,17 @@ impl Heirs {
 }
 
 fn host_of(ip: IpAddr) -> Option<usize> {
-    (0..NODES).find(|&node| self::ip(node, 2) == ip)
+    (0..NODES).find(|&node| [self::ip(node, 2), ip6(node, 2)].contains(&ip))
+}
+
+/// What becomes of a packet of IPv6, which no node translates.
+fn forwarded(sent: &Sent) -> Fate {
+    match host_of(sent.look.dst) {
+        Some(host) if host == sent.host => Fate::Open, // no node has a say in it
+        Some(_) if sent.look.ttl <= 1 => Fate::Refused(Some((3, 0))),
+        Some(host) => Fate::arrives(host, 1, true),
+        None => Fate::Open,
+    }
 }
 
 impl Model for Heirs {
@@ -271,6 +295,9 @@ impl Model for Heirs {
         let look = &sent.look;
         if self.is_deaf(sent.at_ns) {
             return Fate::Open;
+        }
+        if look.dst.is_ipv6() {
+            return forwarded(sent);
         }
         if let Some(host) = host_of(look.dst).filter(|&host| host != sent.host) {
             let is_answer = look.protocol == protocol::ICMP && sent.message.answer;
@@ -363,6 +390,10 @@ impl Model for Heirs {
         let (look, seen) = (&sent.look, &arrived.look);
         if self.is_lost {
             return Ok(());
+        }
+        if look.dst.is_ipv6() {
+            let is_same = (seen.src, seen.dst, seen.ports) == (look.src, look.dst, look.ports);
+            return if is_same { Ok(()) } else { Err(format!("{look:?} arrives as {seen:?}")) };
         }
         if host_of(look.dst).is_none() {
             // By a mapping that was another one's a moment ago it may have come to whom that led.
