@@ -7,6 +7,7 @@
 pub mod account;
 mod aliases;
 pub mod balance;
+mod end;
 pub mod flow;
 mod flow_lines;
 #[cfg(test)]

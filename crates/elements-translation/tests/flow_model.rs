@@ -24,6 +24,8 @@ mod crowds;
 mod deltas;
 #[path = "../src/rewrite/editor.rs"]
 mod editor;
+#[path = "../src/end.rs"]
+mod end;
 #[path = "../src/rewrite/exhausted.rs"]
 mod exhausted;
 #[path = "../src/rewrite/expiry.rs"]

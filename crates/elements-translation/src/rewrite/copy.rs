@@ -3,13 +3,13 @@
 //! Flows are confirmed by the first packet after the one that made them, of either direction.
 
 use super::changes::Change;
-use super::counts::End;
 use super::deltas::Deltas;
 use super::editor::Editor;
 use super::left::{halves, pair, read_id, write_id};
 use super::nat::{Kind, Nat};
 use super::record::{FORWARD, Flow, NewFlow};
 use super::rewriter::now_ms;
+use crate::end::End;
 use elements_shared::flow_id::{FlowId, Key};
 use elements_shared::state_port::{Adopted, Entry, MOST_BYTES, Overrun, StatePort};
 use rcu::Turn;

@@ -1,7 +1,8 @@
 //! Handlers that say what happened to a rewriter's flows.
 
-use super::counts::{End, Refusal, Totals};
+use super::counts::{Refusal, Totals};
 use super::nat::Nat;
+use crate::end::End;
 use crate::metrics;
 use router::{Element, Handlers, Metric};
 use std::fmt::Write as _;

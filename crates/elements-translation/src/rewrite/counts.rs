@@ -5,6 +5,7 @@
 //! finds no room takes back what all lanes have left, with all of them in hand, so that none is lost.
 
 use super::sync::{AtomicU32, AtomicUsize, LANES, PART, ROOM, recalled};
+use crate::end::End;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// What is written while flows come and go: apart from what look-ups read, and from what others write.
@@ -69,32 +70,6 @@ impl Room {
     }
 }
 
-/// Why flows have gone.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(usize)]
-pub(super) enum End {
-    /// No packet came for too long.
-    Expired,
-    /// They gave way to new ones, in a full table.
-    Evicted,
-    /// Others have the same addresses and ports.
-    Replaced,
-    /// A handler said so.
-    Killed,
-}
-
-impl End {
-    /// What listeners hear.
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            End::Expired => "expired",
-            End::Evicted => "evicted",
-            End::Replaced => "replaced",
-            End::Killed => "killed",
-        }
-    }
-}
-
 /// Why flows were not made, as far as it is no want of ports or addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(usize)]
@@ -110,7 +85,7 @@ pub(super) enum Refusal {
 pub(super) struct Totals {
     pub(super) made: u64,
     /// By [`End`].
-    pub(super) ended: [u64; 4],
+    pub(super) ended: [u64; End::ALL.len()],
     /// By [`Refusal`].
     pub(super) refused: [u64; 2],
 }

@@ -3,7 +3,7 @@
 //! See [`super::flow_set`].
 
 use super::changes::Change;
-use super::counts::{End, InputCounts};
+use super::counts::InputCounts;
 use super::deltas::Deltas;
 use super::exhausted::{self, Exhausted};
 use super::expiry::{BEST_EFFORT, GUARANTEED};
@@ -14,6 +14,7 @@ use super::lane::{BESIDE, Lane, Owner, listed};
 use super::policy::Policy;
 use super::record::{FORWARD, Flow, MAPPINGS, NewFlow, Node, REPLY, flag};
 use super::sync::{LANES, MutexGuard};
+use crate::end::End;
 use elements_shared::flow_id::Key;
 use rcu::Turn;
 use std::sync::Arc;

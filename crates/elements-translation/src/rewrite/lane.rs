@@ -3,7 +3,7 @@
 //! See [`super::flow_set`].
 
 use super::changes::{Change, Changes};
-use super::counts::{End, InputCounts};
+use super::counts::InputCounts;
 use super::expiry::{BEST_EFFORT, Expiry, GUARANTEED};
 use super::flow_events::{Ends, Event, Listener, Log};
 use super::flow_set::{Entered, FlowMatch, FlowSet};
@@ -11,6 +11,7 @@ use super::index::{Held, Stuck};
 use super::policy::{Policy, Timeouts};
 use super::record::{FORWARD, Flow, MAPPINGS, NewFlow, Node, REPLY, Slab};
 use super::sync::{BLOCK, domain, look_again};
+use crate::end::End;
 use elements_shared::flow_id::{FlowId, Key};
 use rcu::{Account, Token, Turn, Updater};
 use std::collections::VecDeque;

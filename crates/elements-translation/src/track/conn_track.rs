@@ -85,7 +85,8 @@
 use super::listing;
 use super::sight::{Fault, Sight};
 use super::state::Timeouts;
-use super::table::{Clue, End, Found, Table, Totals};
+use super::table::{Clue, Found, Table, Totals};
+use crate::end::End;
 use crate::metrics;
 use crate::quota::Limit;
 use crate::rewrite::flow_events::Event;
@@ -339,10 +340,9 @@ impl ConnTrack {
             all.push((totals.made, "connections made"));
             all.push((totals.refused, "connections refused"));
             all.push((totals.over_quota, "connections over quota"));
-            let ended = |(end, _): &(End, &'static str)| totals.ended[*end as usize];
             let names =
                 ["connections expired", "connections evicted", "connections replaced", "connections killed"];
-            all.extend(End::ALL.iter().zip(names).map(|(end, name)| (ended(end), name)));
+            all.extend(End::ALL.iter().zip(names).map(|(end, name)| (totals.ended[*end as usize], name)));
         }
         all
     }

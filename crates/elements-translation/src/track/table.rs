@@ -15,6 +15,7 @@ use super::record::{NONE, Record, Slab};
 use super::sight::{Act, Fault, Key, Sight};
 use super::state::{Progress, Step, Timeouts};
 use super::window;
+use crate::end::End;
 use crate::quota::{self, Limit, Quota};
 use crate::rewrite::flow_events::{Event, Listener, Log, What};
 use crate::rewrite::index::Index;
@@ -43,29 +44,6 @@ const TRIES: usize = 8;
 /// Why a packet is dropped whose connection has no room.
 pub(super) const FULL: &str = "no room for another connection";
 
-/// Why connections have gone.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(usize)]
-pub(super) enum End {
-    /// No packet came for too long.
-    Expired,
-    /// They gave way to new ones, in a full table.
-    Evicted,
-    /// They were over, and others began between the same ends.
-    Replaced,
-    /// A handler said so.
-    Killed,
-}
-
-impl End {
-    pub(super) const ALL: [(End, &'static str); 4] = [
-        (End::Expired, "expired"),
-        (End::Evicted, "evicted"),
-        (End::Replaced, "replaced"),
-        (End::Killed, "killed"),
-    ];
-}
-
 /// What happened to connections, by reason.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Totals {
@@ -73,7 +51,7 @@ pub(super) struct Totals {
     pub(super) refused: u64,
     /// Those of prefixes that have as many as they may.
     pub(super) over_quota: u64,
-    pub(super) ended: [u64; 4],
+    pub(super) ended: [u64; End::ALL.len()],
 }
 
 impl Totals {
@@ -585,7 +563,7 @@ impl Table {
         lane.totals.ended[end as usize] += 1;
         self.quota.give(|| originator(key, record.progress()));
         lane.log.add(|| Some(event(What::Over, key, record.progress())));
-        self.listener.tell(End::ALL[end as usize].1, || listing::ends(key, record.progress()));
+        self.listener.tell(end.name(), || listing::ends(key, record.progress()));
         self.notes.add(|| record.progress().is_assured(), || Change::Gone(key));
     }
 
