@@ -208,6 +208,69 @@ fn translations_go_on_elsewhere() {
     }
 }
 
+/// What an input's specification cannot have made is refused, line by line, and the rest is taken.
+#[test]
+fn translations_that_contradict_their_input_are_refused() {
+    let elements = "m :: RoundRobinIPMapper(- - 10.9.0.1 80 0 1, - - 10.9.0.2 80 1 0);
+        rw :: IPRewriter(pattern 1.2.3.4 40000-40999 - - 0 1, drop, pass 1, keep 0 1, m, pattern 1.2.3.5 - - - 0 1);
+        in :: MarkIPHeader -> [0]rw; Idle -> [1]rw; Idle -> [2]rw; Idle -> [3]rw; Idle -> [4]rw; Idle -> [5]rw;
+        rw[0] -> Discard; rw[1] -> Discard;";
+    let (mut router, _clock) = second(elements, &[]);
+    // The last number of the source's address tells the lines apart.
+    let line = |host: u8, input: u8, outputs: [u8; 2], became: (&str, u16, &str, u16)| {
+        let ((source, sport, destination, dport), [output, reply]) = (became, outputs);
+        format!(
+            "{{\"protocol\":\"udp\",\"source\":\"10.0.0.{host}\",\"sport\":4000,\"destination\":\"192.0.2.1\",\"dport\":53,\
+             \"input\":{input},\"output\":{output},\"reply_output\":{reply},\
+             \"translated\":{{\"source\":\"{source}\",\"sport\":{sport},\"destination\":\"{destination}\",\"dport\":{dport}}}}}"
+        )
+    };
+    let to = |source, sport| (source, sport, "192.0.2.1", 53);
+    let pattern = "input 0 makes no such flow: its pattern is '1.2.3.4 40000-40999 - - 0 1'";
+    let keep = "input 3 makes no such flow: it keeps addresses and ports, 'keep 0 1'";
+    let mapper = "input 4 makes no such flow: its mapper has no pattern for it";
+    let lines = [
+        (line(1, 0, [0, 1], to("1.2.3.4", 40000)), None),
+        (line(2, 0, [0, 1], to("1.2.3.4", 39999)), Some(pattern)),
+        (line(3, 0, [0, 1], to("1.2.3.4", 41000)), Some(pattern)),
+        (line(4, 0, [0, 1], to("1.2.3.5", 40001)), Some(pattern)),
+        (line(5, 0, [0, 1], ("1.2.3.4", 40001, "192.0.2.2", 53)), Some(pattern)),
+        (line(6, 0, [1, 0], to("1.2.3.4", 40001)), Some(pattern)),
+        (line(7, 0, [0, 1], to("1.2.3.4", 40999)), None),
+        (line(8, 1, [0, 1], to("1.2.3.4", 40002)), Some("input 1 makes no such flow: it drops packets")),
+        (
+            line(9, 2, [1, 1], to("10.0.0.9", 4000)),
+            Some("input 2 makes no such flow: it passes packets as they are"),
+        ),
+        (line(10, 3, [0, 1], to("10.0.0.10", 4001)), Some(keep)),
+        (line(11, 3, [0, 1], to("10.0.0.11", 4000)), None),
+        (line(12, 4, [0, 1], ("10.0.0.12", 4000, "10.9.0.2", 80)), Some(mapper)),
+        (line(13, 4, [1, 0], ("10.0.0.13", 4000, "10.9.0.2", 80)), None),
+        (line(14, 5, [0, 1], to("1.2.3.5", 4000)), None),
+    ];
+    let text: Vec<&str> = lines.iter().map(|(line, _)| line.as_str()).collect();
+    let wrong = lines.iter().zip(1..).filter_map(|((_, why), at)| Some(format!("line {at}: {}", (*why)?)));
+    let expected: Vec<String> = std::iter::once("5 flows taken, 0 known".to_owned()).chain(wrong).collect();
+    let said = load(&mut router, "rw.flows_load", &text.join("\n")).unwrap_err().to_string();
+    assert_eq!(said.lines().collect::<Vec<_>>(), expected);
+    let flows = read(&mut router, "rw.flows");
+    let taken = |(host, (_, why)): (usize, &(String, Option<&str>))| {
+        flows.contains(&format!("udp 10.0.0.{} 4000", host + 1)) == why.is_none()
+    };
+    assert!(flows.lines().count() == 5 && lines.iter().enumerate().all(taken), "{flows}");
+}
+
+/// Pings are told apart by one number, from which the other follows; and so they are in another router.
+#[test]
+fn pings_go_on_elsewhere() {
+    let elements = "rw :: ICMPPingRewriter(pattern 1.2.3.4 40000-40999 - - 0 1, drop); in :: MarkIPHeader -> [0]rw; Idle -> [1]rw;
+        rw[1] -> Discard;";
+    let config = format!("{} rw[0] -> Collect(0);", elements.replace("in ::", "Inject ->"));
+    let mut first = send_singly(&config, (1..=9).map(|host| echo([10, 0, 0, host], B, 7, 1)));
+    let (mut router, _clock) = second(&format!("{elements} rw[0] -> Discard;"), &[]);
+    assert_eq!(hand_over(&mut first, &mut router, "rw").len(), 9);
+}
+
 /// The packet that answers a UDP or TCP packet.
 fn reply_to(sent: &[u8]) -> Vec<u8> {
     let address = |at: usize| <[u8; 4]>::try_from(&sent[at..at + 4]).unwrap();

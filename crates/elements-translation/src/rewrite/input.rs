@@ -167,6 +167,31 @@ impl Input {
         }
     }
 
+    /// Whether it may have made a flow, whatever was free then.
+    pub(super) fn may_make(&self, flow: &NewFlow) -> bool {
+        match self {
+            Input::Drop | Input::Pass(_) => false,
+            Input::Keep(outputs) => *outputs == flow.outputs && flow.rewritten == flow.id,
+            Input::Pattern(pattern, outputs) => *outputs == flow.outputs && pattern.may_make(flow),
+            Input::Mapper(mapper) => mapper.may_make(flow),
+        }
+    }
+
+    /// What it makes of flows, in words.
+    pub(super) fn rule(&self) -> String {
+        match self {
+            Input::Drop => "it drops packets".to_owned(),
+            Input::Pass(_) => "it passes packets as they are".to_owned(),
+            Input::Keep([forward, reply]) => {
+                format!("it keeps addresses and ports, 'keep {forward} {reply}'")
+            }
+            Input::Pattern(pattern, [forward, reply]) => {
+                format!("its pattern is '{pattern} {forward} {reply}'")
+            }
+            Input::Mapper(_) => "its mapper has no pattern for it".to_owned(),
+        }
+    }
+
     /// Whether a flow that the specification `old` made may go on under this one.
     pub(super) fn keeps(&self, old: &Input, flow: &NewFlow) -> bool {
         self == old || matches!((self, old), (Input::Mapper(new), Input::Mapper(old)) if new.keeps(old, flow))

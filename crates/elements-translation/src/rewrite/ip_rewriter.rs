@@ -106,8 +106,8 @@
 //!   were answered, and the seconds until they time out. `count` (read, a filter): how many those are. `kill` (write, a filter):
 //!   removes them. ConnTrack says what a filter is.
 //! - `flows_load` (write, objects of `flows_json`, one per line, at most 1000): takes in these flows, as another router listed them, as far as there is room and their
-//!   addresses and ports are no other's, and says how many; those that are known stay as they are. None is taken if a line is not understood. Inputs and outputs
-//!   are those of the other router; what specifications make of flows is not asked.
+//!   addresses and ports are no other's, and says how many; those that are known stay as they are. None is taken if a line is not understood. A flow that
+//!   the specification of its input cannot have made, with these outputs, is refused by itself.
 //! - `endpoints`, `endpoints_json` (read): with endpoint-independent mapping, the endpoints that have one: protocol, address and
 //!   port inside and outside, the input whose specification made the mapping, and the number of its flows.
 //! - `clear` (write): removes all flows, including those of rewriters that share the capacity.

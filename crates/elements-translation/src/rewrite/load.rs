@@ -92,8 +92,20 @@ impl Nat {
         }
     }
 
-    /// Takes in flows, as `flows_json` writes them, an object in each line. One that is known here stays as it is, and no port that it has is
-    /// given away.
+    /// Whether the specification of a flow's input may have made it.
+    ///
+    /// # Errors
+    /// It makes others.
+    fn check_rule(&self, turn: Turn<'_>, new: &NewFlow) -> Result<(), String> {
+        let input = self.inputs()[usize::from(new.input)].read(turn);
+        match input.may_make(new) {
+            true => Ok(()),
+            false => Err(format!("input {} makes no such flow: {}", new.input, input.rule())),
+        }
+    }
+
+    /// Takes in flows, as `flows_json` writes them, an object in each line. One that is known here stays as it is, no port that it has is
+    /// given away, and one that the specification of its input cannot have made is refused.
     ///
     /// # Errors
     /// See [`load`].
@@ -103,6 +115,7 @@ impl Nat {
         editor.pause_events(true);
         let read = |line: &Object<'_>| self.told_line(turn, line, now_ms);
         let loaded = load(text, read, |Told { mut new, flags, deltas, idle_ms }| {
+            self.check_rule(turn, &new)?;
             let last_ms = now_ms.saturating_sub(idle_ms);
             match self.take_in(&mut editor, &mut new, (flags, deltas), last_ms, now_ms) {
                 Adopted::Taken => Ok(Became::Taken),

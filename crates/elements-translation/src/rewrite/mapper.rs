@@ -79,7 +79,12 @@ impl Mapper {
         let (Some(own), Some(theirs)) = (self.patterns.get(), old.patterns.get()) else { return false };
         own.iter()
             .filter(|entry| theirs.contains(entry))
-            .any(|(pattern, outputs)| *outputs == flow.outputs && pattern.may_make(flow.id, flow.rewritten))
+            .any(|(pattern, outputs)| *outputs == flow.outputs && pattern.may_make(flow))
+    }
+
+    /// Whether one of its patterns may have made a flow.
+    pub(super) fn may_make(&self, flow: &NewFlow) -> bool {
+        self.keeps(self, flow)
     }
 
     /// Whether all its patterns map endpoints: see [`Pattern::maps_endpoints`].

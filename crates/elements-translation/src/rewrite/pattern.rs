@@ -1,6 +1,7 @@
 //! Rewriting patterns: what new flows' identifiers become.
 
 use super::exhausted::{Domain, Field};
+use super::record::NewFlow;
 use super::share::Share;
 use elements_shared::flow_id::FlowId;
 use router::{FromArg, IpMask, Scope, parse_integer};
@@ -8,6 +9,7 @@ use std::fmt;
 use std::net::Ipv4Addr;
 use std::ops::RangeInclusive;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use wire::ip_proto;
 
 /// A pattern: fixed fields, and at most one that varies over a range, the source port or the source address.
 #[derive(Debug)]
@@ -200,9 +202,14 @@ impl Pattern {
         self.varies() && (self.daddr, self.dport) == (0, 0)
     }
 
-    /// Whether it may have made `rewritten` of a flow's identifier, whatever was free then.
-    pub(super) fn may_make(&self, id: FlowId, rewritten: FlowId) -> bool {
-        let fixed = self.fixed(id);
+    /// Whether it may have made a flow, whatever was free then.
+    pub(super) fn may_make(&self, flow: &NewFlow) -> bool {
+        let NewFlow { id, rewritten, protocol, .. } = *flow;
+        let fixed = match protocol {
+            // The second port of a ping follows from the first one.
+            ip_proto::ICMP => FlowId { dport: rewritten.dport, ..self.fixed(id) },
+            _ => self.fixed(id),
+        };
         if !self.varies() {
             return rewritten == fixed;
         }
@@ -384,16 +391,20 @@ mod tests {
         let id = FlowId { saddr: 9, sport: 17, daddr: 8, dport: 80 };
         let pattern = Pattern::of_ports("10-17");
         let made = FlowId { saddr: pattern.saddr, sport: 12, ..id };
-        assert!(pattern.may_make(id, made));
+        let may = |pattern: &Pattern, protocol, rewritten| {
+            pattern.may_make(&NewFlow { id, rewritten, protocol, ..NewFlow::default() })
+        };
+        assert!(may(&pattern, ip_proto::UDP, made));
         let others = [
             FlowId { sport: 18, ..made },
             FlowId { sport: 9, ..made },
             FlowId { saddr: 9, ..made },
             FlowId { dport: 81, ..made },
         ];
-        assert!(others.iter().all(|&other| !pattern.may_make(id, other)));
+        assert!(others.iter().all(|&other| !may(&pattern, ip_proto::UDP, other)));
+        assert_eq!(others.map(|other| may(&pattern, ip_proto::ICMP, other)), [false, false, false, true]);
         let one = Pattern::of_ports("12");
-        assert!(one.may_make(id, made) && !one.may_make(id, others[0]));
+        assert!(may(&one, ip_proto::UDP, made) && !may(&one, ip_proto::UDP, others[0]));
     }
 
     /// A flow keeps its port if that is free, whichever worker's part it is in.

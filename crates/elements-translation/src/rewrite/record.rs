@@ -56,7 +56,7 @@ pub(super) const FORWARD: usize = 0;
 pub(super) const REPLY: usize = 1;
 
 /// What is needed to make a flow.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct NewFlow {
     /// The map of both directions.
     pub(super) map: u32,

@@ -3,8 +3,9 @@
 use super::super::changes::WAITING;
 use super::super::counts::InputCounts;
 use super::super::flow_set::{Entered, FlowMatch, FlowSet};
-use super::super::input::Spec;
+use super::super::input::{Input, Spec};
 use super::super::nat::{Capacity, Plan};
+use super::super::pattern::Pattern;
 use super::super::policy::{Policy, Timeouts};
 use super::super::record::{REPLY, flag};
 use super::*;
@@ -37,6 +38,9 @@ fn rewriter_with(turn: Turn<'_>, kind: Kind, capacity: Capacity, policy: Policy)
         seed: 1,
         six: None,
     });
+    let pattern = Pattern::of_ports("1-65535").into();
+    let updater = Domain::global().updater();
+    nat.inputs()[0].replace(Box::new(Input::Pattern(pattern, [0, 1])), &updater).expect("room");
     if let Some(set) = nat.set() {
         let counts: Arc<[InputCounts]> = [InputCounts::default()].into();
         nat.maps().for_each(|map| set.edit(turn).register(map, policy, counts.clone()));
@@ -52,7 +56,7 @@ fn flow(nat: &Nat, host: u8, port: u16) -> NewFlow {
         map: nat.map(protocol),
         protocol,
         id,
-        rewritten: FlowId { saddr: 0x0100_0000, sport: port, ..id },
+        rewritten: FlowId { saddr: 0x0102_0304, sport: port, ..id },
         outputs: [0, 1],
         input: 0,
         ip_change: 5,
