@@ -110,8 +110,8 @@ struct Both {
     table: Pairs<V4Tuple, u32>,
     model: Model,
     now: i64,
-    /// What the index said of flows and directions when they had their last packets, however long ago.
-    guesses: BTreeMap<(u32, bool), Guess>,
+    /// What the index said of flows and directions when they had their last packets, however long ago, and how many records had been made.
+    guesses: BTreeMap<(u32, bool), (Guess, u64)>,
     /// Where flows were found, however long ago.
     recent: Recent,
 }
@@ -121,8 +121,13 @@ impl Both {
     fn meet(&mut self, flow: u32, back: bool) {
         let key = if back { tuple(flow).reversed() } else { tuple(flow) };
         let (hash, expected) = (self.table.hash(&key), self.model.flows.get(&flow).map(|known| known.value));
-        let fresh = self.table.guessed(hash);
-        let old = self.guesses.insert((flow, back), fresh).unwrap_or(Guess::NONE);
+        let (fresh, made) = (self.table.guessed(hash), self.table.stats().inserted);
+        let (old, made_then) =
+            self.guesses.insert((flow, back), (fresh, made)).unwrap_or((Guess::NONE, made));
+        for (guess, made) in [(old, made_then), (fresh, made)] {
+            let found = self.table.find_guessed(guess, made, hash, &key);
+            assert_eq!(found, self.table.peek(hash, &key), "flow {flow}");
+        }
         let known = self.model.flows.get(&flow).copied();
         let alive = known.filter(|known| known.confirmed && !self.model.is_over(known, self.now));
         for guess in [old, fresh] {

@@ -31,6 +31,8 @@ pub(super) struct Sticky<F: Family> {
     table: Table<F::Tuple, Way<F>>,
     /// The flows of the packets at hand.
     at_hand: Vec<AtHand<F::Tuple>>,
+    /// Records that the table had made when the index was asked for them.
+    made: u64,
     /// Flows that it is to have room for.
     capacity: usize,
     /// Flows that went on with another next hop, because theirs was gone.
@@ -74,7 +76,7 @@ impl<F: Family> Sticky<F> {
         let table = Table::new(limits.with_timeout(timeout), hash.key);
         let at_hand = Vec::with_capacity(BATCH_MAX);
         let before = Stats::default();
-        Sticky { table, at_hand, capacity: flows, moved: 0, waiting, expired: 0, before, walk: None }
+        Sticky { table, at_hand, made: 0, capacity: flows, moved: 0, waiting, expired: 0, before, walk: None }
     }
 
     /// Says where this instance's packets come from.
@@ -100,6 +102,7 @@ impl<F: Family> Sticky<F> {
         for one in &mut self.at_hand {
             one.guess = self.table.guessed(one.hash);
         }
+        self.made = self.table.stats().inserted;
     }
 
     /// Ends flows whose time is over.
@@ -127,7 +130,7 @@ impl<F: Family> Sticky<F> {
                 }
                 chosen
             }
-            None => self.choose_searched(hash, &tuple, now_ns, forwarding),
+            None => self.choose_searched(guess, hash, &tuple, now_ns, forwarding),
         }
     }
 
@@ -150,12 +153,14 @@ impl<F: Family> Sticky<F> {
     #[inline(never)]
     fn choose_searched(
         &mut self,
+        guess: Guess,
         hash: u64,
         tuple: &F::Tuple,
         now_ns: i64,
         forwarding: &Forwarding<F>,
     ) -> Way<F> {
-        let found = self.table.find(hash, tuple).filter(|&slot| !self.ends(slot, tuple, now_ns));
+        let found = self.table.find_guessed(guess, self.made, hash, tuple);
+        let found = found.filter(|&slot| !self.ends(slot, tuple, now_ns));
         let Some(slot) = found.or_else(|| self.take_over(tuple, now_ns)) else {
             let chosen = forwarding.pick(|| hash)?;
             // What is refused is counted there.

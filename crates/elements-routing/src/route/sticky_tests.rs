@@ -79,6 +79,7 @@ impl Sticky<V4> {
         let hash = self.table.hash(&tuple);
         self.expire(now_ns, LOOKS);
         self.at_hand.push(AtHand { hash, guess: self.table.guessed(hash), tuple: Some(tuple) });
+        self.made = self.table.stats().inserted;
         self.choose(0, now_ns, forwarding).map(|hop| hop.port)
     }
 }

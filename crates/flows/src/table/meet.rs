@@ -1,7 +1,7 @@
 //! Packets that confirm their flows: a look-up and what it notes in one.
 
 use super::Table;
-use crate::index::PERHAPS;
+use crate::index::{NOTHING, PERHAPS};
 use crate::key::Key;
 use crate::records::{CONFIRMED, LIVE, MARK, PAIR, Record, Slot};
 use crate::time::Instant;
@@ -12,7 +12,7 @@ pub struct Guess(u32);
 
 impl Guess {
     /// No guess: a look-up searches.
-    pub const NONE: Guess = Guess(u32::MAX);
+    pub const NONE: Guess = Guess(PERHAPS);
 
     /// Whether it names a record at all.
     #[inline]
@@ -94,6 +94,17 @@ impl<K: Key, V: Default, const KEYS: usize> Table<K, V, KEYS> {
         record.seen = Instant::from_ns(now_ns).mark();
         self.stats.hits += 1;
         Some(Met { slot: Slot(name), state: record.state, value: &mut record.value })
+    }
+
+    /// [`Table::find`] for a hash that was guessed when so many records had been made ([`Stats::inserted`](crate::Stats::inserted)): where nothing
+    /// was there then, and none was made since, it does not search again.
+    #[inline]
+    pub fn find_guessed(&mut self, guess: Guess, made: u64, hash: u64, key: &K) -> Option<Slot> {
+        if guess.0 == NOTHING && made == self.stats.inserted {
+            self.stats.misses += 1;
+            return None;
+        }
+        self.find(hash, key)
     }
 
     /// [`Table::find`] and [`Table::meet`] in one. For a confirmed flow that was guessed it reads the record alone. The table may
