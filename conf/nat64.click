@@ -15,14 +15,15 @@
 // Fragments are put together before they are translated, and cut again behind that. Who sends a packet that is too large (MTU6 inside, MTU4 outside) and
 // must not be cut hears of it, through the translator where it is on the other side.
 //
-// FLOWS flows, endpoints and addresses that endpoints send to are remembered, 256 bytes each. `clique ctl flows` shows them.
+// FLOWS flows, endpoints and addresses that endpoints send to are remembered, 256 bytes each. `clique ctl flows` shows them. QUOTA says how many flows the hosts
+// of one prefix of 64 bits may have, in which a host can take any address; with 0 there is no limit but FLOWS and the ports.
 
 define($IN eth0, $INSIDE 2001:db8:1::1/64, $OUT eth1, $OUTSIDE 203.0.113.2/24, $PROVIDER 203.0.113.1, $PREFIX 64:ff9b::/96,
-  $FLOWS 100000, $FILTERING address-dependent, $MTU6 1500, $MTU4 1500, $METHOD LINUX, $ERRORS 1000);
+  $FLOWS 100000, $QUOTA 0, $FILTERING address-dependent, $MTU6 1500, $MTU4 1500, $METHOD LINUX, $ERRORS 1000);
 
 AddressInfo(inside $INSIDE $IN:eth, outside $OUTSIDE $OUT:eth, provider $PROVIDER);
 
-nat64 :: NAT64(outside 1024-65535, PREFIX $PREFIX, FILTERING $FILTERING, MAPPING_CAPACITY $FLOWS);
+nat64 :: NAT64(outside 1024-65535, PREFIX $PREFIX, FILTERING $FILTERING, MAPPING_CAPACITY $FLOWS, QUOTA $QUOTA);
 
 // The side of IPv6: who asks for the gateway is answered, and learned.
 to_in :: ToDevice($IN, METHOD $METHOD);

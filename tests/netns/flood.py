@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Sends frames at a rate, and says how many it has sent.
 
-usage: flood.py INTERFACE ROUTER_MAC data|arp|nd|syn TARGET RATE SECONDS
+usage: flood.py INTERFACE ROUTER_MAC data|arp|nd|syn|syn6 TARGET RATE SECONDS
 
-data: UDP to random ports of TARGET; arp, nd: random hosts ask who has TARGET; syn: random hosts of 198.18.0.0/15 open connections to TARGET.
+data: UDP to random ports of TARGET; arp, nd: random hosts ask who has TARGET; syn: random hosts of 198.18.0.0/15 open connections to TARGET;
+syn6: random hosts of 2001:db8:f::/64 do.
 """
 
 import ipaddress
@@ -41,6 +42,13 @@ def frames(kind, router, target, own, rng):
             pseudo = source + target.packed + struct.pack("!BBH", 0, 6, len(tcp))
             tcp = tcp[:16] + struct.pack("!H", total(pseudo + tcp)) + tcp[18:]
             yield router + own + b"\x08\x00" + ip(source, target.packed, 6, tcp)
+        elif kind == "syn6":
+            source = ipaddress.IPv6Address("2001:db8:f::").packed[:8] + rng.randbytes(8)
+            tcp = struct.pack("!HHIIBBHHH", rng.randrange(1024, 65536), 80, rng.getrandbits(32), 0, 0x50, 2, 65535, 0, 0)
+            pseudo = source + target.packed + struct.pack("!IHBB", len(tcp), 0, 0, 6)
+            tcp = tcp[:16] + struct.pack("!H", total(pseudo + tcp)) + tcp[18:]
+            header = struct.pack("!IHBB16s16s", 0x60000000, len(tcp), 6, 64, source, target.packed)
+            yield router + own + b"\x86\xdd" + header + tcp
         elif kind == "arp":
             sender = mac()
             network = target.packed[:3] + bytes([rng.randrange(10, 250)])

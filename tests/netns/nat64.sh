@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # conf/nat64.click between a host that has IPv6 only and one that has IPv4 only: pings, also in fragments, TCP both ways with digests, traceroute, errors, and
-# path MTUs that are smaller on either side.
+# path MTUs that are smaller on either side. A flood from one prefix leaves room for hosts of others.
 source "$(dirname "$0")/lib.sh"
 
 build
@@ -57,3 +57,27 @@ sleep 0.3
 touch "$work/end"
 wait "$held"
 says "none of its packets is lost" "^[1-9][0-9]+ good, 0 bad" cat "$work/held"
+stop 4 # another configuration has run
+
+# A flood from random addresses of one prefix, of connections that none answers, takes no room from hosts of another: neither from a connection that exists,
+# nor from hosts that come while the flood lasts.
+launch -R -u "$work/socket" -j2 "$root/conf/nat64.click" "${arguments[@]}" FLOWS=300 QUOTA=50
+ip -n "$h1" addr add 2001:db8:1::77/64 dev h1e nodad
+rm "$work/end"
+in_h1 python3 "$root/tests/netns/echo.py" hold "$server" 7000 "$work/end" >"$work/held" &
+held=$!
+wait_for "a connection is held" bash -c "\"$clique\" ctl -u '$work/socket' read nat64.count tcp state established | grep -q '[1-9]'"
+mac=$(in_r cat /sys/class/net/eth0/address)
+on_their_way=300 # what was let through waits for a host that is not there
+in_h1 python3 "$root/tests/netns/flood.py" h1e "$mac" syn6 64:ff9b::10.0.2.99 1000 4 >/dev/null &
+flood=$!
+wait_for "the flood is refused" at_least nat64.quota_refusals 500
+connects_from() { timeout 3 python3 -c "import socket; s = socket.create_connection(('$2', $3), 2, ('$1', 0)); s.sendall(b'hello'); print(s.recv(5))" 2>&1; }
+export -f connects_from
+says "a host that comes meanwhile" "hello" in_h1 bash -c "connects_from 2001:db8:1::77 $server 7000"
+wait "$flood"
+says "the prefix has no more flows than it may" "^(4[0-9]|5[0-5])$" ctl read nat64.count src 2001:db8:f::/64
+says "hosts without flows take no numbers" "^[1-6]?[0-9]$" ctl read nat64.hosts
+touch "$work/end"
+wait "$held"
+says "none of the connection's packets is lost" "^[1-9][0-9]+ good, 0 bad" cat "$work/held"

@@ -78,18 +78,20 @@ fn flows_of_a_prefix() {
     assert!(errors("Idle -> IPRewriter(drop, QUOTA_PREFIX 33) -> Discard").contains("bad QUOTA_PREFIX"));
 }
 
-/// Hosts of IPv6 count by their own prefix, not by the numbers that stand for them.
+/// Hosts of IPv6 count by their own prefix, not by the numbers that stand for them; those of a prefix that has its flows take no numbers, of
+/// which there are as many as flows.
 #[test]
 fn hosts_of_a_prefix() {
     let host = |net: u32, host: u32| {
         let packet = ip6_samples::with_body(17, &[0x13, 0x88, 0, 53, 0, 8, 0xff, 0xff]);
         ip6_samples::with_addresses(packet, &format!("2001:db8:0:{net:x}::{host:x}"), "64:ff9b::192.0.2.1")
     };
-    let hosts = (1..=20).map(|number| host(1, number)).chain((2..=9).map(|net| host(net, 1)));
-    let config = "Inject -> MarkIP6Header -> n :: NAT64(192.0.2.9 2000-2999, QUOTA 5) -> Collect(0); Idle -> [1]n[1] -> Discard;";
+    let hosts = (1..=100).map(|number| host(1, number)).chain((2..=9).map(|net| host(net, 1)));
+    let config = "Inject -> MarkIP6Header -> n :: NAT64(192.0.2.9 2000-2999, QUOTA 5, CAPACITY 40) -> Collect(0); Idle -> [1]n[1] -> Discard;";
     let mut flow = send(config, hosts);
-    assert_eq!((flow.data(0).len(), flow.drops()), (5 + 8, vec![(QUOTA, 15)]));
-    assert_eq!(flow.read("n.quota_refusals"), "15");
+    assert_eq!((flow.data(0).len(), flow.drops()), (5 + 8, vec![(QUOTA, 95)]));
+    let counts = ["n.quota_refusals", "n.mapping_failures", "n.hosts"].map(|path| flow.read(path));
+    assert_eq!(counts, ["95", "95", "13"]);
 }
 
 fn source(packet: &[u8]) -> String {

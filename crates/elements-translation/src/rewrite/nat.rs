@@ -453,9 +453,7 @@ impl Nat {
         with: &mut Circumstances<'_>,
     ) -> Result<(FlowMatch<'t>, bool), &'static str> {
         if self.is_over_quota(set, wanted.key) {
-            self.counts[wanted.at].fail(with.worker);
-            self.counts[wanted.at].refuse(with.worker, Refusal::OverQuota);
-            return Err(QUOTA);
+            return Err(self.refuse_over_quota(wanted.at, with.worker));
         }
         let made = match self.filtering {
             Some(_) if input.maps_endpoints() => self.make_mapped(set, turn, input, wanted, with),
@@ -473,6 +471,13 @@ impl Nat {
     #[inline]
     pub(super) fn is_over_quota(&self, set: &FlowSet, key: Key) -> bool {
         set.quota.is_used(|| self.ends(key.id())[0].0)
+    }
+
+    /// Counts that a worker makes no flow at an input because the prefix of the source has as many as it may. Says so.
+    pub(super) fn refuse_over_quota(&self, at: usize, worker: usize) -> &'static str {
+        self.counts[at].fail(worker);
+        self.counts[at].refuse(worker, Refusal::OverQuota);
+        QUOTA
     }
 
     /// The same where what a flow becomes depends on where it goes.

@@ -48,7 +48,8 @@
 //! - `MAPPING_CAPACITY` (integer or element, default 1048576): the maximum number of flows, or a rewriter with which to share a capacity. Each endpoint
 //!   counts as one more, and with `address-dependent` filtering each address that it sends to. There may be as many hosts, which take 50
 //!   bytes each.
-//! - `QUOTA` (integer, default 0): the maximum number of flows of the hosts of one prefix; 0 for no limit. Packets that begin more are dropped.
+//! - `QUOTA` (integer, default 0): the maximum number of flows of the hosts of one prefix; 0 for no limit. Packets that begin more are dropped, and
+//!   further hosts of the prefix take no room.
 //! - `QUOTA_PREFIX6` (integer up to 64, default 64): how long prefixes are.
 //!
 //! # Handlers
@@ -289,7 +290,7 @@ impl<'t> Translator<'t> {
         packet: &Packet,
         head: &Head<Ipv6Addr>,
         sight: &Sight<'_>,
-        host: &mut dyn FnMut(Ipv6Addr) -> Option<u32>,
+        host: &mut dyn FnMut(Ipv6Addr) -> Result<u32, Refusal>,
         make: &mut dyn FnMut(Key, u8) -> Result<FlowMatch<'t>, Refusal>,
     ) -> Result<Plan<'t>, Refusal> {
         let [source, destination] = head.ends;
@@ -316,7 +317,7 @@ impl<'t> Translator<'t> {
         if payload.len() < least(transport.protocol) {
             return Err(CUT);
         }
-        let number = host(source).ok_or(NO_ROOM)?;
+        let number = host(source)?;
         let key = self.key(transport, transport.id(number, remote.to_bits(), FORWARD));
         let known = self.find(key, sight);
         let found = known.map_or_else(|| make(key, transport.protocol), Ok)?;
@@ -463,12 +464,13 @@ impl Nat64 {
         let flow = if side == V6 {
             let head = begin6(packet)?;
             let now_s = (now_ms / 1000) as u32;
+            let worker = cx.worker();
             let mut host = |address| match sight.sender(six.hosts(), address) {
                 Some(number) => {
                     six.hosts().meet_known(number, now_s);
-                    Some(number)
+                    Ok(number)
                 }
-                None => six.hosts().meet(turn, address, now_s),
+                None => self.meet_host(&translator, address, worker, now_s),
             };
             let mut make = |key, protocol| self.make(cx, V6, key, protocol, now_ms);
             let plan = translator.plan6(packet, &head, sight, &mut host, &mut make)?;
@@ -493,6 +495,23 @@ impl Nat64 {
             }
         }
         Ok(())
+    }
+
+    /// The number of a host that sends a packet now. One that has none gets none either as long as its prefix has as many flows as it may: it could
+    /// begin no flow, and a sender with many addresses would take the numbers of all hosts.
+    fn meet_host(
+        &self,
+        translator: &Translator<'_>,
+        address: Ipv6Addr,
+        worker: usize,
+        now_s: u32,
+    ) -> Result<u32, Refusal> {
+        let Translator { six, set, turn, .. } = *translator;
+        let hosts = six.hosts();
+        if set.quota.is_used(|| address.into()) && hosts.find(turn, address).is_none() {
+            return Err(self.nat.refuse_over_quota(V6, worker));
+        }
+        hosts.meet(turn, address, now_s).ok_or(NO_ROOM)
     }
 
     /// The identification of an IPv4 packet, by a number left to chance.
@@ -707,7 +726,7 @@ impl Nat64 {
         let plan = if side == V6 {
             let head = begin6(packet)?;
             // No flow has the number of a host that is not known.
-            let mut host = |address| six.hosts().find(turn, address).or(Some(0));
+            let mut host = |address| Ok(six.hosts().find(turn, address).unwrap_or(0));
             let plan = translator.plan6(packet, &head, &Sight::NOTHING, &mut host, &mut |_, _| Err(NEW));
             if let Ok(plan) = &plan {
                 to_ipv4(packet, &head, &plan.change, plan.quoted.as_ref(), 0)?;
