@@ -5,11 +5,15 @@ ask ADDRESS...          sends and receives, and prints as JSON the packets and o
 compare SENT COLLECTED  compares that with nfdump's JSON
 pmacct SENT COLLECTED   compares it with pmacct's lines of JSON
 events SENT COLLECTED   compares it with a NAT's and a firewall's events there
+lose ADDRESS COUNT      sends so many datagrams that the router drops
+drops CAPTURE SOURCE DESTINATION COUNT   looks for sFlow's reports of them, which it reads by sflow_drops.txt of sflow.org
+kinds CAPTURE FIELDS    compares the kinds of samples there with those that tshark has seen
 """
 import collections
 import ipaddress
 import json
 import socket
+import struct
 import subprocess
 import sys
 import threading
@@ -20,6 +24,11 @@ TCP, UDP, ICMP, ICMP6 = 6, 17, 1, 58
 NEIGHBOURS = range(133, 138)
 # As pmacct names them.
 PROTOCOLS = {"tcp": TCP, "udp": UDP, "icmp": ICMP, "ipv6-icmp": ICMP6}
+# Where the router lets nothing through, and what is sent there behind a number.
+LOST, LOST_BYTES = 7003, 200
+# Formats of sFlow's standard samples and records (enterprise 0), and what they say.
+FLOW_SAMPLE, DISCARDED_PACKET, SAMPLED_HEADER = 1, 5, 1
+HEADER_IPV4, REASON_ACL = 11, 258
 
 
 def serve(addresses):
@@ -205,6 +214,117 @@ def events(sent, collected):
     sys.exit(len(wrong) > 0 or len(begun) < 40 or max(became.values()) > 1)
 
 
+def lose(address, count):
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asker:
+        for number in range(count):
+            asker.sendto(number.to_bytes(4, "big") + bytes(LOST_BYTES), (address, LOST))
+            time.sleep(0.002)
+
+
+class Xdr:
+    """Reads what RFC 4506 describes."""
+
+    def __init__(self, data):
+        self.rest = data
+
+    def take(self, length):
+        assert length <= len(self.rest), f"{length} octets of {len(self.rest)}"
+        taken, self.rest = self.rest[:length], self.rest[length:]
+        return taken
+
+    def unsigned(self):
+        return int.from_bytes(self.take(4), "big")
+
+    def opaque(self):
+        length = self.unsigned()
+        data = self.take(length)
+        assert not any(self.take(-length % 4)), "padding"
+        return data
+
+    def structures(self, of):
+        """A list of structures, each with its format in front and as opaque data."""
+        found = []
+        for _ in range(self.unsigned()):
+            enterprise, kind = divmod(self.unsigned(), 4096)
+            assert enterprise == 0, enterprise
+            inner = Xdr(self.opaque())
+            found.append((kind, of(kind, inner)))
+            assert not inner.rest, f"{inner.rest} behind a structure {kind}"
+        return found
+
+
+def flow_record(kind, data):
+    assert kind == SAMPLED_HEADER, kind
+    fields = {name: data.unsigned() for name in ("protocol", "frame_length", "stripped")}
+    return fields | {"header": data.opaque()}
+
+
+def sample(kind, data):
+    names = {
+        FLOW_SAMPLE: ("sequence", "source", "rate", "pool", "drops", "input", "output"),
+        DISCARDED_PACKET: ("sequence", "source_class", "source_index", "drops", "input", "output", "reason"),
+    }[kind]
+    return {name: data.unsigned() for name in names} | {"records": data.structures(flow_record)}
+
+
+def datagrams(capture):
+    """The number of the sub-agent and the samples of each datagram of sFlow version 5 in a capture of Ethernet."""
+    with open(capture, "rb") as file:
+        data = file.read()
+    order = "<" if data[:4] == b"\xd4\xc3\xb2\xa1" else ">"
+    at = 24
+    while at < len(data):
+        (length,) = struct.unpack_from(order + "8xI4x", data, at)
+        packet = data[at + 16 : at + 16 + length]
+        at += 16 + length
+        header = 4 * (packet[14] & 15)
+        xdr = Xdr(packet[14 + header + 8 :])
+        assert xdr.unsigned() == 5, "the version"
+        assert (xdr.unsigned(), xdr.take(4)) == (1, ipaddress.ip_address("10.0.2.1").packed), "the agent"
+        sub_agent, _sequence, _uptime = (xdr.unsigned() for _ in range(3))
+        yield sub_agent, xdr.structures(sample)
+        assert not xdr.rest, xdr.rest
+
+
+def drops(capture, source, destination, count):
+    numbers, sequences, untold, together, rest = [], collections.defaultdict(list), {}, 0, collections.Counter()
+    ends = ipaddress.ip_address(source).packed + ipaddress.ip_address(destination).packed
+    for sub_agent, samples in datagrams(capture):
+        together += len({kind for kind, _ in samples}) > 1  # some collectors would lose the samples
+        for _, one in (found for found in samples if found[0] == DISCARDED_PACKET):
+            sequences[sub_agent].append(one["sequence"])
+            untold[sub_agent] = one["drops"]
+            assert (one["source_class"], one["source_index"], one["input"], one["output"]) == (0, 7, 7, 0), one
+            [(_, record)] = one["records"]
+            header = record["header"]
+            if header[9] != UDP or header[12:20] != ends or header[22:24] != LOST.to_bytes(2, "big"):
+                rest[one["reason"]] += 1
+                continue
+            length = 28 + 4 + LOST_BYTES
+            assert int.from_bytes(header[2:4], "big") == length
+            facts = (one["reason"], record["protocol"], record["frame_length"], record["stripped"], len(header))
+            assert facts == (REASON_ACL, HEADER_IPV4, length, 0, 128), facts
+            numbers.append(int.from_bytes(header[28:32], "big"))
+    print(f"{len(numbers)} dropped packets reported; others by reason {dict(rest)}")
+    in_order = all(told == list(range(1, len(told) + 1)) for told in sequences.values())
+    assert in_order and not any(untold.values()), (sequences, untold)
+    assert sorted(numbers) == list(range(count)) and together == 0, (len(numbers), together)
+
+
+def kinds(capture, fields):
+    """tshark counts the samples of each datagram, and names those that it knows: it finds the ones behind those that it does not."""
+    with open(fields) as file:
+        seen = [line.rstrip("\n").split("\t") for line in file]
+    own = [[kind for kind, _ in samples] for _, samples in datagrams(capture)]
+    wrong = [
+        (ours, theirs)
+        for ours, theirs in zip(own, seen, strict=True)
+        if [str(len(ours)), ",".join(map(str, ours)), ""] != theirs
+    ]
+    print(f"{len(own)} datagrams, {wrong[:5]}")
+    sys.exit(len(wrong) > 0)
+
+
 def add(counts, packets, octets, flags, is_known):
     counts[0] += packets
     counts[1] += octets
@@ -225,6 +345,12 @@ match sys.argv[1:]:
         pmacct(sent, collected)
     case ["events", sent, collected]:
         events(sent, collected)
+    case ["lose", address, count]:
+        lose(address, int(count))
+    case ["drops", capture, source, destination, count]:
+        drops(capture, source, destination, int(count))
+    case ["kinds", capture, fields]:
+        kinds(capture, fields)
     case ["compare", sent, collected]:
         compare(sent, collected)
     case _:

@@ -12,8 +12,8 @@
 //! frames. Interfaces are not known but by IFINDEX. There are no samples of counters.
 //!
 //! With DROPS, output 1 also emits notifications of packets that any element of the worker drops, each with its reason as a code of
-//! sFlow's `drop_reason` and the packet's first bytes; how many more were dropped is told with them. One SFlowAgent of a router can have DROPS: of
-//! two, each would get some of them.
+//! sFlow's `drop_reason` and the packet's first bytes; how many more were dropped is told with them. They are in datagrams of their own, so that a
+//! collector that does not know them loses no samples. One SFlowAgent of a router can have DROPS: of two, each would get some of them.
 //!
 //! Each worker samples its own packets, and is a sub-agent of its own. When the configuration is replaced, samples and
 //! counts move to an SFlowAgent of the same name.
@@ -226,11 +226,16 @@ impl SFlowAgent {
         self.write(FLOW_SAMPLE, about, &head);
     }
 
-    /// Puts what the worker has dropped behind those that wait.
+    /// Sends what the worker has dropped, in datagrams of its own: a collector that does not know such reports may lose what else is in a datagram, as
+    /// pmacct 1.7.7 does.
     fn report_discards(&mut self, cx: &mut Cx<'_>) {
         let (seen, all) = cx.take_drops(self.drops);
         self.course.untold += all.saturating_sub(self.dropped).saturating_sub(seen.len() as u64);
         self.dropped = all;
+        if seen.is_empty() {
+            return;
+        }
+        self.send(cx);
         for (reason, view) in &seen {
             let head = Head::seen(view);
             self.make_room(cx, &head);
@@ -241,6 +246,7 @@ impl SFlowAgent {
             let about = [discards as u32, sources, source, unreported as u32, self.interface, 0, code];
             self.write(DISCARDED_PACKET, about, &head);
         }
+        self.send(cx);
     }
 
     /// How many bytes of a packet are reported.
