@@ -142,10 +142,12 @@ impl Group {
     /// Lists entries and asks for what their hashes are made from.
     fn list(&mut self, buckets: &[Bucket], entries: &impl Entries) {
         self.len = 0;
-        for entry in buckets.iter().flat_map(Bucket::all) {
-            entries.prefetch(entry);
-            self.entries[self.len] = entry;
-            self.len += 1;
+        for bucket in buckets {
+            for entry in bucket.all() {
+                entries.prefetch(entry);
+                self.entries[self.len] = entry;
+                self.len += 1;
+            }
         }
     }
 

@@ -8,6 +8,7 @@
 
 use super::crowds::Crowd;
 use super::flow_set::{Adding, Entered, FlowMatch, FlowSet};
+use super::index::Home;
 use super::input::Outputs;
 use super::nat::{Nat, Wanted};
 use super::pattern::Pattern;
@@ -24,11 +25,12 @@ const ROUNDS: usize = 3;
 /// What stands for "no entry": there never are so many.
 pub(super) const NONE: u32 = u32::MAX;
 
-/// What a flow's identifier may become, and the hash of what replies are found by then.
+/// What a flow's identifier may become, and the hash of what replies are found by then, with where the search for that begins.
 #[derive(Clone, Copy)]
-pub(super) struct Draft {
+pub(super) struct Draft<'t> {
     id: FlowId,
     hash: u64,
+    home: Home<'t>,
     /// If chance said so: its number, and how many from there on are others'.
     drawn: Option<(u32, u32)>,
 }
@@ -84,7 +86,7 @@ impl<'t> Newcomers<'t> {
     pub(super) fn foresee(
         &self,
         keys: &[Key],
-        drafts: &mut [Option<Draft>; BATCH_MAX],
+        drafts: &mut [Option<Draft<'t>>; BATCH_MAX],
         chance: &mut Chance,
         cx: &mut Cx<'_>,
     ) {
@@ -110,7 +112,7 @@ impl<'t> Newcomers<'t> {
     fn skip_taken(
         &self,
         keys: &[Key],
-        drafts: &mut [Option<Draft>; BATCH_MAX],
+        drafts: &mut [Option<Draft<'t>>; BATCH_MAX],
         guesses: &mut [u32; BATCH_MAX],
         mut taken: &mut [usize],
     ) {
@@ -134,9 +136,8 @@ impl<'t> Newcomers<'t> {
 
     /// The entry that probably has become this, whose record is asked for.
     #[inline]
-    fn guess(&self, draft: Option<Draft>) -> u32 {
-        let home = |draft: Draft| self.set.index().home(self.turn, draft.hash).guess(draft.hash);
-        let guess = draft.map_or(NONE, home);
+    fn guess(&self, draft: Option<Draft<'t>>) -> u32 {
+        let guess = draft.map_or(NONE, |draft| draft.home.guess(draft.hash));
         if let Some(flow) = self.set.flow(guess) {
             packet::prefetch(flow);
         }
@@ -144,15 +145,16 @@ impl<'t> Newcomers<'t> {
     }
 
     #[inline(always)] // so that it is made where it stays
-    fn draft(&self, key: Key, id: FlowId, drawn: Option<(u32, u32)>) -> Draft {
+    fn draft(&self, key: Key, id: FlowId, drawn: Option<(u32, u32)>) -> Draft<'t> {
         let hash = self.set.hash(self.nat.reply_key(key.map(), id));
-        self.set.index().home(self.turn, hash).prefetch();
-        Draft { id, hash, drawn }
+        let home = self.set.index().home(self.turn, hash);
+        home.prefetch();
+        Draft { id, hash, home, drawn }
     }
 
     /// What a flow becomes by a number that chance says, if the first `skipped` ones from there on are others'. `None` behind the last one.
     #[inline(always)] // as above
-    fn numbered(&self, key: Key, number: u32, skipped: u32) -> Option<Draft> {
+    fn numbered(&self, key: Key, number: u32, skipped: u32) -> Option<Draft<'t>> {
         let part = self.part.as_ref()?;
         let last = part.end() - part.start();
         let mut at = part.start() + number.checked_add(skipped).filter(|&number| number <= last)?;
@@ -174,7 +176,7 @@ impl<'t> Newcomers<'t> {
 
     /// Notes that a number is another flow's, as was seen with the lane in hand.
     #[cold]
-    fn note_taken(&self, key: Key, draft: Draft) {
+    fn note_taken(&self, key: Key, draft: Draft<'t>) {
         if let (Some(crowd), Some(part), Some((number, skipped))) = (self.crowd(key), &self.part, draft.drawn)
         {
             crowd.note(part.start() + number + skipped);
@@ -182,16 +184,16 @@ impl<'t> Newcomers<'t> {
     }
 
     /// What it becomes if that is another one's.
-    fn next(&self, key: Key, draft: Draft) -> Option<Draft> {
+    fn next(&self, key: Key, draft: Draft<'t>) -> Option<Draft<'t>> {
         let (number, skipped) = draft.drawn?;
         self.numbered(key, number, skipped + 1)
     }
 
     /// Whether another flow has become this: probably the one with this entry.
     #[inline]
-    fn is_taken(&self, key: Key, draft: Draft, guess: u32) -> bool {
+    fn is_taken(&self, key: Key, draft: Draft<'t>, guess: u32) -> bool {
         let reply = self.nat.reply_key(key.map(), draft.id);
-        let is_plain = guess == NONE && !self.set.index().home(self.turn, draft.hash).was_passed();
+        let is_plain = guess == NONE && !draft.home.was_passed();
         !is_plain
             && (self.set.check(guess, reply).is_some()
                 || self.set.find_hashed(self.turn, reply, draft.hash).is_some())
@@ -207,7 +209,7 @@ impl<'t> Newcomers<'t> {
     pub(super) fn add(
         &self,
         adding: &mut Adding<'t>,
-        (wanted, draft): (&Wanted, &Option<Draft>),
+        (wanted, draft): (&Wanted, &Option<Draft<'t>>),
         reply_anno: u8,
         chance: &mut Chance,
         cx: &mut Cx<'_>,
@@ -249,7 +251,7 @@ impl<'t> Newcomers<'t> {
         &self,
         adding: &mut Adding<'t>,
         wanted: &Wanted,
-        draft: &Draft,
+        draft: &Draft<'t>,
         reply_anno: u8,
         now_ms: u64,
     ) -> Option<Entered<'t>> {
