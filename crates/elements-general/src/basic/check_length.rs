@@ -30,6 +30,7 @@ use router::{Class, Config, ConfigError, Cx, Element, Handlers, PerPacket, Simpl
 
 /// The class.
 pub(crate) const CLASS: Class = Class::new("CheckLength", create)
+    .pure()
     .ports("1/1-2")
     .processing("a/ah")
     .live()

@@ -34,10 +34,10 @@
 //! AverageCounter
 
 use elements_shared::rate_average::RateAverage;
-use packet::Batch;
+use packet::{Batch, Packet};
 use router::{
-    BadState, Call, Class, Config, ConfigError, Cx, Element, FromArg, Handlers, Merge, Pull, Raw, Scope,
-    StateReader, StateWriter, metric,
+    BadState, Call, Class, Config, ConfigError, Cx, Decision, Element, FromArg, Handlers, Look, Merge, Pull,
+    Raw, Scope, StateReader, StateWriter, Then, metric,
 };
 
 /// The class.
@@ -207,6 +207,10 @@ impl Counter {
 }
 
 impl Element for Counter {
+    fn explain(&self, _look: &Look<'_>, _port: usize, _packet: &mut Packet) -> Option<Decision> {
+        Some(Decision::new(Then::Output(0), ""))
+    }
+
     fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
         for trigger in [&self.count_call, &self.byte_count_call].into_iter().flatten() {
             trigger.call.check_by(cx)?;

@@ -42,7 +42,9 @@ use super::print::Contents;
 use elements_shared::label::write_label;
 use elements_shared::out_file::{Given, OutFile};
 use packet::{Anno, Packet};
-use router::{Class, Config, ConfigError, Cx, Element, Flags, Handlers, PerPacket, Simple, Verdict};
+use router::{
+    Class, Config, ConfigError, Cx, Decision, Element, Flags, Handlers, Look, PerPacket, Simple, Verdict,
+};
 use std::any::Any;
 use std::fmt::Write as _;
 use wire::ethernet::{HEADER_LEN, Header};
@@ -208,6 +210,10 @@ impl IpPrint {
 }
 
 impl Simple for IpPrint {
+    fn explain(&self, _look: &Look<'_>, _packet: &mut Packet) -> Option<Decision> {
+        Some(Decision::new(Verdict::Pass, ""))
+    }
+
     fn initialize(&mut self, _cx: &mut Cx<'_>) -> Result<(), ConfigError> {
         self.output.open()
     }

@@ -24,8 +24,8 @@
 //! # See also
 //! PushNull, PullNull
 
-use packet::Batch;
-use router::{Class, Config, ConfigError, Cx, Element, Pull};
+use packet::{Batch, Packet};
+use router::{Class, Config, ConfigError, Cx, Element, Pull, Verdict};
 
 /// The class.
 pub(crate) const CLASS: Class = Class::new("Null", create).pure().doc(router::manual!("null.rs"));
@@ -41,6 +41,11 @@ impl Element for Null {
     #[inline]
     fn push(&mut self, cx: &mut Cx<'_>, _port: usize, batch: Batch) {
         cx.emit(0, batch);
+    }
+
+    #[inline]
+    fn push_one(&mut self, _cx: &mut Cx<'_>, _port: usize, _packet: &mut Packet) -> Option<Verdict> {
+        Some(Verdict::Pass)
     }
 
     fn pull(&mut self, _cx: &mut Cx<'_>, _port: usize, want: usize) -> Pull {

@@ -27,7 +27,7 @@ use packet::{Anno, Packet};
 use router::{AnnoOf, Class, Config, ConfigError, Cx, Element, Handlers, PerPacket, Simple, Verdict};
 
 /// The class.
-pub(crate) const CLASS: Class = Class::new("Paint2", create).live().doc(router::manual!("paint2.rs"));
+pub(crate) const CLASS: Class = Class::new("Paint2", create).pure().live().doc(router::manual!("paint2.rs"));
 
 /// Where the annotation is if nothing else is said.
 pub(super) const DEFAULT: Anno = Anno { offset: 16, size: 2 };

@@ -31,7 +31,9 @@
 
 use elements_shared::label::write_time;
 use packet::Packet;
-use router::{Class, Config, ConfigError, Cx, Element, Flags, Handlers, PerPacket, Simple, Verdict};
+use router::{
+    Class, Config, ConfigError, Cx, Decision, Element, Flags, Handlers, Look, PerPacket, Simple, Verdict,
+};
 use std::fmt::Write;
 
 /// The class.
@@ -163,6 +165,10 @@ impl Print {
 }
 
 impl Simple for Print {
+    fn explain(&self, _look: &Look<'_>, _packet: &mut Packet) -> Option<Decision> {
+        Some(Decision::new(Verdict::Pass, ""))
+    }
+
     #[inline]
     fn process(&mut self, cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
         if self.active {

@@ -28,7 +28,7 @@ use packet::Packet;
 use router::{Class, Config, ConfigError, Cx, Element, Handlers, PerPacket, Simple, Verdict};
 
 /// The class.
-pub(crate) const CLASS: Class = Class::new("Resize", create).live().doc(router::manual!("resize.rs"));
+pub(crate) const CLASS: Class = Class::new("Resize", create).pure().live().doc(router::manual!("resize.rs"));
 
 struct Resize {
     head: i32,

@@ -30,7 +30,7 @@ use router::{Class, Config, ConfigError, Cx, Element, Handlers, PerPacket, Simpl
 
 /// The class.
 pub(crate) const CLASS: Class =
-    Class::new("SetAnnoByte", create).live().doc(router::manual!("set_anno_byte.rs"));
+    Class::new("SetAnnoByte", create).pure().live().doc(router::manual!("set_anno_byte.rs"));
 
 #[derive(Default)]
 struct SetAnnoByte {

@@ -27,7 +27,7 @@ use router::{Class, Config, ConfigError, Cx, Element, PerPacket, Simple, Verdict
 
 /// The class.
 pub(crate) const CLASS: Class =
-    Class::new("SetPacketType", create).live().doc(router::manual!("set_packet_type.rs"));
+    Class::new("SetPacketType", create).pure().live().doc(router::manual!("set_packet_type.rs"));
 
 struct SetPacketType {
     kind: Kind,

@@ -30,7 +30,7 @@
 
 use elements_shared::instant::Instant;
 use packet::{Anno, Packet};
-use router::{Class, Config, ConfigError, Cx, Element, PerPacket, Simple, Verdict};
+use router::{Class, Config, ConfigError, Cx, Decision, Element, Look, PerPacket, Simple, Verdict};
 
 /// The class.
 pub(crate) const CLASS: Class = Class::new("SetTimestamp", create).doc(router::manual!("set_timestamp.rs"));
@@ -57,6 +57,10 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
 }
 
 impl Simple for SetTimestamp {
+    fn explain(&self, _look: &Look<'_>, _packet: &mut Packet) -> Option<Decision> {
+        Some(Decision::new(Verdict::Pass, ""))
+    }
+
     #[inline]
     fn process(&mut self, cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
         let time_ns = self.time_ns.unwrap_or(cx.now_ns());

@@ -29,7 +29,7 @@ use packet::Packet;
 use router::{Class, Config, ConfigError, Cx, Element, PerPacket, Simple, Verdict};
 
 /// The class.
-pub(crate) const CLASS: Class = Class::new("StoreAnno", create).doc(router::manual!("store_anno.rs"));
+pub(crate) const CLASS: Class = Class::new("StoreAnno", create).pure().doc(router::manual!("store_anno.rs"));
 
 struct StoreAnno {
     offset: usize,

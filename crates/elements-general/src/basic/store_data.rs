@@ -31,7 +31,7 @@ use packet::Packet;
 use router::{Bytes, Class, Config, ConfigError, Cx, Element, PerPacket, Simple, Verdict};
 
 /// The class.
-pub(crate) const CLASS: Class = Class::new("StoreData", create).doc(router::manual!("store_data.rs"));
+pub(crate) const CLASS: Class = Class::new("StoreData", create).pure().doc(router::manual!("store_data.rs"));
 
 struct StoreData {
     offset: u32,

@@ -29,7 +29,8 @@ use packet::Packet;
 use router::{Class, Config, ConfigError, Cx, Element, Handlers, PerPacket, Simple, Verdict};
 
 /// The class.
-pub(crate) const CLASS: Class = Class::new("Truncate", create).live().doc(router::manual!("truncate.rs"));
+pub(crate) const CLASS: Class =
+    Class::new("Truncate", create).pure().live().doc(router::manual!("truncate.rs"));
 
 struct Truncate {
     length: usize,

@@ -27,8 +27,8 @@
 
 use super::tee::copy;
 use crate::basic::paint::AnnoByte;
-use packet::Batch;
-use router::{Class, Config, ConfigError, Cx, Element, Verdict};
+use packet::{Batch, Packet};
+use router::{Class, Config, ConfigError, Cx, Decision, Element, Look, Then, Verdict};
 
 /// The class.
 pub(crate) const CLASS: Class = Class::new("PaintSwitch", create)
@@ -80,6 +80,15 @@ impl PaintSwitch {
 }
 
 impl Element for PaintSwitch {
+    fn explain(&self, _look: &Look<'_>, _port: usize, packet: &mut Packet) -> Option<Decision> {
+        let color = self.anno.of(packet);
+        let then = match color {
+            EVERYWHERE => Then::Copies((0..self.outputs).collect()),
+            _ => self.verdict(color).into(),
+        };
+        Some(Decision::new(then, format!("color {color}")))
+    }
+
     #[inline]
     fn push(&mut self, cx: &mut Cx<'_>, _port: usize, batch: Batch) {
         if batch.iter().any(|packet| self.anno.of(packet) == EVERYWHERE) {

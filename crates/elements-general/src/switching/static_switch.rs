@@ -24,8 +24,9 @@
 //! # See also
 //! Switch, StaticPullSwitch
 
-use packet::Batch;
-use router::{Class, Config, ConfigError, Cx, Element};
+use super::switch::OFF;
+use packet::{Batch, Packet};
+use router::{Class, Config, ConfigError, Cx, Decision, Element, Look, Then};
 
 /// The class.
 pub(crate) const CLASS: Class = Class::new("StaticSwitch", create)
@@ -45,11 +46,15 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
 }
 
 impl Element for StaticSwitch {
+    fn explain(&self, _look: &Look<'_>, _port: usize, _packet: &mut Packet) -> Option<Decision> {
+        Some(Decision::new(self.output.map_or(Then::Drop(OFF), Then::Output), ""))
+    }
+
     #[inline]
     fn push(&mut self, cx: &mut Cx<'_>, _port: usize, batch: Batch) {
         match self.output {
             Some(output) => cx.emit(output, batch),
-            None => cx.drop_batch(batch, "switched off"),
+            None => cx.drop_batch(batch, OFF),
         }
     }
 }

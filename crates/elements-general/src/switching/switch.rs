@@ -25,12 +25,15 @@
 //! # See also
 //! RoundRobinSwitch, PaintSwitch
 
-use packet::Batch;
-use router::{Class, Config, ConfigError, Cx, Element, Handlers};
+use packet::{Batch, Packet};
+use router::{Class, Config, ConfigError, Cx, Decision, Element, Handlers, Look, Then};
 
 /// The class.
 pub(crate) const CLASS: Class =
     Class::new("Switch", create).ports("1/-").processing("h/h").live().doc(router::manual!("switch.rs"));
+
+/// Why packets are dropped where no output is chosen.
+pub(super) const OFF: &str = "switched off";
 
 struct Switch {
     output: i32,
@@ -47,11 +50,15 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
 }
 
 impl Element for Switch {
+    fn explain(&self, _look: &Look<'_>, _port: usize, _packet: &mut Packet) -> Option<Decision> {
+        Some(Decision::new(usize::try_from(self.output).map_or(Then::Drop(OFF), Then::Output), ""))
+    }
+
     #[inline]
     fn push(&mut self, cx: &mut Cx<'_>, _port: usize, batch: Batch) {
         match usize::try_from(self.output) {
             Ok(output) => cx.emit(output, batch),
-            Err(_) => cx.drop_batch(batch, "switched off"),
+            Err(_) => cx.drop_batch(batch, OFF),
         }
     }
 

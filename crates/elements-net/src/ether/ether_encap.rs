@@ -33,7 +33,7 @@ use wire::ethernet::{HEADER_LEN, Header, header};
 
 /// The class.
 pub(crate) const CLASS: Class =
-    Class::new("EtherEncap", create).live().doc(router::manual!("ether_encap.rs"));
+    Class::new("EtherEncap", create).pure().live().doc(router::manual!("ether_encap.rs"));
 
 struct EtherEncap {
     header: [u8; HEADER_LEN],

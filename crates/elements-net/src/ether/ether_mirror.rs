@@ -23,7 +23,8 @@ use router::{Class, Config, ConfigError, Cx, Element, PerPacket, Simple, Verdict
 use wire::ethernet::Header;
 
 /// The class.
-pub(crate) const CLASS: Class = Class::new("EtherMirror", create).doc(router::manual!("ether_mirror.rs"));
+pub(crate) const CLASS: Class =
+    Class::new("EtherMirror", create).pure().doc(router::manual!("ether_mirror.rs"));
 
 struct EtherMirror;
 

@@ -32,7 +32,7 @@ use wire::ethernet::Header;
 
 /// The class.
 pub(crate) const CLASS: Class =
-    Class::new("EtherRewrite", create).live().doc(router::manual!("ether_rewrite.rs"));
+    Class::new("EtherRewrite", create).pure().live().doc(router::manual!("ether_rewrite.rs"));
 
 struct EtherRewrite {
     src: MacAddr,

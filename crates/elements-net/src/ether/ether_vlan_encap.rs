@@ -43,7 +43,7 @@ use wire::vlan::{TAG_LEN, Tag};
 
 /// The class.
 pub(crate) const CLASS: Class =
-    Class::new("EtherVLANEncap", create).live().doc(router::manual!("ether_vlan_encap.rs"));
+    Class::new("EtherVLANEncap", create).pure().live().doc(router::manual!("ether_vlan_encap.rs"));
 struct EtherVlanEncap {
     header: [u8; HEADER_LEN],
     tagging: Tagging,

@@ -29,6 +29,7 @@ use wire::MacAddr;
 
 /// The class.
 pub(crate) const CLASS: Class = Class::new("GetEtherAddress", create)
+    .pure()
     .ports("1/1-2")
     .processing("a/ah")
     .live()

@@ -27,7 +27,7 @@ use router::{Class, Config, ConfigError, Cx, Element, PerPacket, Simple, Verdict
 
 /// The class.
 pub(crate) const CLASS: Class =
-    Class::new("MarkMACHeader", create).live().doc(router::manual!("mark_mac_header.rs"));
+    Class::new("MarkMACHeader", create).pure().live().doc(router::manual!("mark_mac_header.rs"));
 
 struct MarkMacHeader {
     offset: u32,

@@ -28,7 +28,7 @@ use wire::MacAddr;
 
 /// The class.
 pub(crate) const CLASS: Class =
-    Class::new("SetEtherAddress", create).live().doc(router::manual!("set_ether_address.rs"));
+    Class::new("SetEtherAddress", create).pure().live().doc(router::manual!("set_ether_address.rs"));
 
 struct SetEtherAddress {
     address: MacAddr,

@@ -31,7 +31,7 @@ use router::{Class, Config, ConfigError, Cx, Element, Handlers, PerPacket, Simpl
 
 /// The class.
 pub(crate) const CLASS: Class =
-    Class::new("SetVLANAnno", create).live().doc(router::manual!("set_vlan_anno.rs"));
+    Class::new("SetVLANAnno", create).pure().live().doc(router::manual!("set_vlan_anno.rs"));
 struct SetVlanAnno {
     tagging: Tagging,
 }

@@ -34,6 +34,7 @@ use wire::MacAddr;
 
 /// The class.
 pub(crate) const CLASS: Class = Class::new("StoreEtherAddress", create)
+    .pure()
     .ports("1/1-2")
     .processing("a/ah")
     .doc(router::manual!("store_ether_address.rs"));

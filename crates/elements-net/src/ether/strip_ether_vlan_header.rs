@@ -32,6 +32,7 @@ use wire::vlan::{ID_MASK, TAG_LEN};
 
 /// The class.
 pub(crate) const CLASS: Class = Class::new("StripEtherVLANHeader", create)
+    .pure()
     .ports("1/1-2")
     .processing("a/ah")
     .live()

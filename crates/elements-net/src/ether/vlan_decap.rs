@@ -29,7 +29,7 @@ use wire::ethernet::{HEADER_LEN, Header, ether_type};
 use wire::vlan::{TAG_LEN, Tag};
 
 /// The class.
-pub(crate) const CLASS: Class = Class::new("VLANDecap", create).doc(router::manual!("vlan_decap.rs"));
+pub(crate) const CLASS: Class = Class::new("VLANDecap", create).pure().doc(router::manual!("vlan_decap.rs"));
 
 struct VlanDecap {
     annotate: bool,

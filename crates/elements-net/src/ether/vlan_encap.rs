@@ -38,7 +38,8 @@ use wire::ethernet::{HEADER_LEN, ether_type};
 use wire::vlan::TAG_LEN;
 
 /// The class.
-pub(crate) const CLASS: Class = Class::new("VLANEncap", create).live().doc(router::manual!("vlan_encap.rs"));
+pub(crate) const CLASS: Class =
+    Class::new("VLANEncap", create).pure().live().doc(router::manual!("vlan_encap.rs"));
 
 /// Bytes of an Ethernet type.
 const TYPE_LEN: usize = 2;

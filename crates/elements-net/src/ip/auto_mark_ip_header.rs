@@ -31,7 +31,7 @@ use wire::vlan::TAG_LEN;
 
 /// The class.
 pub(crate) const CLASS: Class =
-    Class::new("AutoMarkIPHeader", create).doc(router::manual!("auto_mark_ip_header.rs"));
+    Class::new("AutoMarkIPHeader", create).pure().doc(router::manual!("auto_mark_ip_header.rs"));
 
 struct AutoMarkIpHeader;
 

@@ -28,7 +28,7 @@ use wire::ip_proto;
 use wire::ipv4::{HEADER_LEN, Header};
 
 /// The class.
-pub(crate) const CLASS: Class = Class::new("IPMirror", create).doc(router::manual!("ip_mirror.rs"));
+pub(crate) const CLASS: Class = Class::new("IPMirror", create).pure().doc(router::manual!("ip_mirror.rs"));
 
 struct IpMirror {
     annotate: bool,

@@ -27,7 +27,7 @@ use std::net::Ipv4Addr;
 
 /// The class.
 pub(crate) const CLASS: Class =
-    Class::new("SetIPAddress", create).live().doc(router::manual!("set_ip_address.rs"));
+    Class::new("SetIPAddress", create).pure().live().doc(router::manual!("set_ip_address.rs"));
 
 struct SetIpAddress {
     address: Ipv4Addr,

@@ -27,7 +27,8 @@ use packet::Packet;
 use router::{Class, Config, ConfigError, Cx, Element, Flags, Handlers, PerPacket, Simple, Verdict};
 
 /// The class.
-pub(crate) const CLASS: Class = Class::new("SetIPDSCP", create).live().doc(router::manual!("set_ip_dscp.rs"));
+pub(crate) const CLASS: Class =
+    Class::new("SetIPDSCP", create).pure().live().doc(router::manual!("set_ip_dscp.rs"));
 
 struct SetIpDscp(u8);
 

@@ -29,7 +29,8 @@ use router::{Class, Config, ConfigError, Cx, Element, Flags, Handlers, PerPacket
 use std::any::Any;
 
 /// The class.
-pub(crate) const CLASS: Class = Class::new("SetIPECN", create).live().doc(router::manual!("set_ip_ecn.rs"));
+pub(crate) const CLASS: Class =
+    Class::new("SetIPECN", create).pure().live().doc(router::manual!("set_ip_ecn.rs"));
 
 /// The bits, as an argument or a handler says.
 pub(crate) struct CodePoint {

@@ -32,6 +32,7 @@ use wire::{ip_proto, tcp, udp};
 
 /// The class.
 pub(crate) const CLASS: Class = Class::new("StoreIPAddress", create)
+    .pure()
     .ports("1/1-2")
     .processing("a/ah")
     .doc(router::manual!("store_ip_address.rs"));

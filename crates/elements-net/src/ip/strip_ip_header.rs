@@ -26,7 +26,7 @@ use wire::ip_proto;
 
 /// The class.
 pub(crate) const CLASS: Class =
-    Class::new("StripIPHeader", create).doc(router::manual!("strip_ip_header.rs"));
+    Class::new("StripIPHeader", create).pure().doc(router::manual!("strip_ip_header.rs"));
 
 struct StripIpHeader;
 

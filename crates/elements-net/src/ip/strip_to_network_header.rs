@@ -22,7 +22,7 @@ use router::{Class, Config, ConfigError, Cx, Element, PerPacket, Simple, Verdict
 
 /// The class.
 pub(crate) const CLASS: Class =
-    Class::new("StripToNetworkHeader", create).doc(router::manual!("strip_to_network_header.rs"));
+    Class::new("StripToNetworkHeader", create).pure().doc(router::manual!("strip_to_network_header.rs"));
 
 struct StripToNetworkHeader;
 

@@ -22,7 +22,7 @@ use router::{Class, Config, ConfigError, Cx, Element, PerPacket, Simple, Verdict
 
 /// The class.
 pub(crate) const CLASS: Class =
-    Class::new("UnstripIPHeader", create).doc(router::manual!("unstrip_ip_header.rs"));
+    Class::new("UnstripIPHeader", create).pure().doc(router::manual!("unstrip_ip_header.rs"));
 
 struct UnstripIpHeader;
 

@@ -29,7 +29,7 @@ use wire::ip_proto::{ICMPV6, TCP, UDP};
 use wire::{checksum, ipv6};
 
 /// The class.
-pub(crate) const CLASS: Class = Class::new("FixIP6Src", create).doc(router::manual!("fix_ip6_src.rs"));
+pub(crate) const CLASS: Class = Class::new("FixIP6Src", create).pure().doc(router::manual!("fix_ip6_src.rs"));
 
 struct FixIp6Src(Ipv6Addr);
 

@@ -25,7 +25,7 @@ use std::net::Ipv6Addr;
 
 /// The class.
 pub(crate) const CLASS: Class =
-    Class::new("GetIP6Address", create).doc(router::manual!("get_ip6_address.rs"));
+    Class::new("GetIP6Address", create).pure().doc(router::manual!("get_ip6_address.rs"));
 
 struct GetIp6Address(usize);
 

@@ -39,7 +39,8 @@ use std::net::Ipv6Addr;
 use wire::ipv6::{HEADER_LEN, Header};
 
 /// The class.
-pub(crate) const CLASS: Class = Class::new("IP6Encap", create).live().doc(router::manual!("ip6_encap.rs"));
+pub(crate) const CLASS: Class =
+    Class::new("IP6Encap", create).pure().live().doc(router::manual!("ip6_encap.rs"));
 
 #[derive(Clone, Copy)]
 struct Ip6Encap {

@@ -23,7 +23,7 @@ use router::{Class, Config, ConfigError, Cx, Element, PerPacket, Simple, Verdict
 use wire::ip_proto::{TCP, UDP};
 
 /// The class.
-pub(crate) const CLASS: Class = Class::new("IP6Mirror", create).doc(router::manual!("ip6_mirror.rs"));
+pub(crate) const CLASS: Class = Class::new("IP6Mirror", create).pure().doc(router::manual!("ip6_mirror.rs"));
 
 struct Ip6Mirror;
 

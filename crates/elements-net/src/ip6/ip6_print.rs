@@ -28,7 +28,9 @@
 
 use super::header::header;
 use packet::Packet;
-use router::{Class, Config, ConfigError, Cx, Element, Flags, Handlers, PerPacket, Simple, Verdict};
+use router::{
+    Class, Config, ConfigError, Cx, Decision, Element, Flags, Handlers, Look, PerPacket, Simple, Verdict,
+};
 use std::fmt::Write;
 
 /// The class.
@@ -92,6 +94,10 @@ impl Ip6Print {
 }
 
 impl Simple for Ip6Print {
+    fn explain(&self, _look: &Look<'_>, _packet: &mut Packet) -> Option<Decision> {
+        Some(Decision::new(Verdict::Pass, ""))
+    }
+
     fn process(&mut self, cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
         if self.active {
             cx.print(&self.text(packet));

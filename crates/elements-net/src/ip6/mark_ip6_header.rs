@@ -27,7 +27,7 @@ use wire::ipv6::HEADER_LEN;
 
 /// The class.
 pub(crate) const CLASS: Class =
-    Class::new("MarkIP6Header", create).doc(router::manual!("mark_ip6_header.rs"));
+    Class::new("MarkIP6Header", create).pure().doc(router::manual!("mark_ip6_header.rs"));
 
 struct MarkIp6Header(usize);
 

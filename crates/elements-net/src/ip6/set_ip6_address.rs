@@ -23,7 +23,7 @@ use std::net::Ipv6Addr;
 
 /// The class.
 pub(crate) const CLASS: Class =
-    Class::new("SetIP6Address", create).doc(router::manual!("set_ip6_address.rs"));
+    Class::new("SetIP6Address", create).pure().doc(router::manual!("set_ip6_address.rs"));
 
 struct SetIp6Address(Ipv6Addr);
 

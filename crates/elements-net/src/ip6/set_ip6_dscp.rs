@@ -30,7 +30,7 @@ use router::{Class, Config, ConfigError, Cx, Element, Flags, Handlers, PerPacket
 
 /// The class.
 pub(crate) const CLASS: Class =
-    Class::new("SetIP6DSCP", create).live().doc(router::manual!("set_ip6_dscp.rs"));
+    Class::new("SetIP6DSCP", create).pure().live().doc(router::manual!("set_ip6_dscp.rs"));
 
 struct SetIp6Dscp(u8);
 

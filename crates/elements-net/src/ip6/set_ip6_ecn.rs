@@ -30,7 +30,8 @@ use packet::Packet;
 use router::{Class, Config, ConfigError, Cx, Element, Handlers, PerPacket, Simple, Verdict};
 
 /// The class.
-pub(crate) const CLASS: Class = Class::new("SetIP6ECN", create).live().doc(router::manual!("set_ip6_ecn.rs"));
+pub(crate) const CLASS: Class =
+    Class::new("SetIP6ECN", create).pure().live().doc(router::manual!("set_ip6_ecn.rs"));
 
 struct SetIp6Ecn(CodePoint);
 

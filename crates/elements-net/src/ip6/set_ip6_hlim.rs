@@ -29,7 +29,7 @@ use router::{Class, Config, ConfigError, Cx, Element, Handlers, PerPacket, Simpl
 
 /// The class.
 pub(crate) const CLASS: Class =
-    Class::new("SetIP6Hlim", create).live().doc(router::manual!("set_ip6_hlim.rs"));
+    Class::new("SetIP6Hlim", create).pure().live().doc(router::manual!("set_ip6_hlim.rs"));
 
 /// Where the hop limit is in the header.
 const HOP_LIMIT: usize = 7;

@@ -32,6 +32,7 @@ use std::net::Ipv6Addr;
 
 /// The class.
 pub(crate) const CLASS: Class = Class::new("StoreIP6Address", create)
+    .pure()
     .ports("1/1-2")
     .processing("a/ah")
     .doc(router::manual!("store_ip6_address.rs"));

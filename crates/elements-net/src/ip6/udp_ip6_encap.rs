@@ -39,7 +39,7 @@ use wire::{ip_proto, ipv6, udp};
 
 /// The class.
 pub(crate) const CLASS: Class =
-    Class::new("UDPIP6Encap", create).live().doc(router::manual!("udp_ip6_encap.rs"));
+    Class::new("UDPIP6Encap", create).pure().live().doc(router::manual!("udp_ip6_encap.rs"));
 
 const HOP_LIMIT: u8 = 255;
 
