@@ -34,8 +34,8 @@
 //! - `ELEMENT` (elements): those whose flows move: IPRewriter, TCPRewriter, UDPRewriter, ICMPPingRewriter, IPAddrRewriter,
 //!   IPAddrPairRewriter; ConnTrack; IPLookup, IP6Lookup and their relatives with FLOWS; at most 16. A rewriter that shares the table of
 //!   another cannot be one, nor one that is another VLBState's already.
-//! - `INTERVAL` (time, default 10ms): between two messages with what has changed. Flows that were confirmed later, or not at all, when the
-//!   node dies are lost.
+//! - `INTERVAL` (time, default 10ms): between two messages with what has changed, but for 100 microseconds while flows move from a node that
+//!   drains. Flows that were confirmed later, or not at all, when the node dies are lost.
 //! - `LIMIT` (integer, default 1048576): flows kept aside for other nodes, at most.
 //!
 //! # Handlers
@@ -44,8 +44,8 @@
 //! - `acting` (read): one line per node: its number and that of the node that acts for it.
 //! - `holds` (read): one line for each node that flows are kept for: its number, the flows, milliseconds since its last message.
 //! - `sent` (read): flows told to successors, also that they are gone. `held` (read): flows kept aside. `adopted` (read): flows taken into
-//!   this node's elements. `contended` (read): flows not adopted because another has their port. `lost` (read): flows for which there was
-//!   no room, or which fit no element.
+//!   this node's elements. `contended` (read): flows not adopted because another has their port, or because their next packets came
+//!   sooner and were translated anew. `lost` (read): flows for which there was no room, or which fit no element.
 //! - `limit` (read, write): LIMIT; flows that are kept already stay.
 //! - `streams` (read): how often a successor was told everything.
 //! - `rejected` (read): messages rejected, by reason.
@@ -83,6 +83,11 @@ pub(crate) const CLASS: Class = Class::new("VLBState", create)
     .makes("messages")
     .absorbs("messages")
     .doc(router::manual!("vlb_state.rs"));
+
+/// Between two turns while more is to be told than fits into one.
+const BUSY: Duration = Duration::from_millis(1);
+/// The same while duties move to another node: hosts send their next packets there.
+const MOVING: Duration = Duration::from_micros(100);
 
 /// Tables of a node, at most.
 const MOST: usize = cluster::succession::message::MOST_TABLES;
@@ -199,14 +204,17 @@ impl Element for VlbState {
     }
 
     fn timer(&mut self, cx: &mut Cx<'_>, _key: u32) {
-        cx.timers().after(0, self.interval);
         let (Some(shared), Some(cluster)) = (self.shared.clone(), self.cluster.clone()) else { return };
         let settings = self.settings(&cluster);
         let out = shared.tick(cx, &cluster, &settings, &mut self.ports);
         VlbState::send(cx, out);
-        if self.ask(Succession::is_busy) {
-            cx.timers().after(0, Duration::from_millis(1));
-        }
+        let now_ns = cx.now_ns().max(0) as u64;
+        let pause = match self.ask(|succession| (succession.is_busy(), succession.is_moving(now_ns))) {
+            (true, _) => BUSY,
+            (false, true) => MOVING,
+            (false, false) => self.interval,
+        };
+        cx.timers().after(0, pause);
     }
 
     fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {

@@ -17,6 +17,8 @@ const TIMES: u32 = 4;
 const LISTEN_NS: u64 = 250_000_000;
 /// How long a node waits for a dead one's successor before it takes its own duty back.
 const RECLAIM_NS: u64 = 1_000_000_000;
+/// How long hosts may take to send to the other node once duties have moved.
+const FOLLOW_NS: u64 = 1_000_000_000;
 /// Between two times at least that a stream begins anew because too much has changed.
 const RESTART_NS: u64 = 1_000_000_000;
 /// Messages that are sent at once.
@@ -162,6 +164,8 @@ pub struct Succession {
     heir: Option<NodeId>,
     /// The duties that were handed over, if it has come to that.
     handed: Option<Vec<Duty>>,
+    /// Until when what changes here, or at a node whose duties come here, is told and taken in at once.
+    follows_until_ns: u64,
     /// Whether there is a node that could be the successor.
     has_next: bool,
     standbys: BTreeMap<NodeId, Standby>,
@@ -195,6 +199,7 @@ impl Succession {
             is_whole: false,
             heir: None,
             handed: None,
+            follows_until_ns: 0,
             has_next: false,
             standbys: BTreeMap::new(),
             since_ns: None,
@@ -268,6 +273,18 @@ impl Succession {
         is_telling || !self.backlog.parts.is_empty() || self.is_adopting()
     }
 
+    /// Whether duties move from this node or to it, or have just done so. Hosts send to one node, and then to the other: what begins at
+    /// the first has to follow before their next packets, so a turn should come soon.
+    pub fn is_moving(&self, now_ns: u64) -> bool {
+        now_ns < self.follows_until_ns
+    }
+
+    /// Whether duties of this node are to go, or others' to come.
+    fn is_handing(&self) -> bool {
+        let goes = self.handed.is_some() && !self.duties().is_empty();
+        goes || self.standbys.values().any(|standby| standby.handed.is_some())
+    }
+
     fn is_adopting(&self) -> bool {
         self.standbys.values().any(|standby| standby.stage == Stage::Adopted && standby.len() > 0)
     }
@@ -292,6 +309,9 @@ impl Succession {
             self.take_over(now_ns, world);
         }
         self.standbys.values_mut().for_each(|standby| standby.sweep(AT_ONCE));
+        if self.is_handing() {
+            self.follows_until_ns = now_ns + FOLLOW_NS;
+        }
         self.adopt(tables);
         self.fill(now_ns, world, tables);
         let mut out = std::mem::take(&mut self.answers);
