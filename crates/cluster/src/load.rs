@@ -157,7 +157,7 @@ struct Queue {
 
 impl Queue {
     /// Looks at what the other workers say, for the first time at this one.
-    #[inline]
+    #[inline(never)] // a node of one worker has none of it
     fn look(&mut self, sent: &Sent, me: usize, at: usize, now_ns: u64) {
         let others = sent.others(me, at);
         // When they sent it since is not known. Each idea of when the queue is empty is too early, if it is wrong: the latest holds.
@@ -209,44 +209,45 @@ impl Queues {
 
     /// The queue, with what others have sent into it meanwhile, and the time at which it is like that.
     #[inline]
-    fn queue(&mut self, at: usize, now_ns: u64) -> Option<(&mut Backlog, u64)> {
+    fn queue(&mut self, at: usize, now_ns: u64) -> Option<&mut Queue> {
         let queue = self.queues.get_mut(at)?;
-        let Some((sent, me)) = &self.shared else { return Some((&mut queue.backlog, now_ns)) };
-        if queue.looked_ns != now_ns {
-            queue.look(sent, *me, at, now_ns);
+        match &self.shared {
+            None => queue.now_ns = now_ns,
+            Some((sent, me)) if queue.looked_ns != now_ns => queue.look(sent, *me, at, now_ns),
+            Some(_) => {}
         }
-        Some((&mut queue.backlog, queue.now_ns))
+        Some(queue)
     }
 
     /// Whether so many bytes may be sent without that more than `bound` wait; not if there is no such queue.
     #[inline]
     pub fn fits(&mut self, at: usize, now_ns: u64, bytes: u32, bound: u32) -> bool {
-        self.queue(at, now_ns).is_some_and(|(backlog, now_ns)| backlog.fits(now_ns, bytes, bound))
+        self.queue(at, now_ns).is_some_and(|queue| queue.backlog.fits(queue.now_ns, bytes, bound))
     }
 
     /// How many bytes may be sent so that not more than `bound` wait in front of one: [`Backlog::room`].
     #[inline]
     pub fn room(&mut self, at: usize, now_ns: u64, bound: u32) -> u32 {
-        self.queue(at, now_ns).map_or(0, |(backlog, now_ns)| backlog.room(now_ns, bound))
+        self.queue(at, now_ns).map_or(0, |queue| queue.backlog.room(queue.now_ns, bound))
     }
 
     /// The same of several packets: [`Backlog::fit`].
     #[inline]
     pub fn fit(&mut self, at: usize, now_ns: u64, bytes: u32, most: u32, bound: u32) -> bool {
-        self.queue(at, now_ns).is_some_and(|(backlog, now_ns)| backlog.fit(now_ns, bytes, most, bound))
+        self.queue(at, now_ns).is_some_and(|queue| queue.backlog.fit(queue.now_ns, bytes, most, bound))
     }
 
     /// Nanoseconds until what was sent is through.
     #[inline]
     pub fn waiting_ns(&mut self, at: usize, now_ns: u64) -> u64 {
-        self.queue(at, now_ns).map_or(0, |(backlog, now_ns)| backlog.waiting_ns(now_ns))
+        self.queue(at, now_ns).map_or(0, |queue| queue.backlog.waiting_ns(queue.now_ns))
     }
 
     /// This worker sends bytes.
     #[inline]
     pub fn add(&mut self, at: usize, now_ns: u64, bytes: u32) {
-        let Some((backlog, now_ns)) = self.queue(at, now_ns) else { return };
-        let free_ns = backlog.add(now_ns, bytes);
+        let Some(queue) = self.queue(at, now_ns) else { return };
+        let free_ns = queue.backlog.add(queue.now_ns, bytes);
         if let Some((sent, me)) = &self.shared {
             sent.add(*me, at, bytes, free_ns);
         }
