@@ -17,6 +17,11 @@ impl Duties {
         self.0.get(&of).map(|&(_, holder)| holder)
     }
 
+    /// All duties that are known, each as the node whose it is and the one that does it.
+    pub(super) fn all(&self) -> impl Iterator<Item = (NodeId, NodeId)> {
+        self.0.iter().map(|(&of, &(_, holder))| (of, holder))
+    }
+
     /// What a node does.
     pub(super) fn of(&self, holder: NodeId) -> Vec<Duty> {
         self.0.iter().filter(|(_, held)| held.1 == holder).map(|(&of, &(term, _))| (of, term)).collect()
@@ -34,6 +39,11 @@ impl Duties {
             }
         }
         is_news
+    }
+
+    /// A claim counts, whatever was known.
+    pub(super) fn set(&mut self, of: NodeId, claim: (u32, NodeId)) {
+        self.0.insert(of, claim);
     }
 
     /// A node takes over a duty.

@@ -6,6 +6,9 @@
 //! up, the successor takes them as they are. Either way the successor then adopts what it holds into its own tables, and does the
 //! other's duties beside its own: it tells all nodes so, and whatever is to leave the cluster by the other leaves by it.
 //!
+//! Where the successor dies as well, none does the duty any more. Each node sees that, as all say what they do: the node itself claims the duty then, or
+//! the next one that stays.
+//!
 //! A node that cannot hear at least half of the cluster takes nothing over. Where two claim a duty all the same, the later claim counts
 //! as soon as they hear of each other.
 //!

@@ -15,8 +15,10 @@ const TELL_NS: u64 = 100_000_000;
 const TIMES: u32 = 4;
 /// How long a node waits for others to claim its duty before it does it.
 const LISTEN_NS: u64 = 250_000_000;
-/// How long a node waits for a dead one's successor before it takes its own duty back.
+/// How long a duty that none does any more waits for a dead node's successor before it is claimed.
 const RECLAIM_NS: u64 = 1_000_000_000;
+/// How much longer each further node waits that could claim it.
+const NEXT_NS: u64 = 200_000_000;
 /// How long hosts may take to send to the other node once duties have moved.
 const FOLLOW_NS: u64 = 1_000_000_000;
 /// Between two times at least that a stream begins anew because too much has changed.
@@ -145,8 +147,8 @@ pub struct Succession {
     /// Others' successors, by their own words, and when they last said something.
     heirs: BTreeMap<NodeId, Option<NodeId>>,
     heard_ns: BTreeMap<NodeId, u64>,
-    /// Whether others say that they do this node's duty.
-    deputies: BTreeMap<NodeId, bool>,
+    /// The duties that others do, by their own last words.
+    claims: BTreeMap<NodeId, Vec<Duty>>,
     stream: Option<Stream>,
     streams: u64,
     /// When it began, and whether too much has changed since for it to go on.
@@ -170,7 +172,8 @@ pub struct Succession {
     has_next: bool,
     standbys: BTreeMap<NodeId, Standby>,
     since_ns: Option<u64>,
-    bereft_ns: Option<u64>,
+    /// The nodes whose duties none does any more, and since when.
+    undone_ns: BTreeMap<NodeId, u64>,
     told_ns: Option<u64>,
     news: u32,
     counts: Counts,
@@ -187,7 +190,7 @@ impl Succession {
             duties: Duties::default(),
             heirs: BTreeMap::new(),
             heard_ns: BTreeMap::new(),
-            deputies: BTreeMap::new(),
+            claims: BTreeMap::new(),
             stream: None,
             streams: 0,
             began_ns: 0,
@@ -203,7 +206,7 @@ impl Succession {
             has_next: false,
             standbys: BTreeMap::new(),
             since_ns: None,
-            bereft_ns: None,
+            undone_ns: BTreeMap::new(),
             told_ns: None,
             news: 0,
             counts: Counts::default(),
@@ -291,8 +294,8 @@ impl Succession {
 
     /// The rule: the next node in the order of numbers that takes part and stays.
     fn choose(&self, stays: &dyn Fn(NodeId) -> bool) -> Option<NodeId> {
-        let Settings { me, nodes, .. } = self.settings;
-        (1..nodes).map(|step| (me + step) % nodes).find(|&node| stays(node))
+        let me = self.settings.me;
+        self.after(me).find(|&node| node != me && stays(node))
     }
 
     /// Time passes. What is to be sent, and to whom. To be called often: between two calls lies what a death costs.
@@ -340,29 +343,65 @@ impl Succession {
         }
     }
 
-    /// A node does its own duty, unless another does; also when that one is dead, or knows nothing of it, and no other has come.
+    /// A node does its own duty, unless another does. A duty that none does any more, since the node that did it is dead or has forgotten
+    /// it, is claimed after a while: by the node itself, or else by the next that stays. That one may have begun anew and know nothing of
+    /// the duty, so each further node claims it a little later.
     fn claim(&mut self, now_ns: u64, age_ns: u64, world: &World<'_>) {
         let me = self.settings.me;
+        let undone = self.undone(world);
+        self.undone_ns.retain(|of, _| undone.contains(of));
         if world.drains {
             return;
         }
-        let holder = self.duties.holder(me);
-        match holder {
-            None if age_ns >= LISTEN_NS => self.duties.take(me, me, 1),
-            Some(holder)
-                if holder != me
-                    && !((world.reaches)(holder) && self.deputies.get(&holder) == Some(&true)) =>
-            {
-                let since_ns = *self.bereft_ns.get_or_insert(now_ns);
-                if now_ns.saturating_sub(since_ns) < RECLAIM_NS {
-                    return;
-                }
-                self.duties.take(me, me, 1);
-            }
-            _ => return self.bereft_ns = None,
+        if self.duties.holder(me).is_none() && age_ns >= LISTEN_NS {
+            self.take(me);
         }
-        self.bereft_ns = None;
+        let is_majority = !undone.is_empty() && self.is_majority(world);
+        for of in undone.into_iter().filter(|&of| of == me || is_majority) {
+            let since_ns = *self.undone_ns.entry(of).or_insert(now_ns);
+            let before_me = self.after(of).take_while(|&node| node != me).filter(|&node| (world.stays)(node));
+            let patience_ns = RECLAIM_NS + before_me.count() as u64 * NEXT_NS;
+            if now_ns.saturating_sub(since_ns) >= patience_ns {
+                self.take(of);
+            }
+        }
+    }
+
+    fn take(&mut self, of: NodeId) {
+        self.duties.take(of, self.settings.me, 1);
         self.news = TIMES;
+    }
+
+    /// The nodes whose duties none does any more. A node in a new life does not know which terms there were, so what it claims counts, however
+    /// early, where the one that is known to do it does not.
+    fn undone(&mut self, world: &World<'_>) -> Vec<NodeId> {
+        let does = |(&by, claims): (&NodeId, &Vec<Duty>), of| {
+            let term = claims.iter().find(|claim| claim.0 == of).map(|claim| claim.1);
+            term.filter(|_| (world.reaches)(by)).map(|term| (term, by))
+        };
+        let Succession { duties, claims, settings, .. } = self;
+        let is_done = |&(of, by): &(NodeId, NodeId)| {
+            by == settings.me || claims.get(&by).is_some_and(|said| does((&by, said), of).is_some())
+        };
+        let mut undone: Vec<NodeId> = duties.all().filter(|held| !is_done(held)).map(|(of, _)| of).collect();
+        undone.retain(|&of| {
+            let claim = claims.iter().filter_map(|said| does(said, of)).max();
+            claim.inspect(|&claim| duties.set(of, claim)).is_none()
+        });
+        undone
+    }
+
+    /// A node and all others, in the order of numbers.
+    fn after(&self, node: NodeId) -> impl Iterator<Item = NodeId> + use<> {
+        let nodes = self.settings.nodes;
+        (0..nodes).map(move |step| (node + step) % nodes)
+    }
+
+    /// Whether packets get to at least half of the cluster.
+    fn is_majority(&self, world: &World<'_>) -> bool {
+        let Settings { me, nodes, .. } = self.settings;
+        let alive = 1 + (0..nodes).filter(|&node| node != me && (world.reaches)(node)).count();
+        2 * alive >= usize::from(nodes)
     }
 
     /// Begins a stream when there is another successor, or another life of it.
@@ -483,9 +522,7 @@ impl Succession {
 
     /// Takes over from those that have handed over, and from those that are dead.
     fn take_over(&mut self, now_ns: u64, world: &World<'_>) {
-        let Settings { me, nodes, .. } = self.settings;
-        let alive = 1 + (0..nodes).filter(|&node| node != me && (world.reaches)(node)).count();
-        let is_majority = 2 * alive >= usize::from(nodes);
+        let (me, is_majority) = (self.settings.me, self.is_majority(world));
         let Succession { standbys, heirs, heard_ns, .. } = self;
         for (&node, standby) in standbys.iter_mut().filter(|(_, standby)| standby.stage == Stage::Kept) {
             let is_dead = is_majority && !(world.reaches)(node);
@@ -583,7 +620,7 @@ impl Succession {
 
     fn hear(&mut self, from: NodeId, heir: Option<NodeId>, duties: &[Duty]) {
         let me = self.settings.me;
-        self.deputies.insert(from, duties.iter().any(|&(of, _)| of == me));
+        self.claims.insert(from, duties.to_vec());
         if self.duties.hear(from, duties) {
             // Who has lost a duty says so, and who has kept one.
             self.news = self.news.max(1);

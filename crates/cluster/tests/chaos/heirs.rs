@@ -286,6 +286,16 @@ impl Ledger {
                 wrong.push(format!("the duty of {owner} is done by {names:?}"));
             }
             let [actor] = actors[..] else { continue };
+            // Others send there what is for it.
+            let believed = heirs.iter().map(|heir| (heir.settings.me, heir.succession.holder(owner)));
+            let mislead =
+                believed.filter(|&(_, holder)| holder.is_some_and(|holder| holder != actor.settings.me));
+            wrong.extend(mislead.map(|(me, holder)| {
+                format!(
+                    "{me} believes that {holder:?} does the duty of {owner}, and {} does",
+                    actor.settings.me
+                )
+            }));
             for (id, known) in
                 self.flows.range((owner, 0)..(owner, FLOWS)).filter(|(_, known)| !known.is_doubtful)
             {

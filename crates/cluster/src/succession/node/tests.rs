@@ -130,6 +130,19 @@ struct Node {
     is_alive: bool,
 }
 
+impl Node {
+    fn new(me: NodeId, life: u64) -> Node {
+        Node {
+            succession: Succession::new(settings(me), life, Key::new(b"k")),
+            table: Naive::default(),
+            drains: false,
+            over: 0,
+            has_left: false,
+            is_alive: true,
+        }
+    }
+}
+
 /// A message on its way.
 struct Flight {
     at_ns: u64,
@@ -159,18 +172,10 @@ fn settings(me: NodeId) -> Settings {
 
 impl Net {
     fn new(seed: u64, loss: u32) -> Net {
-        let node = |me| Node {
-            succession: Succession::new(settings(me), 1 + u64::from(me), Key::new(b"k")),
-            table: Naive::default(),
-            drains: false,
-            over: 0,
-            has_left: false,
-            is_alive: true,
-        };
         Net {
             rng: fastrand::Rng::with_seed(seed),
             now_ns: 1,
-            nodes: (0..NODES).map(node).collect(),
+            nodes: (0..NODES).map(|me| Node::new(me, 1 + u64::from(me))).collect(),
             flights: Vec::new(),
             loss,
             shunned: None,
@@ -451,14 +456,7 @@ fn a_node_that_returns_is_relieved() {
     let flows = net.nodes[0].table.flows.clone();
     net.nodes[0].is_alive = false;
     net.turns(30);
-    net.nodes[0] = Node {
-        succession: Succession::new(settings(0), 1_000, Key::new(b"k")),
-        table: Naive::default(),
-        drains: false,
-        over: 0,
-        has_left: false,
-        is_alive: true,
-    };
+    net.nodes[0] = Node::new(0, 1_000);
     net.turns(100);
     assert_eq!(net.nodes[0].succession.holder(0), Some(1));
     assert_eq!(net.nodes[1].table.flows, flows);
@@ -504,14 +502,7 @@ fn who_has_acted_for_a_node_takes_nothing_of_its_next_life() {
         }
         net.turns(120);
         for me in [1, 2] {
-            net.nodes[usize::from(me)] = Node {
-                succession: Succession::new(settings(me), 1_000, Key::new(b"k")),
-                table: Naive::default(),
-                drains: false,
-                over: 0,
-                has_left: false,
-                is_alive: true,
-            };
+            net.nodes[usize::from(me)] = Node::new(me, 1_000);
         }
         net.turns(120);
         let flows = net.nodes[0].table.flows.clone();
@@ -529,21 +520,65 @@ fn a_duty_that_was_forgotten_is_done_again() {
     net.turns(60);
     net.nodes[0].is_alive = false;
     net.turns(30);
-    let node = |me: NodeId, life| Node {
-        succession: Succession::new(settings(me), life, Key::new(b"k")),
-        table: Naive::default(),
-        drains: false,
-        over: 0,
-        has_left: false,
-        is_alive: true,
-    };
-    net.nodes[0] = node(0, 1_000);
+    net.nodes[0] = Node::new(0, 1_000);
     net.turns(60);
     assert_eq!(net.nodes[0].succession.holder(0), Some(1));
     // It begins anew so soon that no other took it for dead.
-    net.nodes[1] = node(1, 2_000);
+    net.nodes[1] = Node::new(1, 2_000);
     net.turns(250);
     assert_eq!(net.holders(), [0, 1, 2, 3].map(Some));
+}
+
+/// The node that acted for one that has left dies together with its successor, and both begin anew and know nothing of it: the one that does knows
+/// claims the duty, though it is not the next.
+#[test]
+fn a_duty_that_none_does_is_claimed() {
+    for seed in 0..20 {
+        let mut net = Net::new(seed, (seed % 3) as u32 * 4);
+        net.turns(60);
+        net.nodes[0].drains = true;
+        net.turns(100);
+        assert_eq!(net.holders(), [1, 1, 2, 3].map(Some), "{seed}");
+        (1..3).for_each(|at| net.nodes[at].is_alive = false);
+        net.turns(20);
+        (1..3).for_each(|me| net.nodes[usize::from(me)] = Node::new(me, 1_000));
+        net.turns(250);
+        assert_eq!(net.holders(), [3, 1, 2, 3].map(Some), "{seed}");
+        // Should that one die, too, the duty goes on as any other.
+        net.nodes[3].is_alive = false;
+        net.turns(60);
+        assert_eq!(net.nodes[1].succession.holder(0), Some(1), "{seed}");
+    }
+}
+
+/// Of a node whose hosts cannot reach half of the cluster none takes over anything but its own duty.
+#[test]
+fn a_minority_claims_no_duty_of_others() {
+    let mut net = Net::new(9, 0);
+    net.turns(60);
+    (0..3).for_each(|at| net.nodes[at].is_alive = false);
+    net.turns(300);
+    assert_eq!(net.holders(), [0, 1, 2, 3].map(Some));
+}
+
+/// A node that begins anew does its own duty, since those that knew who did it are gone: the others believe it, though its term is an early one.
+#[test]
+fn who_begins_anew_is_believed() {
+    for seed in 0..20 {
+        let mut net = Net::new(seed, (seed % 3) as u32 * 4);
+        net.turns(60);
+        net.nodes[0].is_alive = false;
+        net.turns(60);
+        assert_eq!(net.holders(), [1, 1, 2, 3].map(Some), "{seed}");
+        net.nodes[1].is_alive = false;
+        net.nodes[2].is_alive = false;
+        net.nodes[0] = Node::new(0, 1_000);
+        for _ in 0..250 {
+            net.turn();
+            assert_ne!(net.nodes[3].succession.holder(0), Some(3), "{seed}");
+        }
+        assert_eq!(net.nodes[3].succession.holder(0), Some(0), "{seed}");
+    }
 }
 
 /// A successor that holds nothing, for whatever reason, is told everything anew, also where nothing changes.
