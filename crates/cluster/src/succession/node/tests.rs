@@ -755,3 +755,49 @@ fn what_is_held_is_bounded() {
     assert_eq!(net.nodes[1].succession.held(), 20);
     assert!(net.nodes[1].succession.counts().lost >= (all - 20) as u64);
 }
+
+/// However much was held for others, a turn adopts a bounded part of it.
+#[test]
+fn a_turn_adopts_no_more_than_it_may() {
+    let (mut succession, mut table) = (Succession::new(settings(1), 1, Key::new(b"k")), Naive::default());
+    for from in [0u8, 2] {
+        let mut backlog = Backlog::default();
+        (0..3_000u16)
+            .for_each(|flow| backlog.add(0, &[&[from], &flow.to_be_bytes()[..]].concat(), Some(&[1])));
+        backlog.close();
+        backlog.parts.push_front(Part::Begin(settings(1).tables));
+        let mut standby = Standby::new((1, 1));
+        for (number, part) in backlog.parts.into_iter().enumerate() {
+            standby.take(number as u64, part, &settings(1).tables, 10_000);
+        }
+        standby.begin_adoption();
+        succession.standbys.insert(from.into(), standby);
+    }
+    let all = |_| true;
+    let world = World { takes_part: true, drains: false, reaches: &all, stays: &all };
+    for turn in 1..4 {
+        let before = table.flows.len();
+        succession.tick(turn * TURN_NS, &world, &mut table);
+        assert!(table.flows.len() - before <= AT_ONCE && table.flows.len() > before);
+    }
+    assert_eq!((table.flows.len(), succession.is_busy()), (6_000, false));
+}
+
+/// However many parts come between two turns, the sender has one answer.
+#[test]
+fn parts_that_come_together_have_one_answer() {
+    let mut net = Net::new(1, 0);
+    net.turns(110);
+    net.nodes[0].succession.stream = None;
+    let all = |_| true;
+    let world = World { takes_part: true, drains: false, reaches: &all, stays: &all };
+    let node = &mut net.nodes[0];
+    let turns =
+        (1..40).flat_map(|turn| node.succession.tick(net.now_ns + turn * MS, &world, &mut node.table));
+    let parts: Vec<_> = turns.filter(|(to, _)| *to == 1).collect();
+    assert!(parts.len() > 1);
+    for (_, bytes) in &parts {
+        let _ = net.nodes[1].succession.receive(net.now_ns, bytes);
+    }
+    assert_eq!(net.nodes[1].succession.take_answers().len(), 1);
+}
