@@ -28,7 +28,7 @@ pub(crate) struct Args {
     #[arg(short = 'w', long)]
     no_warnings: bool,
 
-    /// The configuration is for this machine: an interface that is not here is an error where its addresses are needed.
+    /// The configuration is for this machine: an interface that is not here is an error.
     #[arg(long)]
     here: bool,
 
@@ -78,12 +78,36 @@ fn check(
     known: &Classes,
 ) -> Option<Placement> {
     let text = job::read(input, reporter).ok()?;
-    let workers = usize::from(args.threads);
-    let parsed = parse(&text, params, &args.input.clickpath(), workers, reporter, known)?;
+    let parsed = read(&text, params, &args.input.clickpath(), reporter, known);
+    let absent = if args.here { absent(&parsed) } else { Vec::new() };
+    let placement = placement(parsed, &text, params, usize::from(args.threads), reporter, known);
+    // An address of one that is not here is an error of its own.
+    let are_absent =
+        reporter.take(absent.into_iter().filter(|error| !reporter.says(&error.message)).collect());
+    placement.filter(|_| !are_absent)
+}
+
+/// The placement of a configuration in which no errors are found.
+fn placement(
+    parsed: lang::Parsed,
+    text: &Text,
+    params: &[Parameter],
+    workers: usize,
+    reporter: &mut Reporter,
+    known: &Classes,
+) -> Option<Placement> {
+    let parsed = without_errors(parsed, text, workers, reporter, known)?;
     reporter.take(load::unused_parameters(params, &parsed.sources));
     let (placement, found) = place(parsed.graph, &parsed.sources, &text.text, workers, known);
     reporter.take(found);
     placement
+}
+
+/// Errors for interfaces that are not here, pointing at their names.
+fn absent(parsed: &lang::Parsed) -> Vec<Diagnostic> {
+    let mut found = offline::absent(&parsed.graph);
+    Arguments::new(&parsed.graph, &parsed.sources).pinpoint(&mut found);
+    found
 }
 
 /// The graph of a configuration in which no errors are found.
@@ -95,25 +119,36 @@ pub(crate) fn graph(
     reporter: &mut Reporter,
     known: &Classes,
 ) -> Option<lang::Graph> {
-    let parsed = parse(text, params, clickpath, workers, reporter, known)?;
+    let parsed = read(text, params, clickpath, reporter, known);
+    let parsed = without_errors(parsed, text, workers, reporter, known)?;
     let (placement, found) = place(parsed.graph.clone(), &parsed.sources, &text.text, workers, known);
     reporter.take(found);
     placement.map(|_| parsed.graph)
 }
 
-/// Parses a configuration, and finds what else is wrong if that cannot be done.
-fn parse(
+/// Parses a configuration.
+fn read(
     text: &Text,
     params: &[Parameter],
     clickpath: &str,
+    reporter: &mut Reporter,
+    known: &Classes,
+) -> lang::Parsed {
+    let parsed = load::parse(text, params, clickpath, Some(known), false);
+    reporter.sources(parsed.sources.clone());
+    reporter.hide(&parsed.graph, known);
+    offline::learn(&parsed.graph, known);
+    parsed
+}
+
+/// What was parsed if that has no errors. Otherwise finds what else is wrong.
+fn without_errors(
+    mut parsed: lang::Parsed,
+    text: &Text,
     workers: usize,
     reporter: &mut Reporter,
     known: &Classes,
 ) -> Option<lang::Parsed> {
-    let mut parsed = load::parse(text, params, clickpath, Some(known), false);
-    reporter.sources(parsed.sources.clone());
-    reporter.hide(&parsed.graph, known);
-    offline::learn(&parsed.graph, known);
     if parsed.has_errors() {
         let options = options(&parsed.graph, workers);
         reporter.take(load::all_errors(parsed, &text.text, known, options));

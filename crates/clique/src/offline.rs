@@ -4,7 +4,7 @@
 //! one, so that a check can go on behind it.
 
 use crate::memory;
-use lang::Graph;
+use lang::{Context, Diagnostic, Element, Graph};
 use router::{Classes, InterfaceAddresses};
 use std::collections::BTreeSet;
 use std::net::Ipv4Addr;
@@ -44,6 +44,25 @@ pub(crate) fn learn(graph: &Graph, known: &Classes) {
         let is_first = class.doc.contains("(DEVNAME") || class.doc.contains("([DEVNAME");
         opened.extend(memory::device_name(&element.config, is_first).filter(|name| is_valid(name)));
     }
+}
+
+/// An error for each interface that elements need and that is not here. Those that other elements make come when the router runs.
+pub(crate) fn absent(graph: &Graph) -> Vec<Diagnostic> {
+    let of = |classes: &'static [&'static str]| {
+        let elements = graph.elements.iter().filter(|element| classes.contains(&element.class.as_str()));
+        elements.filter_map(|element| Some((element, memory::device_name(&element.config, true)?)))
+    };
+    let mut known: BTreeSet<String> = device::interfaces().into_iter().collect();
+    let here = known.iter().cloned().collect::<Vec<_>>().join(", ");
+    known.extend(of(&["FromHost", "KernelTap", "KernelTun"]).map(|(_, name)| name));
+    let absent = of(&["FromDevice", "ToDevice"]).filter(|(_, name)| known.insert(name.clone()));
+    let error = |(element, name): (&Element, String)| {
+        Diagnostic::error(format!("there is no interface '{name}' here"))
+            .at(element.landmark.clone(), element.span)
+            .expecting(format!("one of {here}"))
+            .within(Context::configuring(&element.name, &element.class, element.landmark.clone()))
+    };
+    absent.map(error).collect()
 }
 
 /// Whether Linux lets an interface have this name.

@@ -109,6 +109,11 @@ impl Reporter {
         }
     }
 
+    /// Whether a message has this text in it.
+    pub(crate) fn says(&self, text: &str) -> bool {
+        self.all.iter().any(|diagnostic| diagnostic.message.contains(text))
+    }
+
     /// Whether diagnostics are shown as Click prints them.
     pub(crate) fn is_like_click(&self) -> bool {
         self.style == Style::Click

@@ -51,6 +51,7 @@ mod trouble;
 #[allow(unsafe_code)]
 pub mod xdp;
 
+pub use sys::interfaces;
 pub use trouble::{Trouble, plain};
 
 /// The example of the README, as a test.

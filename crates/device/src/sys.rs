@@ -180,8 +180,8 @@ pub(crate) unsafe fn command(fd: &OwnedFd, code: c_ulong, number: c_ulong) -> io
     Ok(())
 }
 
-/// Names of all interfaces.
-pub(crate) fn interfaces() -> Vec<String> {
+/// Names of all interfaces of this network namespace.
+pub fn interfaces() -> Vec<String> {
     let text = fs::read_to_string("/proc/net/dev").unwrap_or_default();
     text.lines().filter_map(|line| Some(line.split_once(':')?.0.trim().to_owned())).collect()
 }

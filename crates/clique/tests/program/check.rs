@@ -208,6 +208,20 @@ fn interfaces_are_checked_where_the_router_is_to_run() {
     assert!(found.starts_with("exit status: 1\n"), "{found}");
     assert!(found.contains("there is no interface 'eth97' here"), "{found}");
     assert_eq!(found.matches("Error: ").count(), 2, "one for each interface: {found}");
+
+    // Also where no address is needed, whatever else is wrong.
+    let here = |config: &str| clique(&["check", "--here", "-e", config]);
+    let found = here("FromDevice(eth97) -> Queue(many) -> ToDevice(eth97); FromDevice(lo) -> Discard");
+    assert!(found.starts_with("exit status: 1\n"), "{found}");
+    assert!(found.contains("there is no interface 'eth97' here") && found.contains("CAPACITY"), "{found}");
+    assert_eq!(found.matches("Error: ").count(), 2, "{found}");
+    let found = here("FromDevice(eth97) -> -> Discard");
+    assert!(found.contains("there is no interface 'eth97' here"), "{found}");
+    let found = here("FromDevice(lo) -> Queue -> ToDevice(lo)");
+    assert!(found.starts_with("exit status: 0\n"), "{found}");
+    // It is there as soon as the router runs.
+    let found = here("FromHost(trunk, 10.0.0.1/24) -> Discard; FromDevice(trunk) -> Discard");
+    assert!(found.starts_with("exit status: 0\n"), "{found}");
 }
 
 /// An interface of another machine may have any name if an element opens it; other names have to be defined.
