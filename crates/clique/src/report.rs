@@ -83,6 +83,9 @@ impl Reporter {
         let mut shown: Vec<Diagnostic> =
             diagnostics.into_iter().filter(|d| self.warnings || d.is_error() || d.is_message()).collect();
         shown.iter_mut().for_each(|diagnostic| self.secrets.mask_diagnostic(diagnostic));
+        if !self.is_like_click() {
+            self.drop_repeated(&mut shown);
+        }
         let text = match self.style {
             Style::Click | Style::Excerpts if console::is_json() => {
                 shown.iter().for_each(print_record);
@@ -96,6 +99,18 @@ impl Reporter {
         console::show(&lang::bytes::without_bytes(&text));
         self.all.extend(shown);
         failed
+    }
+
+    /// Leaves one of the errors that several copies of a compound element have at one place.
+    fn drop_repeated(&self, found: &mut Vec<Diagnostic>) {
+        let place = |d: &Diagnostic| (d.span, d.message.clone(), d.expected.clone());
+        let mut seen: Vec<_> = self.all.iter().filter(|d| d.is_error()).map(place).collect();
+        found.retain(|diagnostic| {
+            let place = place(diagnostic);
+            let is_repeated = diagnostic.is_error() && place.0.is_some() && seen.contains(&place);
+            seen.push(place);
+            !is_repeated
+        });
     }
 
     /// Prints what elements say of themselves at once, however diagnostics are shown.

@@ -102,6 +102,20 @@ fn no_error_hides_another() {
     }
 }
 
+/// A mistake in a compound element is one error, however often the element is used; what its users give it is theirs.
+#[test]
+fn copies_of_a_compound_repeat_no_error() {
+    let uses = "Idle -> a :: Foo -> Discard; Idle -> b :: Foo -> Discard;";
+    let config = format!("elementclass Foo {{ input -> Strip(z) -> Counter(FOO 3) -> output }} {uses}");
+    assert_eq!(found(&config).len(), 2, "{:?}", found(&config));
+    let output = program(&["run", "-e", &config]).output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(said.matches("Error: ").count(), 2, "{said}");
+    let uses = "Idle -> Foo(x) -> Discard; Idle -> Foo(y) -> Discard;";
+    let config = format!("elementclass Foo {{ $n | input -> Strip($n) -> output }} {uses}");
+    assert_eq!(found(&config).len(), 2, "{:?}", found(&config));
+}
+
 /// A statement that cannot be read hides neither unknown names nor wrong arguments of others; and of what it may have declared or connected
 /// nothing is said.
 #[test]
