@@ -373,7 +373,10 @@ impl State {
         };
         let from = self.history.running().map_or(0, |entry| entry.number);
         match self.run_again(&target) {
-            Ok(warnings) => Answer::RolledBack { from, number: target.number, warnings },
+            Ok(warnings) => {
+                console::tell(&format!("clique run: {} runs again, by 'clique rollback'\n", target.name));
+                Answer::RolledBack { from, number: target.number, warnings }
+            }
             Err(why) => refusal(why, false),
         }
     }

@@ -3,6 +3,7 @@
 use crate::control::Running;
 use crate::{program, text};
 use serde_json::Value;
+use std::io::Read;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -63,6 +64,15 @@ impl User {
     fn sockets(&self) -> Vec<PathBuf> {
         let files = std::fs::read_dir(self.directory.path().join("clique")).expect("a directory");
         files.map(|file| file.expect("a file").path()).collect()
+    }
+
+    /// Ends the router; what it said.
+    fn end(mut self) -> String {
+        self.router.kill().expect("it runs");
+        let mut said = String::new();
+        let mut messages = self.router.stderr.take().expect("a pipe");
+        messages.read_to_string(&mut said).expect("text");
+        said
     }
 
     /// Whether the router that runs has an element.
@@ -159,7 +169,6 @@ fn a_refusal_says_where_and_why() {
     assert!(user.run(&["confirm"]).contains("exit status: 3"));
 }
 
-/// A client that has gone is not needed for the way back: the router sees to it.
 /// A file that was cut short takes no router down, and a misspelt parameter is told.
 #[test]
 fn what_is_empty_is_refused_and_what_is_unknown_told() {
@@ -173,6 +182,7 @@ fn what_is_empty_is_refused_and_what_is_unknown_told() {
     assert!(!user.run(&["reload", "first.click", "N=2"]).contains("no parameter"));
 }
 
+/// A client that has gone is not needed for the way back: the router sees to it.
 #[test]
 fn what_is_not_confirmed_is_taken_back() {
     let user = User::start(FIRST);
@@ -212,6 +222,10 @@ fn a_trial_is_broken_off() {
     assert!(user.has("two"));
     assert!(user.run(&["rollback"]).contains("configuration 1 runs again, in the place of 2"));
     assert!(user.has("one") && user.run(&["confirm"]).contains("no configuration waits"));
+    let said = user.end();
+    let rolled_back =
+        said.lines().filter(|line| line.ends_with("first.click runs again, by 'clique rollback'"));
+    assert_eq!(rolled_back.count(), 1, "{said}");
 }
 
 /// The user's own socket is for that user only, leads to each configuration in turn, and goes with the router; what a killed one left behind
