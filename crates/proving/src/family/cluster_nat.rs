@@ -3,7 +3,8 @@
 //! A node that drains hands its flows and its addresses to the next one, and nothing is lost by it, also when others drain meanwhile. One that is
 //! restarted is dead to the others at first: what it translated goes on at the next one, but for flows of the last moment and those that had one
 //! packet only. The model knows mappings by what it sees, as that of one gateway does. Where a node dies that translated while others do not
-//! have its flows yet, and where less than half of the nodes are left, it expects nothing more of this story.
+//! have its flows yet, flows may break; what begins once another acts for it has to pass. Where less than half of the nodes are left, and where none is
+//! left that knew who acted for whom, it expects nothing more of this story.
 //!
 //! IPv6 crosses the cluster as it is: what hosts send arrives one hop older and otherwise unchanged, and only the gateway's address moves.
 
@@ -91,6 +92,8 @@ impl Family for ClusterNat {
             busy_until_ns: i64::MIN,
             last_ns: i64::MIN,
             mishap: None,
+            fresh: BTreeSet::new(),
+            is_unsure: false,
             is_lost: false,
         })
     }
@@ -190,6 +193,10 @@ struct Heirs {
     last_ns: i64,
     /// What has just happened.
     mishap: Option<(Mishap, usize)>,
+    /// Nodes that have begun anew.
+    fresh: BTreeSet<usize>,
+    /// Whether it is not known any more who acts for whom.
+    is_unsure: bool,
     /// Whether more has gone wrong than nodes bear.
     is_lost: bool,
 }
@@ -352,10 +359,14 @@ impl Model for Heirs {
 
     fn settle(&mut self, now_ns: i64) {
         let Some((mishap, node)) = self.mishap.take() else { return };
-        let did = self.acts.contains(&node);
+        let did = self.is_unsure || self.acts.contains(&node);
         // Nodes drain together, but copies of what a dead one did have to be whole, and what it did to have moved before another goes.
         let is_hard = mishap == Mishap::Dies && did;
-        self.is_lost |= now_ns < if is_hard { self.busy_until_ns } else { self.mourned_until_ns };
+        let is_early = now_ns < if is_hard { self.busy_until_ns } else { self.mourned_until_ns };
+        match mishap {
+            Mishap::Drains => self.is_lost |= is_early,
+            Mishap::Dies => self.is_unsure |= is_early,
+        }
         self.busy_until_ns = now_ns + MOVED_NS;
         match mishap {
             Mishap::Drains => {
@@ -367,6 +378,9 @@ impl Model for Heirs {
             }
             Mishap::Dies => {
                 self.dead_ns = now_ns;
+                self.fresh.insert(node);
+                let is_ignorant = |node| self.fresh.contains(&node) || self.away.contains(&node);
+                self.is_lost |= self.is_unsure && (0..NODES).all(is_ignorant);
                 if did {
                     self.mourned_until_ns = now_ns + MOVED_NS;
                 }
@@ -374,7 +388,7 @@ impl Model for Heirs {
                 let young: Vec<_> = self
                     .flows
                     .iter()
-                    .filter(|(_, flow)| self.is_young(flow) || self.is_untold(flow, node))
+                    .filter(|(_, flow)| self.is_unsure || self.is_young(flow) || self.is_untold(flow, node))
                     .map(|(inner, _)| *inner)
                     .collect();
                 self.doubtful.extend(young.into_iter().filter(|_| did));
@@ -431,7 +445,7 @@ impl Model for Heirs {
     fn at_end(&self, machines: &mut [Machine], _: &Ledger, calm: bool) -> Vec<String> {
         let mut wrong = Vec::new();
         let is_over = self.busy_until_ns == i64::MIN || self.last_ns >= self.busy_until_ns;
-        if self.is_lost || !(is_over || calm && self.dead_ns == i64::MIN) {
+        if self.is_lost || self.is_unsure || !(is_over || calm && self.dead_ns == i64::MIN) {
             return wrong;
         }
         for (node, machine) in machines.iter_mut().enumerate() {
