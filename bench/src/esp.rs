@@ -2,6 +2,7 @@
 
 use crate::forward;
 use crate::machine::Machine;
+use crate::rcu::Spread;
 use aes_gcm::aead::inout::InOutBuf;
 use aes_gcm::{AeadInOut, Aes128Gcm, KeyInit};
 use serde::Serialize;
@@ -253,13 +254,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), String> {
         }
     }
     let mut figures: Vec<Figure> = Vec::new();
-    for ((what, octets), mut ns) in subjects.into_iter().zip(times).filter(|(_, ns)| !ns.is_empty()) {
-        ns.sort_by(f64::total_cmp);
-        let ns_median = ns[ns.len() / 2];
+    for ((what, octets), ns) in subjects.into_iter().zip(times).filter(|(_, ns)| !ns.is_empty()) {
+        let Spread { median: ns_median, min: ns_min, max: ns_max } = Spread::of(&ns);
         let beside = BESIDE.iter().find(|(subject, _)| *subject == what).map(|(_, other)| *other);
         let other = figures.iter().find(|other| beside == Some(other.what) && other.octets == octets);
         let rate = other.map(|other| Rate { times: other.ns_median / ns_median, that_of: other.what });
-        figures.push(Figure { what, octets, ns_median, ns_min: ns[0], ns_max: ns[ns.len() - 1], rate });
+        figures.push(Figure { what, octets, ns_median, ns_min, ns_max, rate });
     }
     let report = Report { machine, runs, packets, figures };
     if arguments.json {

@@ -138,7 +138,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), String> {
             times.push(measure(*rules, packets)?);
         }
     }
-    let figures = CASES.iter().zip(times).map(|((name, _), ns)| Figure::new(name, ns, packets, 1));
+    let figures = CASES.iter().zip(times).map(|((name, _), ns)| Figure::new(name, &ns, packets, 1));
     Report { machine, figures: figures.collect() }.print("IPFilter", arguments.json);
     Ok(())
 }

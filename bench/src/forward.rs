@@ -3,6 +3,7 @@
 use crate::assembly;
 use crate::callgrind;
 use crate::machine::Machine;
+use crate::rcu::Spread;
 use router::{Call, Options, Router};
 use serde::Serialize;
 use std::time::Instant;
@@ -163,6 +164,8 @@ struct Figure {
     runs: usize,
     packets: u64,
     workers: usize,
+    /// Packets that elements pass on together, at most.
+    vector: usize,
     /// The time of the same on one worker, divided by this.
     times_one_worker: Option<f64>,
     instructions_per_packet: Option<f64>,
@@ -243,20 +246,21 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), String> {
         }
     }
     let mut figures: Vec<Figure> = Vec::new();
-    for ((case, mut ns), made) in cases.iter().zip(times).zip(dispatches) {
-        ns.sort_by(f64::total_cmp);
+    for ((case, ns), made) in cases.iter().zip(times).zip(dispatches) {
+        let Spread { median, min, max } = Spread::of(&ns);
         let count = arguments.instructions && case.workers == 1;
         // The case on one worker comes before the same on several.
         let alone = figures.iter().find(|f| case.workers > 1 && case.name.starts_with(f.name));
         let figure = Figure {
             name: case.name,
-            ns_median: ns[ns.len() / 2],
-            ns_min: ns[0],
-            ns_max: ns[ns.len() - 1],
+            ns_median: median,
+            ns_min: min,
+            ns_max: max,
             runs,
             packets,
             workers: case.workers,
-            times_one_worker: alone.map(|one| one.ns_median / ns[ns.len() / 2]),
+            vector: case.vector,
+            times_one_worker: alone.map(|one| one.ns_median / median),
             instructions_per_packet: if count { Some(callgrind::per_packet(case.name)?) } else { None },
             dispatches_per_packet: made,
             click_reference_ns: Some(case.peers.0).filter(|ns| ns.is_finite()),

@@ -8,7 +8,7 @@ mod memory;
 
 use crate::assembly;
 use crate::machine::Machine;
-use crate::rcu::processor_time_of_all;
+use crate::rcu::{Spread, processor_time_of_all};
 use packet::Packet;
 use router::{Activity, Class, Classes, Config, ConfigError, Cx, Element, Options};
 use serde::Serialize;
@@ -329,10 +329,9 @@ pub(crate) struct Figure {
 
 impl Figure {
     /// The median and the spread of some runs' nanoseconds a packet.
-    pub(crate) fn new(name: &'static str, mut ns: Vec<f64>, packets: u64, workers: u32) -> Figure {
-        ns.sort_by(f64::total_cmp);
-        let (median, runs) = (ns[ns.len() / 2], ns.len());
-        Figure { name, ns_median: median, ns_min: ns[0], ns_max: ns[runs - 1], runs, packets, workers }
+    pub(crate) fn new(name: &'static str, ns: &[f64], packets: u64, workers: u32) -> Figure {
+        let Spread { median, min, max } = Spread::of(ns);
+        Figure { name, ns_median: median, ns_min: min, ns_max: max, runs: ns.len(), packets, workers }
     }
 }
 
@@ -359,7 +358,7 @@ pub(crate) fn run(all: &Rewriters) -> Result<(), String> {
             times.push(case.measure(packets, all.core)?);
         }
     }
-    let figures = cases.into_iter().map(|(case, ns)| Figure::new(case.name, ns, packets, case.workers));
+    let figures = cases.into_iter().map(|(case, ns)| Figure::new(case.name, &ns, packets, case.workers));
     Report { machine, figures: figures.collect() }.print("IPRewriter", arguments.json);
     Ok(())
 }

@@ -9,6 +9,7 @@ mod cache;
 mod subjects;
 
 use crate::machine::Machine;
+use crate::rcu::Spread;
 use serde::Serialize;
 use std::sync::Barrier;
 use std::time::Instant;
@@ -79,17 +80,17 @@ struct Series {
 }
 
 impl Series {
-    fn figure(mut self) -> Figure {
-        self.ns.sort_by(f64::total_cmp);
+    fn figure(self) -> Figure {
+        let Spread { median, min, max } = Spread::of(&self.ns);
         let (table, what, flows, workers) = self.key;
         Figure {
             table,
             what,
             flows,
             workers,
-            ns_median: self.ns[self.ns.len() / 2],
-            ns_min: self.ns[0],
-            ns_max: self.ns[self.ns.len() - 1],
+            ns_median: median,
+            ns_min: min,
+            ns_max: max,
             runs: self.ns.len(),
             bytes_a_flow: self.bytes,
             lost: self.lost,

@@ -65,7 +65,7 @@ pub(super) const TOPICS: &[Topic] = &[
         "flows",
         "Tables of flows",
         &["flows"],
-        &["--runs", "2", "--flows", "1000,100000"],
+        &["--runs", "3", "--flows", "1000,100000"],
         &["--runs", "5"],
     ),
     topic(
@@ -103,7 +103,7 @@ pub(super) const TOPICS: &[Topic] = &[
         &["--rounds", "3"],
         &["--rounds", "9"],
     ),
-    topic("fpm", "Routes from a routing suite", &["fpm"], &["--runs", "2"], &["--runs", "7"]),
+    topic("fpm", "Routes from a routing suite", &["fpm"], &["--runs", "3"], &["--runs", "7"]),
     topic(
         "rcu-thesis",
         "RCU for user-level Click: Tables 7 to 14, Figures 11 to 18",
@@ -186,4 +186,25 @@ pub(crate) fn commands() -> impl Iterator<Item = (&'static str, Vec<String>)> {
     TOPICS.iter().filter(|topic| matches!(topic.command, Measured::Command(..))).flat_map(|topic| {
         [Depth::Tiny, Depth::Quick, Depth::Full].map(|depth| (topic.name, topic.command(depth, &[])))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Catches a median that is one of two figures, or the greater of them.
+    #[test]
+    fn medians_are_of_three_rounds_or_more() {
+        for topic in TOPICS {
+            for depth in [Depth::Quick, Depth::Full] {
+                let command = topic.command(depth, &[]);
+                let counts = command
+                    .windows(2)
+                    .filter(|words| ["--runs", "--rounds", "--samples"].contains(&words[0].as_str()));
+                for count in counts.map(|words| words[1].parse::<usize>().expect("a number")) {
+                    assert!(count >= 3 && count % 2 == 1, "{}: {count}", topic.name);
+                }
+            }
+        }
+    }
 }
