@@ -51,7 +51,7 @@ fn esp_reports_ciphers_beside_elements() {
 #[test]
 fn predict_adds_up_what_is_met() {
     let figures = figures("predict");
-    assert_eq!(figures.len(), 8);
+    assert_eq!(figures.len(), 11);
     for figure in &figures {
         assert!(
             figure["predicted_ns"].as_f64() > Some(0.0) && figure["ns_median"].as_f64() > Some(0.0),

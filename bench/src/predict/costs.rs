@@ -3,6 +3,9 @@
 //! A stage of `tests/stages.txt` may need other elements beside the one that it is for, and packets may meet that more than once: those of IPsec leave by
 //! one side and come back by the other. So what a stage costs is a sum over classes, each as often as packets meet it, and the classes' own costs are those
 //! that make all sums right.
+//!
+//! Where two classes need each other in their stages, as Queue and Unqueue do, no sum tells them apart: the one that comes first in the list keeps what both cost
+//! there, and the other has what its own stage takes beyond that.
 
 use super::{Case, Meeting, meet};
 use crate::classes::{Row, pair};
@@ -61,16 +64,24 @@ pub(super) fn stages<'r>(
         wanted.extend(stage.times.keys());
         found.push(stage);
     }
+    found.sort_by_key(|stage| rows.iter().position(|row| row.class == stage.row.class));
     Ok(found)
+}
+
+/// Whether a stage keeps the cost of another class in it: one that stands behind it in the list and needs this one in its own stage.
+fn keeps(stages: &[Stage<'_>], at: usize, other: &str) -> bool {
+    let class = stages[at].row.class;
+    stages[at..].iter().any(|stage| stage.row.class == other && stage.times.contains_key(class))
 }
 
 /// What each class costs by itself, from what its stage costs for each of its elements.
 pub(super) fn own(stages: &[Stage<'_>], costs: &[f64]) -> BTreeMap<&'static str, f64> {
     let mut own: BTreeMap<&'static str, f64> = stages.iter().map(|stage| (stage.row.class, 0.0)).collect();
     for _ in 0..ROUNDS {
-        for (stage, cost) in stages.iter().zip(costs) {
+        for (at, (stage, cost)) in stages.iter().zip(costs).enumerate() {
             let class = stage.row.class;
-            let others = stage.times.iter().filter(|(other, _)| **other != class);
+            let is_other = |other: &str| other != class && !keeps(stages, at, other);
+            let others = stage.times.iter().filter(|(other, _)| is_other(other));
             let others: f64 =
                 others.map(|(other, times)| times * own.get(other).copied().unwrap_or(0.0)).sum();
             // A class that is met by no packet, but does something all the same, has all that is left.
@@ -100,6 +111,16 @@ mod tests {
             [stage(1, &[(b, 1.0), (a, 2.0)]), stage(0, &[(a, 1.0)]), stage(2, &[(c, 2.0), (b, 0.5)])];
         let own = own(&stages, &[50.0, 10.0, 115.0]);
         assert_eq!([a, b, c].map(|class| own[class]), [10.0, 30.0, 50.0]);
+    }
+
+    /// Catches a Queue that costs nothing because its Unqueue is said to cost all.
+    #[test]
+    fn of_two_that_need_each_other_the_first_keeps_what_both_cost() {
+        let rows = rows().expect("stages");
+        let [a, b] = [0, 1].map(|at| rows[at].class);
+        let stage = |at: usize| Stage { row: &rows[at], times: [(a, 1.0), (b, 1.0)].into() };
+        let own = own(&[stage(0), stage(1)], &[4.0, 7.0]);
+        assert_eq!([own[a], own[b]], [4.0, 3.0]);
     }
 
     /// IPsec's packets leave by one side of it and come back by the other, and a connection is confirmed behind what found it.
