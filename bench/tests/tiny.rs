@@ -81,6 +81,8 @@ fn server_reports_all_rows() {
     assert_eq!(named("projection: ").len(), 3);
     assert!(named("parallel: ").iter().all(|figure| figure["mpps"]["median"].as_f64() > Some(0.0)));
     assert!(named("memory: ").iter().all(|figure| figure["lines_gbps"]["median"].as_f64() > Some(0.0)));
+    assert_eq!(named("checksum: ").len(), 3);
+    assert!(named("checksum: ").iter().all(|figure| figure["octets_a_ns"]["median"].as_f64() > Some(0.0)));
     // A source that ignores its rate would be at the highest.
     let late = |load: &&&serde_json::Value| load["load_percent"] == 1.0;
     assert!(named("load: ").iter().filter(late).all(|load| load["mpps"]["median"].as_f64() < Some(5.0)));

@@ -4,6 +4,7 @@
 //! copied from the ring, which stands in for a card's transfer. The batches of Table 1 need an interface; `devices` measures them.
 
 mod applications;
+mod checksum;
 pub(crate) mod frames;
 mod load;
 mod memory;
@@ -60,7 +61,7 @@ enum Part {
     Applications,
     /// Figure 9 and section 8: processor time against load.
     Load,
-    /// Table 2: how much memory takes.
+    /// Table 2: how much memory takes; and how fast checksums are beside it.
     Memory,
     /// Section 5.3 and Figure 3, by arithmetic.
     Projection,
@@ -105,6 +106,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), String> {
     }
     if wanted(Part::Memory) {
         figures.extend(memory::figures(&effort));
+        figures.extend(checksum::figures(&effort));
     }
     if arguments.json {
         crate::rcu::print_json(&json!({ "machine": machine, "figures": figures }));
