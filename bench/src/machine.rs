@@ -79,6 +79,16 @@ impl Machine {
         &self.commit
     }
 
+    /// The microcode, and the kernel's arguments that change what programs take. Reports of before have neither.
+    pub(crate) fn settings(&self) -> String {
+        let or = |text: &str, none: &str| if text.is_empty() { none } else { text }.to_owned();
+        format!(
+            "microcode {}, kernel arguments that matter: {}",
+            or(&self.microcode, "unknown"),
+            or(&self.kernel_arguments, "none")
+        )
+    }
+
     /// One line for people.
     pub(crate) fn line(&self) -> String {
         format!(

@@ -35,7 +35,12 @@ pub(crate) struct Arguments {
     /// Only this topic; may be repeated. `--list` names them.
     #[arg(long, value_name = "TOPIC")]
     only: Vec<String>,
-    /// A program with Click's command line that runs the same configuration in turns with ours.
+    /// A program with Click's command line that runs the same configuration in turns with ours; may be repeated.
+    ///
+    /// It is started as `COMMAND -h d.count -h q.drops conf/fake-iprouter.click BURST=32 LIMIT=5000000`, takes LIMIT packets through the configuration, ends, and
+    /// prints both handlers' values: the packets that arrived, which are LIMIT, and those that the queue dropped, which are 0. Names may stand before the
+    /// values; no other word of the output is a number. VPP and grout have no such command line: for them COMMAND is a script that starts the program with
+    /// the same work, sends LIMIT packets through it from memory, ends it, and prints `d.count: ` and `q.drops: ` with what its counters say.
     #[arg(long, value_name = "NAME=COMMAND")]
     peer: Vec<peers::Peer>,
     /// The folder for the page and the raw results.

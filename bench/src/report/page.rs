@@ -57,9 +57,10 @@ fn section(
     for (other, section) in theirs {
         let _ = write!(
             html,
-            "<details{}><summary>{}</summary>{}{}{}</details>",
+            "<details{}><summary>{}</summary>{}{}{}{}</details>",
             if own.is_none() { " open" } else { "" },
             escaped(&other.account.machine.line()),
+            settings(other),
             stability(&other.account.stability),
             origin(other, topic, false),
             parts(section)
@@ -77,10 +78,16 @@ const CLAIMS: &str = "<section><h2>What may not be claimed</h2><ul>\
 
 fn account(results: &Results) -> String {
     format!(
-        "<p class='machine'>{}</p>{}",
+        "<p class='machine'>{}</p>{}{}",
         escaped(&results.account.machine.line()),
+        settings(results),
         stability(&results.account.stability)
     )
+}
+
+/// What the machine was set to.
+fn settings(results: &Results) -> String {
+    format!("<p class='machine'>{}</p>", escaped(&results.account.machine.settings()))
 }
 
 fn stability(stability: &Stability) -> String {
@@ -143,8 +150,9 @@ fn table(table: &Table) -> String {
         cells.iter().fold(String::new(), |row, cell| row + &format!("<{tag}>{}</{tag}>", escaped(cell)))
     };
     let rows = table.rows.iter().fold(String::new(), |rows, row| rows + "<tr>" + &cells("td", row) + "</tr>");
+    let text = if table.text.is_empty() { String::new() } else { format!("<p>{}</p>", escaped(&table.text)) };
     format!(
-        "<div class='wide'><table><caption>{}</caption><thead><tr>{}</tr></thead><tbody>{rows}</tbody></table></div>",
+        "{text}<div class='wide'><table><caption>{}</caption><thead><tr>{}</tr></thead><tbody>{rows}</tbody></table></div>",
         escaped(&table.caption),
         cells("th", &table.heads)
     )
@@ -173,7 +181,10 @@ mod tests {
             "result": { "Ok": result },
         });
         let account = serde_json::json!({
-            "machine": { "processor": "a processor", "cores": 1, "kernel": "a kernel", "rustc": "a compiler", "commit": "0123abcd" },
+            "machine": {
+                "processor": "a processor", "cores": 1, "microcode": "0x17", "kernel_arguments": "mitigations=off",
+                "kernel": "a kernel", "rustc": "a compiler", "commit": "0123abcd",
+            },
             "stability": { "spread_percent": [], "steal_percent": 0.0, "load_average": "" },
         });
         let read = |value| serde_json::from_value(value).expect("what is kept");
@@ -187,6 +198,7 @@ mod tests {
         let html = page(&results("devices", without_root), &[]);
         assert!(html.contains("<p class='note'>needs root</p>"), "{html}");
         assert!(!html.contains("<table>"), "{html}");
+        assert!(html.contains("microcode 0x17, kernel arguments that matter: mitigations=off"), "{html}");
         let listed = serde_json::json!({ "skipped": ["one peer", "and another one"], "figures": [] });
         let html = page(&results("rcu-read", listed), &[]);
         assert!(html.contains("<p class='note'>one peer</p><p class='note'>and another one</p>"), "{html}");

@@ -22,6 +22,11 @@ pub(super) fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
+/// What stands behind a bar. A difference below zero is none.
+fn behind(bar: Bar) -> String {
+    if bar.value < 0.0 { format!("&lt; {}", number(bar.to.max(0.0))) } else { number(bar.value) }
+}
+
 /// Three digits, or as many as are before the point.
 pub(super) fn number(value: f64) -> String {
     let digits = match value.abs() {
@@ -93,12 +98,12 @@ pub(super) fn bars(title: &str, unit: &str, series: &[&str], rows: &[(String, Ve
                 of % COLOURS,
                 ROW - 4.0,
                 escaped(series.get(of).copied().unwrap_or_default()),
-                number(bar.value),
+                behind(*bar),
                 labels + bar.from.max(0.0) * scale, // a difference may be below nothing
                 labels + bar.to * scale,
                 labels + bar.to.max(bar.value) * scale + 6.0,
                 y + 12.0,
-                number(bar.value)
+                behind(*bar)
             );
             y += ROW;
         }
@@ -108,6 +113,30 @@ pub(super) fn bars(title: &str, unit: &str, series: &[&str], rows: &[(String, Ve
         y += 6.0;
     }
     svg + &legend(series, unit) + "</svg>"
+}
+
+/// One bar of named parts, of which those that have room show their names.
+pub(super) fn stacked(title: &str, unit: &str, parts: &[(String, f64)]) -> String {
+    let sum: f64 = parts.iter().map(|(_, value)| value.max(0.0)).sum();
+    if sum <= 0.0 {
+        return String::new();
+    }
+    let (mut svg, mut x) = (begin(title, 64.0), 0.0);
+    for (of, (name, value)) in parts.iter().enumerate() {
+        let width = value.max(0.0) / sum * WIDTH;
+        let _ = write!(
+            svg,
+            "<rect class='s{}' x='{x:.1}' y='22' width='{width:.1}' height='22'><title>{}: {} {unit}</title></rect>",
+            of % COLOURS,
+            escaped(name),
+            number(*value)
+        );
+        if CHARACTER * (name.chars().count() as f64 + 1.0) < width {
+            let _ = write!(svg, "<text x='{x:.1}' y='58'>{}</text>", escaped(name));
+        }
+        x += width;
+    }
+    svg + &legend(&[], &format!("{} {unit}", number(sum))) + "</svg>"
 }
 
 /// Named lines of points.
@@ -215,5 +244,15 @@ mod tests {
         let svg = bars("<a>", "ns", &["x & y"], &[("<b>".to_owned(), vec![bar])]);
         assert!(svg.contains("&lt;a&gt;") && svg.contains("x &amp; y") && !svg.contains("<b>"), "{svg}");
         assert!(bars("", "", &[], &[]).is_empty());
+        let svg = stacked("", "ns", &[("<a>".to_owned(), 3.0), ("b".to_owned(), 1.0), ("c".to_owned(), 0.0)]);
+        assert!(
+            svg.contains("width='570.0'") && svg.contains("&lt;a&gt;") && svg.contains("4.00 ns"),
+            "{svg}"
+        );
+        assert!(stacked("", "", &[]).is_empty());
+        let below = Some(Bar { value: -0.5, from: -1.0, to: 2.0 });
+        let svg = bars("", "ns", &[], &[(String::new(), vec![below])]);
+        assert!(svg.contains("&lt; 2.00"), "{svg}");
+        assert!(!svg.contains("-0.5"), "{svg}");
     }
 }

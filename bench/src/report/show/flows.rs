@@ -1,7 +1,7 @@
 //! IPsec, tables of flows, the BSD paper's figures, predictions, and the demo.
 
 use super::section::{
-    PUBLISHED, Section, Table, flat, flat_text, list, median, one_series, section, shown, spread, text,
+    PUBLISHED, Section, Table, flat, flat_text, list, median, one_series, ratio, section, shown, spread, text,
 };
 use crate::report::plot::{self, Bar, number};
 use serde_json::Value;
@@ -139,32 +139,83 @@ pub(super) fn bsd(value: &Value) -> Section {
     }
     section(
         &[
-            "The paper (FreeBSD 8, up to 8 cores): with one lock and reference count for L2 and L3 the rate falls as threads are added; the split alone moves the locks, and the flow table removes \
+            "The paper (FreeBSD 8, up to 8 cores): with one lock and reference count for L2 and L3 the rate does not rise as threads are added; the split alone moves the locks, and the flow table removes \
              nearly all. `clique` is this product's tables under RCU, without locks.",
+            "The paper draws the rates of Figures 7 and 9 and says no numbers, only that with the split they do not increase with the threads. Its cards bound what the flow table reaches. \
+             Of Figure 10 it says two numbers, which are bounds; they are the single points of the chart.",
             "Rows with more threads than processors show holders of locks that were preempted, not contention.",
             "What more processors would reach is modelled: Gunther's scalability law through the measured rates of one thread and of two, each on a processor of its own. It leaves out what it costs to move \
              a lock's line between more than two.",
         ],
-        vec![table, modelled, published_locks(list(value, "figures"))],
+        vec![
+            table,
+            modelled,
+            published_rates(list(value, "figures")),
+            published_locks(list(value, "figures")),
+        ],
         vec![
             plot::lines("Figures 7 and 9: packets a second", "threads", "million", &rates),
             plot::lines("Figures 7 and 9, modelled: packets a second", "processors", "million", &more),
-            plot::lines("Figure 10: time in locks", "threads", "percent", &locks),
+            plot::lines("Figure 10: time in locks", "threads", "percent", &with_published(locks)),
         ],
     )
+}
+
+/// The figure of a design with as many threads as there are processors, or with as many as were measured.
+fn widest<'f>(figures: &'f [Value], design: &Value) -> Option<&'f Value> {
+    let of_design = figures.iter().filter(|f| f["design"] == *design && f["preempted"] == false);
+    of_design.max_by_key(|figure| figure["threads"].as_u64())
+}
+
+/// What the paper says of rates against threads, beside ours.
+fn published_rates(figures: &[Value]) -> Table {
+    let published = &PUBLISHED["bsd"];
+    let there = format!("published: up to {} threads", text(&published["threads"]));
+    let heads = ["design", there.as_str(), "here: threads", "times the rate of one", "ours by published"];
+    let mut table = Table::new("Figure 7: rates against threads", &heads);
+    for rate in list(published, "rates") {
+        let one = figures.iter().find(|f| f["design"] == rate["design"] && f["threads"] == 1);
+        let Some((most, one)) = widest(figures, &rate["design"]).zip(one) else { continue };
+        let times =
+            most["mpps_median"].as_f64().zip(one["mpps_median"].as_f64()).map(|(most, one)| most / one);
+        table.row([
+            text(&rate["design"]),
+            text(&rate["to_one_thread"]),
+            text(&most["threads"]),
+            times.map_or("–".to_owned(), number),
+            ratio(times, rate["bound"].as_f64()),
+        ]);
+    }
+    table
+}
+
+/// Lines of Figure 10, and the numbers that the paper says.
+fn with_published(mut lines: plot::Lines) -> plot::Lines {
+    let published = &PUBLISHED["bsd"];
+    for lock in list(published, "locks") {
+        if let Some(point) = published["threads"].as_f64().zip(lock["bound"].as_f64()) {
+            lines.push((format!("{}, published", text(&lock["design"])), vec![point]));
+        }
+    }
+    lines
 }
 
 /// The shares of Figure 10 that the paper says, beside ours with as many threads as there are processors.
 fn published_locks(figures: &[Value]) -> Table {
     let published = &PUBLISHED["bsd"];
     let there = format!("published: percent, {} threads", text(&published["threads"]));
-    let heads = ["design", there.as_str(), "here: threads", "percent"];
+    let heads = ["design", there.as_str(), "here: threads", "percent", "ours by that bound"];
     let mut table = Table::new("Figure 10: share of time in locks", &heads);
     for lock in list(published, "locks") {
-        let of_design = figures.iter().filter(|f| f["design"] == lock["design"] && f["preempted"] == false);
-        let Some(ours) = of_design.max_by_key(|figure| figure["threads"].as_u64()) else { continue };
-        let share = ours["lock_share"].as_f64().map_or("–".to_owned(), |share| number(share * 100.0));
-        table.row([text(&lock["design"]), text(&lock["percent"]), text(&ours["threads"]), share]);
+        let Some(ours) = widest(figures, &lock["design"]) else { continue };
+        let percent = ours["lock_share"].as_f64().map(|share| share * 100.0);
+        table.row([
+            text(&lock["design"]),
+            text(&lock["percent"]),
+            text(&ours["threads"]),
+            percent.map_or("–".to_owned(), number),
+            ratio(percent, lock["bound"].as_f64()),
+        ]);
     }
     table
 }
@@ -216,9 +267,10 @@ pub(super) fn demo(value: &Value) -> Section {
         table.row([what.to_owned(), range.map_or_else(|| text(&value[name]), |range| shown(Some(range)))]);
     }
     let mut shares = Table::new("Where the time of a packet goes", &["class", "ns", "packets a batch"]);
-    let mut rows = Vec::new();
+    let (mut rows, mut parts) = (Vec::new(), Vec::new());
     for share in list(value, "time") {
         let ns = &share["ns_per_received_packet"];
+        parts.extend(ns.as_f64().map(|ns| (text(&share["class"]), ns)));
         shares.row([text(&share["class"]), text(ns), spread(&share["packets_per_batch"])]);
         rows.push((text(&share["class"]), ns.as_f64().map(Bar::just)));
     }
@@ -227,6 +279,9 @@ pub(super) fn demo(value: &Value) -> Section {
             "Both full Internet tables, IPv4 and IPv6, packets that expire, that are broken, that have no route; interfaces in memory. The chain of the SOSP paper has neither cold tables nor errors to answer.",
         ],
         vec![table, shares],
-        vec![one_series("Where the time of a packet goes", "ns", rows)],
+        vec![
+            plot::stacked("The time of a packet, class by class", "ns", &parts),
+            one_series("Where the time of a packet goes", "ns", rows),
+        ],
     )
 }

@@ -1,6 +1,6 @@
 //! Reads, updates, grace periods, and the slides' cost model.
 
-use super::section::{Section, Table, bar, list, one_series, scaled, section, spread, text};
+use super::section::{Section, Table, add, bar, list, one_series, scaled, section, spread, text};
 use crate::report::plot::{self, number};
 use serde_json::Value;
 
@@ -209,12 +209,11 @@ fn by_threads(figures: &[Value], updates_a_million: u64) -> String {
     plot::lines(&title, "threads", "million", &lines)
 }
 
-/// Shares of updates at which RCU costs as much as a lock.
-fn break_even(figures: &[Value]) -> Table {
-    let mut table = Table::new(
-        "Break-even of RCU",
-        &["against", "threads", "pays below, percent of updates", "predicted from the ends, percent"],
-    );
+/// What RCU saves beside a lock, in nanoseconds of processor time an operation, at each share of updates in percent.
+type Saved = Vec<(f64, f64)>;
+
+/// For each lock and number of threads that has processors: what RCU saves.
+fn savings(figures: &[Value]) -> Vec<(String, &Value, Saved)> {
     let ns = |name: &str, threads: &Value, share: u64| {
         let is = |f: &&Value| {
             f["protection"] == name && f["threads"] == *threads && f["updates_a_million"] == share
@@ -229,16 +228,32 @@ fn break_even(figures: &[Value]) -> Table {
             && f["oversubscribed"] == false
             && !["RCU", "ideal"].iter().any(|name| f["protection"] == *name)
     });
-    for lock in locks {
+    let of = |lock: &'_ Value, share: u64| {
         let (name, threads) = (text(&lock["protection"]), &lock["threads"]);
-        // What RCU saves at each share.
-        let saved: Vec<(f64, f64)> = shares
-            .iter()
-            .filter_map(|&share| {
-                Some((share as f64 / 1e4, ns(&name, threads, share)? - ns("RCU", threads, share)?))
-            })
-            .collect();
-        let ends: Vec<(f64, f64)> = saved.first().into_iter().chain(saved.last()).copied().collect();
+        Some((share as f64 / 1e4, ns(&name, threads, share)? - ns("RCU", threads, share)?))
+    };
+    locks
+        .map(|lock| {
+            let saved = shares.iter().filter_map(|&share| of(lock, share)).collect();
+            (text(&lock["protection"]), &lock["threads"], saved)
+        })
+        .collect()
+}
+
+/// Locks, threads, and the share in percent at which RCU costs as much.
+fn crossings(figures: &[Value]) -> Vec<(String, f64, f64)> {
+    let all = savings(figures).into_iter();
+    all.filter_map(|(lock, threads, saved)| Some((lock, threads.as_f64()?, crossing(&saved)?))).collect()
+}
+
+/// Shares of updates at which RCU costs as much as a lock.
+fn break_even(figures: &[Value]) -> Table {
+    let mut table = Table::new(
+        "Break-even of RCU",
+        &["against", "threads", "pays below, percent of updates", "predicted from the ends, percent"],
+    );
+    for (name, threads, saved) in savings(figures) {
+        let ends: Saved = saved.first().into_iter().chain(saved.last()).copied().collect();
         table.row([name, text(threads), pays_below(&saved), pays_below(&ends)]);
     }
     table
@@ -265,8 +280,30 @@ fn crossing(points: &[(f64, f64)]) -> Option<f64> {
     })
 }
 
+/// The model's break-even against processors, and what the hash table shows, if it was measured.
+fn model_chart(value: &Value, hash: Option<&Value>) -> String {
+    let mut lines: plot::Lines = Vec::new();
+    for row in list(value, "break_even") {
+        for (against, lock) in [("against_spinlock", "spinlock"), ("against_brlock", "brlock")] {
+            let name = format!("{lock} λ{}", row["updates_a_grace_period"]);
+            let name = name.trim_end_matches(".0");
+            if let Some(point) = row["processors"].as_f64().zip(bar(&row[against])) {
+                add(&mut lines, name, (point.0, 100.0 * point.1.value));
+            }
+        }
+    }
+    let measured = hash.map_or(Vec::new(), |hash| crossings(list(hash, "figures")));
+    for (protection, lock) in [("global lock", "spinlock"), ("brlock", "brlock")] {
+        for (_, threads, share) in measured.iter().filter(|(name, ..)| name == protection) {
+            add(&mut lines, &format!("{lock} here"), (*threads, *share));
+        }
+    }
+    let title = "Share of updates below which RCU pays: the model and the hash table";
+    plot::lines(title, "processors", "percent", &lines)
+}
+
 /// When RCU pays.
-pub(super) fn model(value: &Value) -> Section {
+pub(super) fn model(value: &Value, hash: Option<&Value>) -> Section {
     let mut table = Table::new(
         "Share of updates below which RCU pays, by the model with the costs measured here (and with every combination of their least and most)",
         &["processors", "updates a grace period", "against a spinlock", "against a brlock"],
@@ -286,12 +323,13 @@ pub(super) fn model(value: &Value) -> Section {
             "The slides give the break-even as a function of the ratio of memory latency to instruction time; the hash table above is its check. The model frees on the thread that \
              updates; the hash table's updates go to a thread that frees, which costs more, so that it breaks even at fewer updates than the model says. Rows \
              whose bar reaches 100 % depend on costs that differ by less than they vary: that is why those against a brlock flip between machines.",
+            "The chart has the model's lines, λ being updates a grace period, and as points (here) where RCU's line crosses that of a lock in the measured hash table, if it does.",
             &format!(
                 "Here a transfer between processors costs {ratio} times an atomic operation on a line that is at hand."
             ),
         ],
         vec![table],
-        vec![],
+        vec![model_chart(value, hash)],
     )
 }
 

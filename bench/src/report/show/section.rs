@@ -16,6 +16,8 @@ pub(in crate::report) struct Section {
 
 /// A table; cells are text, the first column names the row.
 pub(in crate::report) struct Table {
+    /// A paragraph before the table; none if it is empty.
+    pub(in crate::report) text: String,
     pub(in crate::report) caption: String,
     pub(in crate::report) heads: Vec<String>,
     pub(in crate::report) rows: Vec<Vec<String>>,
@@ -24,6 +26,7 @@ pub(in crate::report) struct Table {
 impl Table {
     pub(in crate::report) fn new(caption: &str, heads: &[&str]) -> Table {
         Table {
+            text: String::new(),
             caption: caption.to_owned(),
             heads: heads.iter().map(|head| (*head).to_owned()).collect(),
             rows: Vec::new(),
@@ -85,8 +88,19 @@ pub(in crate::report) fn scaled(value: &Value, by: f64) -> String {
 pub(in crate::report) fn shown(bar: Option<Bar>) -> String {
     match bar {
         None => "–".to_owned(),
+        Some(bar) if bar.value <= 0.0 && bar.from < bar.to => nothing(bar),
         Some(bar) if bar.from == bar.to => number(bar.value),
         Some(bar) => format!("{} ({}–{})", number(bar.value), number(bar.from), number(bar.to)),
+    }
+}
+
+/// A difference that is not above zero: what it is less than, as far as runs vary.
+fn nothing(bar: Bar) -> String {
+    match bar.to {
+        to if to > 0.0 => {
+            format!("< {}, within the spread ({}–{})", number(to), number(bar.from), number(to))
+        }
+        to => format!("0, within the spread ({}–{})", number(bar.from), number(to)),
     }
 }
 
@@ -104,6 +118,14 @@ pub(in crate::report) fn median(mut figures: Vec<f64>) -> Option<Bar> {
     Some(Bar { value: middle, from: *from, to: *to })
 }
 
+/// Adds a point to the line of a name.
+pub(in crate::report) fn add(lines: &mut plot::Lines, name: &str, point: (f64, f64)) {
+    match lines.iter_mut().find(|(known, _)| known == name) {
+        Some((_, points)) => points.push(point),
+        None => lines.push((name.to_owned(), vec![point])),
+    }
+}
+
 /// A ratio, if both are there.
 pub(in crate::report) fn ratio(of: Option<f64>, to: Option<f64>) -> String {
     match (of, to) {
@@ -119,9 +141,7 @@ pub(in crate::report) fn flat(figure: &Value) -> Option<Bar> {
 }
 
 pub(in crate::report) fn flat_text(figure: &Value) -> String {
-    flat(figure).map_or("–".to_owned(), |bar| {
-        format!("{} ({}–{})", number(bar.value), number(bar.from), number(bar.to))
-    })
+    shown(flat(figure))
 }
 
 /// A bar chart with one bar for each named figure.
@@ -143,6 +163,10 @@ mod tests {
             let value = json!({ "median": 2.0, ends[0]: 1.0, ends[1]: 4.0 });
             assert_eq!(spread(&value), "2.00 (1.00–4.00)", "{ends:?}");
         }
+        let below = json!({ "ns_median": -0.5, "ns_min": -1.0, "ns_max": 2.0 });
+        assert_eq!(flat_text(&below), "< 2.00, within the spread (-1.00–2.00)");
+        let never = json!({ "median": -0.5, "min": -1.0, "max": -0.25 });
+        assert_eq!(spread(&never), "0, within the spread (-1.00–-0.250)");
         assert_eq!((spread(&json!(2.0)), spread(&Value::Null)), ("2.00".to_owned(), "–".to_owned()));
     }
 
