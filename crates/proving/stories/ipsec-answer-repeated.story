@@ -1,3 +1,4 @@
+# A question that an attacker repeats past a window which a restart emptied is answered a second time.
 family ipsec
 seed 410135
 workers 1

@@ -1,3 +1,4 @@
+# A packet that was under way when both gateways began anew sets the new window ahead of the new numbers.
 family ipsec
 seed 410161
 workers 1

@@ -1,3 +1,4 @@
+# What was sent before a swap that changes the range of ports is no flow of the new range, although its port may be in both.
 family nat
 seed 19
 workers 1
