@@ -1,7 +1,8 @@
 //! `clique capture`: the packets of any edge of a running router.
 
+use super::events::{Events, Interrupts, is_end};
 use super::pcapng::Pcapng;
-use super::{bytes, ended, event, number, print, text};
+use super::{bytes, ended, number, print, text};
 use crate::address::Address;
 use crate::console;
 use crate::reply;
@@ -50,14 +51,13 @@ pub(crate) fn run(args: &Args) -> Status {
 fn capture(args: &Args) -> Result<(), String> {
     let mut client = args.address.connect()?;
     let snaplen = usize::try_from(args.snaplen).unwrap_or(usize::MAX);
+    let interrupts = Interrupts::catch()?;
     reply::fine(client.capture(&args.edge, args.count, args.seconds, snaplen, &args.filter))?;
     let mut file = if args.json { None } else { Some(Pcapng::create(&args.write)?) };
-    loop {
-        let packet = event(&mut client)?;
-        if packet["end"].as_bool() == Some(true) {
-            if let Some(file) = &mut file {
-                file.flush()?;
-            }
+    let events = Events::of(client);
+    let mut written = 0;
+    while let Some(packet) = events.next(&interrupts)? {
+        if is_end(&packet) {
             let (seen, lost) = (number(&packet, "packets"), number(&packet, "lost"));
             console::complain(&format!(
                 "{seen} packets captured, {lost} lost because the reader was too slow\n"
@@ -76,7 +76,10 @@ fn capture(args: &Args) -> Result<(), String> {
         if !is_read {
             return Ok(());
         }
+        written += 1;
     }
+    console::complain(&format!("{written} packets captured until the interruption\n"));
+    Ok(())
 }
 
 /// A packet as a line of JSON.

@@ -1,15 +1,14 @@
 //! `clique drops`: what is dropped, where, why, and an example. What ICMP errors tell senders of counts, too.
 
+use super::events::{Interrupts, LOOK_AROUND};
 use super::pcapng::Pcapng;
 use super::{bytes, ended, number, object, print, text};
 use crate::address::Address;
-use crate::console;
 use crate::reply;
 use crate::status::Status;
 use control::Client;
 use serde_json::{Value, json};
 use std::collections::HashMap;
-use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
 /// Arguments of `clique drops`.
@@ -34,9 +33,6 @@ pub(crate) struct Args {
     #[arg(short, long, value_name = "FILE")]
     write: Option<String>,
 }
-
-/// How often the program looks whether it is interrupted.
-const LOOK_AROUND: Duration = Duration::from_millis(50);
 
 /// Runs `clique drops`.
 pub(crate) fn run(args: &Args) -> Status {
@@ -66,13 +62,12 @@ impl Reading {
 
 fn drops(args: &Args) -> Result<(), String> {
     let mut client = args.address.connect()?;
-    let interrupted =
-        console::interrupts().map_err(|error| format!("signals: {}", console::reason(&error)))?;
+    let interrupts = Interrupts::catch()?;
     let interval = Duration::from_secs_f64(args.interval.clamp(0.1, 3600.0));
     let mut before = Reading::take(&mut client)?;
     loop {
         // An interrupted reading is the last one: what was dropped meanwhile is told, and the file is whole.
-        while before.at.elapsed() < interval && !interrupted.load(Relaxed) {
+        while before.at.elapsed() < interval && !interrupts.have_come() {
             std::thread::sleep(LOOK_AROUND.min(interval.saturating_sub(before.at.elapsed())));
         }
         let now = Reading::take(&mut client)?;
@@ -99,7 +94,7 @@ fn drops(args: &Args) -> Result<(), String> {
             _ if args.json => format!("{}\n", json!({ "drops": rows })),
             _ => table(&rows, args.follow),
         };
-        if !print(&shown)? || !args.follow || interrupted.load(Relaxed) {
+        if !print(&shown)? || !args.follow || interrupts.have_come() {
             return Ok(());
         }
         before = now;

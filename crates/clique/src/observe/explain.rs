@@ -104,10 +104,11 @@ fn lines(answer: &Value) -> String {
             "copies" => format!("copies to outputs {}", step["outputs"]),
             "dropped" => format!("DROPPED: {}", text(step, "reason")),
             "stays" if step["class"] == "Discard" => "discarded".to_owned(),
-            "stays" => "goes no further here".to_owned(),
+            "stays" if because.is_empty() => "its way ends here".to_owned(),
+            "stays" => String::new(),
             _ => "does not say what it would do".to_owned(),
         };
-        let colon = if because.is_empty() { "" } else { ": " };
+        let colon = if because.is_empty() || then.is_empty() { "" } else { ": " };
         shown += &format!(
             "  {:width$}  {:18} {because}{colon}{then}\n",
             text(step, "element"),

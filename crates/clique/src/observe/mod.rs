@@ -5,6 +5,7 @@
 
 pub(crate) mod capture;
 pub(crate) mod drops;
+mod events;
 pub(crate) mod explain;
 mod pcapng;
 pub(crate) mod runtime;
@@ -12,7 +13,7 @@ pub(crate) mod trace;
 
 use crate::console::{self, reason};
 use crate::status::Status;
-use control::Client;
+pub(crate) use events::event;
 use serde_json::Value;
 
 /// The status of a command with this name.
@@ -34,11 +35,6 @@ fn print(text: &str) -> Result<bool, String> {
 /// An object of JSON that a router sent.
 fn object(text: &str) -> Result<Value, String> {
     serde_json::from_str(text).map_err(|error| format!("unexpected answer: {error}"))
-}
-
-/// The next event of a trace or a capture.
-pub(crate) fn event(client: &mut Client) -> Result<Value, String> {
-    object(&client.event().map_err(|failure| failure.to_string())?)
 }
 
 /// A member that is a text; empty if there is none.

@@ -1,16 +1,14 @@
 //! `clique trace`: the ways of packets through a running router.
 
+use super::events::{Events, Interrupts, is_end};
 use super::pcapng::Pcapng;
-use super::{bytes, changes, changes_text, ended, event, number, print, text};
+use super::{bytes, changes, changes_text, ended, number, print, text};
 use crate::address::Address;
 use crate::console;
 use crate::reply;
 use crate::status::Status;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use std::sync::atomic::Ordering;
-use std::sync::mpsc::{self, RecvTimeoutError};
-use std::time::Duration;
 
 /// Arguments of `clique trace`.
 #[derive(clap::Args, Debug)]
@@ -52,35 +50,16 @@ fn trace(args: &Args) -> Result<(), String> {
     let mut client = args.address.connect()?;
     // What cannot be written is said before anything is waited for.
     let mut file = args.write.as_deref().map(Pcapng::create).transpose()?;
-    let interrupted =
-        console::interrupts().map_err(|error| format!("signals: {}", console::reason(&error)))?;
+    let interrupts = Interrupts::catch()?;
     reply::fine(client.trace(args.count, args.seconds, &args.filter))?;
-    let (sender, steps) = mpsc::channel();
-    std::thread::spawn(move || {
-        loop {
-            let step = event(&mut client);
-            let is_last = step.as_ref().map_or(true, |step| step["end"].as_bool() == Some(true));
-            if sender.send(step).is_err() || is_last {
-                break;
-            }
-        }
-    });
+    let events = Events::of(client);
     let mut packets: BTreeMap<u64, Vec<Value>> = BTreeMap::new();
     let end = loop {
-        // What has come so far is shown; the router ends the trace when the connection is gone.
-        if interrupted.load(Ordering::Relaxed) {
-            break json!({ "end": true, "packets": packets.len(), "lost": 0 });
-        }
-        match steps.recv_timeout(Duration::from_millis(50)) {
-            Ok(step) => {
-                let step = step?;
-                if step["end"].as_bool() == Some(true) {
-                    break step;
-                }
-                packets.entry(number(&step, "packet")).or_default().push(step);
-            }
-            Err(RecvTimeoutError::Timeout) => {}
-            Err(RecvTimeoutError::Disconnected) => return Err("the connection has ended".to_owned()),
+        match events.next(&interrupts)? {
+            Some(end) if is_end(&end) => break end,
+            Some(step) => packets.entry(number(&step, "packet")).or_default().push(step),
+            // What has come so far is shown.
+            None => break json!({ "end": true, "packets": packets.len(), "lost": 0 }),
         }
     };
     packets.values_mut().for_each(|steps| steps.sort_by_key(|step| number(&step["seen"], "at_ns")));
@@ -106,10 +85,9 @@ fn trace(args: &Args) -> Result<(), String> {
         console::complain(&format!("{lost} steps were lost because there were too many\n"));
     }
     if packets.is_empty() {
-        let time = if interrupted.load(Ordering::Relaxed) {
-            String::new()
-        } else {
-            format!(" within {} seconds", args.seconds)
+        let time = match interrupts.have_come() {
+            true => String::new(),
+            false => format!(" within {} seconds", args.seconds),
         };
         console::complain(&format!("no packet matched{time}\n"));
     }

@@ -50,6 +50,29 @@ fn an_interrupted_trace_prints_its_summary() {
     router.end();
 }
 
+/// The file is whole, and the last line says how many packets it has.
+#[test]
+fn an_interrupted_capture_says_how_much_it_has() {
+    let router = Running::start("run", ROUTER, &[]);
+    let directory = tempfile::tempdir().expect("a directory");
+    let file = directory.path().join("edge.pcapng");
+    let name = file.to_str().expect("UTF-8");
+    let length = || std::fs::metadata(&file).map_or(0, |file| file.len());
+    let capture = client(&router, "capture", &["c[0]", "-w", name]);
+    let begin = Instant::now();
+    while length() < 1000 && begin.elapsed() < PATIENCE {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let said = text(interrupt(capture));
+    let packets = said.lines().find_map(|line| line.strip_suffix(" packets captured until the interruption"));
+    let packets: u64 = packets.and_then(|number| number.parse().ok()).unwrap_or_else(|| panic!("{said}"));
+    assert!(said.starts_with("exit status: 0\n"), "{said}");
+    // Its header has 92 bytes, a packet of 48 has 80 with what is around it.
+    assert_eq!(length(), 92 + 80 * packets, "{said}");
+    router.talk("write stop");
+    router.end();
+}
+
 /// The file has an example of what was dropped, whenever the signal comes.
 #[test]
 fn interrupted_drops_keep_their_examples() {

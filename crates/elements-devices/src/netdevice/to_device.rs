@@ -57,10 +57,10 @@ use device::control::ControlFrames;
 use device::port::Tx;
 use device::xdp;
 use elements_shared::pulling;
-use packet::{BATCH_MAX, Batch};
+use packet::{BATCH_MAX, Batch, Packet};
 use router::{
-    Activity, BadState, Class, Config, ConfigError, Cx, Element, Handlers, Merge, Pull, Queues, StateReader,
-    StateWriter, metric,
+    Activity, BadState, Class, Config, ConfigError, Cx, Decision, Element, Handlers, Look, Merge, Pull,
+    Queues, StateReader, StateWriter, Then, metric,
 };
 use rustix::io::Errno;
 use std::any::Any;
@@ -435,6 +435,11 @@ impl Element for ToDevice {
         if let Some(held) = self.held.take() {
             cx.drop_batch(held, "left over at the end");
         }
+    }
+
+    fn explain(&self, _look: &Look<'_>, _port: usize, _packet: &mut Packet) -> Option<Decision> {
+        let then = if self.outputs > 0 { Then::Output(0) } else { Then::Stays };
+        Some(Decision::new(then, format!("{} sends it", self.interface)))
     }
 
     fn held(&self) -> usize {

@@ -33,8 +33,8 @@
 
 use super::host_port::{self, Common, GONE, RETRY_NS};
 use super::host_writer::Writer;
-use packet::Batch;
-use router::{Class, Config, ConfigError, Cx, Element, Handlers, Merge};
+use packet::{Batch, Packet};
+use router::{Class, Config, ConfigError, Cx, Decision, Element, Handlers, Look, Merge, Then};
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
@@ -109,6 +109,10 @@ impl Element for ToHost {
             }
             Err(_) => {}
         }
+    }
+
+    fn explain(&self, _look: &Look<'_>, _port: usize, _packet: &mut Packet) -> Option<Decision> {
+        Some(Decision::new(Then::Stays, format!("the kernel receives it on {}", self.name)))
     }
 
     fn handlers(&self, h: &mut Handlers) {
