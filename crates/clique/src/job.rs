@@ -339,14 +339,14 @@ impl Job {
         Ok(Built { router, warnings })
     }
 
-    /// Lets others replace the configuration, as far as that is asked for.
+    /// Lets others replace the configuration, as far as that is asked for; whether there is who does.
     fn allow_swaps(
         &self,
         router: &Router,
         text: &Text,
         swaps: &Swaps,
         known: &Classes,
-    ) -> Result<(), String> {
+    ) -> Result<bool, String> {
         if self.own_socket
             && let Some(own) = address::listen(
                 router.handle(),
@@ -356,7 +356,7 @@ impl Job {
         {
             swaps.lead(own);
         } else if !self.reconfigure && self.taken.is_none() {
-            return Ok(());
+            return Ok(false);
         }
         let (job, all) = (self.clone(), known.clone());
         let build = move |proposal: &Proposal| job.rebuild(proposal, &all);
@@ -368,6 +368,7 @@ impl Job {
             current: swaps.current(),
             known: known.clone(),
             check: Box::new(move |proposal| job.check(proposal, &known)),
+            clickpath: self.clickpath.clone(),
             text: text.clone(),
             parameters: self.params.clone(),
             origin: self.origin.clone(),
@@ -377,9 +378,10 @@ impl Job {
         self.keeper.start(start).map_err(|error| reason(&error))?;
         let say = |message: &str| console::tell(&format!("clique run: {message}\n"));
         match &self.taken {
-            Some(taken) => takeover::follow(taken.clone(), move |text| requests.replace_made(text), say),
-            None => Ok(()),
+            Some(taken) => takeover::follow(taken.clone(), move |text| requests.replace_made(text), say)?,
+            None => {}
         }
+        Ok(true)
     }
 
     /// Runs the router and does what else is asked for.
@@ -400,8 +402,8 @@ impl Job {
             let swaps = Swaps::new(router.handle());
             let ready = self.allow_swaps(router, text, &swaps, known);
             #[cfg(feature = "http")]
-            let ready = ready.and_then(|()| {
-                let reloads = (self.own_socket || self.reconfigure).then(|| self.keeper.service());
+            let ready = ready.and_then(|is_kept| {
+                let reloads = is_kept.then(|| self.keeper.service());
                 self.pages.start(&swaps.current(), reloads.as_ref())
             });
             let ran = ready.map(|_pages| {

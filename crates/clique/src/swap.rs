@@ -16,7 +16,7 @@ use std::sync::mpsc::{self, Sender};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 /// The answer where building a configuration panics.
-const FAULT: &str =
+pub(crate) const FAULT: &str =
     "a fault of the program: the configuration could not be built, the standard error says more";
 
 /// The router that runs, and the one that is to run next.

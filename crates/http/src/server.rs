@@ -14,6 +14,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
+use std::time::Duration;
 use tokio::sync::{Semaphore, oneshot};
 
 /// Where a server listens.
@@ -89,6 +90,9 @@ impl Drop for Server {
     }
 }
 
+/// How long answers that are being made may take when the server ends.
+const LAST_ANSWERS: Duration = Duration::from_secs(1);
+
 /// A socket that listens.
 enum Listener {
     Tcp(std::net::TcpListener),
@@ -158,6 +162,8 @@ pub(crate) fn start_within(
                 _ = accept(listener, bounds, routes(shared)) => {}
             }
         });
+        // A thread may wait for a router that has ended.
+        runtime.shutdown_timeout(LAST_ANSWERS);
     };
     let thread = std::thread::Builder::new().name("http".to_owned()).spawn(serve).map_err(failed)?;
     Ok(Server { listen: bound, stop: Some(stop), thread: Some(thread) })

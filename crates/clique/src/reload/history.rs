@@ -5,6 +5,7 @@
 
 use super::request::Listed;
 use crate::console::{self, reason};
+use click_tools::Text;
 use serde::{Deserialize, Serialize};
 use std::fs::{DirBuilder, OpenOptions};
 use std::io::{self, Write};
@@ -51,6 +52,8 @@ pub(super) struct History {
     entries: Vec<Entry>,
     /// The number of the one that runs.
     running: u64,
+    /// The number of one that is not forgotten, since another one is on trial in its place.
+    on_trial_for: Option<u64>,
     directory: Option<PathBuf>,
 }
 
@@ -67,7 +70,7 @@ impl History {
         let history = History::of_service();
         match history.directory {
             Some(_) => History { running, ..history },
-            None => History { entries, running, directory: None },
+            None => History { entries, running, on_trial_for: None, directory: None },
         }
     }
 
@@ -93,7 +96,8 @@ impl History {
         entries.sort_by_key(|entry: &Entry| entry.number);
         entries.dedup_by_key(|entry| entry.number);
         let running = entries.iter().max_by_key(|entry| (entry.loaded_s, entry.number));
-        History { running: running.map_or(0, |entry| entry.number), entries, directory }
+        let running = running.map_or(0, |entry| entry.number);
+        History { running, entries, on_trial_for: None, directory }
     }
 
     /// The one that runs.
@@ -118,12 +122,12 @@ impl History {
         text: String,
         parameters: Vec<(String, String)>,
     ) -> u64 {
-        let same =
-            |entry: &&Entry| entry.text == text && entry.parameters == parameters && entry.name == name;
-        if let Some(number) = self.running().filter(same).map(|entry| entry.number) {
-            self.run(number);
-            return number;
+        let new = Text { name, text };
+        if self.runs(&new, &parameters) {
+            self.run(self.running);
+            return self.running;
         }
+        let Text { name, text } = new;
         let number = self.entries.last().map_or(1, |last| last.number + 1);
         let before = self.running().map(|entry| entry.number);
         let (loaded_s, note) = (now_s(), None);
@@ -132,6 +136,18 @@ impl History {
         self.keep(number);
         self.forget_old();
         number
+    }
+
+    /// Whether this text runs, with these parameters.
+    pub(super) fn runs(&self, new: &Text, parameters: &[(String, String)]) -> bool {
+        self.running().is_some_and(|entry| {
+            entry.text == new.text && entry.name == new.name && entry.parameters == parameters
+        })
+    }
+
+    /// Keeps this one as long as another one is on trial in its place.
+    pub(super) fn keep_for_trial(&mut self, number: Option<u64>) {
+        self.on_trial_for = number;
     }
 
     /// Notes that a configuration runs again.
@@ -164,16 +180,13 @@ impl History {
         self.entries.iter().map(listed).collect()
     }
 
-    /// Forgets the oldest: neither the one that runs nor the one before.
+    /// Forgets the oldest: not the one that runs, nor the one before, nor what a trial may go back to.
     fn forget_old(&mut self) {
         let bytes = |entries: &[Entry]| entries.iter().map(|entry| entry.text.len()).sum::<usize>();
         while self.entries.len() > 2 && (self.entries.len() > ENTRIES_MAX || bytes(&self.entries) > BYTES_MAX)
         {
-            let before = self.before().map(|entry| entry.number);
-            let old = self
-                .entries
-                .iter()
-                .position(|entry| entry.number != self.running && Some(entry.number) != before);
+            let needed = [Some(self.running), self.before().map(|entry| entry.number), self.on_trial_for];
+            let old = self.entries.iter().position(|entry| !needed.contains(&Some(entry.number)));
             let Some(old) = old else { return };
             let forgotten = self.entries.remove(old);
             if let Some(file) = self.file(forgotten.number) {
@@ -250,5 +263,21 @@ mod tests {
         assert_eq!(kept, [before, number]);
         std::fs::write(directory.join("00000099.json"), "{").unwrap();
         assert_eq!(load().running().map(|entry| entry.number), Some(number), "a bad file is no harm");
+    }
+
+    /// What a trial may go back to stays, whatever is loaded by another way meanwhile.
+    #[test]
+    fn a_trial_has_where_to_go_back_to() {
+        let mut history = History::load(None);
+        let before = add(&mut history, "before");
+        history.keep_for_trial(Some(before));
+        add(&mut history, "on trial");
+        for number in 0..ENTRIES_MAX {
+            add(&mut history, &format!("text {number}"));
+        }
+        assert!(history.find(before).is_some());
+        history.keep_for_trial(None);
+        add(&mut history, "the next");
+        assert!(history.find(before).is_none(), "it is as old as others");
     }
 }

@@ -9,7 +9,7 @@ use super::request::{Answer, Difference, Load, Request, Upgraded};
 use crate::console;
 use crate::load;
 use crate::report::Refusal;
-use crate::swap::{Current, Orders, Proposal, Requests};
+use crate::swap::{Current, FAULT, Orders, Proposal, Requests};
 use crate::upgrade::order::{Order, Origin};
 use crate::upgrade::trial::{self, Question};
 use crate::upgrade::{FORM, Keepsake, arrival};
@@ -19,6 +19,7 @@ use router::{Classes, Level, Surveyor};
 use serde_json::Value;
 use std::io;
 use std::os::fd::OwnedFd;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -72,6 +73,8 @@ pub(crate) struct Start {
     pub(crate) check: Check,
     /// Their classes say which arguments are keys.
     pub(crate) known: Classes,
+    /// Where libraries are searched for.
+    pub(crate) clickpath: String,
     /// The configuration that runs.
     pub(crate) text: Text,
     pub(crate) parameters: Vec<Parameter>,
@@ -140,7 +143,9 @@ impl Keeper {
                 };
                 match message {
                     Ok(Message::Ask(request, client, reply)) => {
-                        drop(reply.send(state.answer(&request, client)));
+                        // A fault of the program in what is checked must not end what takes back what is not confirmed.
+                        let answer = catch_unwind(AssertUnwindSafe(|| state.answer(&request, client)));
+                        drop(reply.send(answer.unwrap_or_else(|_| written(&refused(FAULT)))));
                     }
                     Ok(Message::Loaded(text, parameters)) => {
                         state.history.add(By::Hotconfig, text.name, text.text, parameters);
@@ -193,7 +198,9 @@ impl State {
             until: Instant::now() + Duration::from_millis(left_ms),
             before,
         });
-        State { start, history: History::inherited(entries, running), trial }
+        let mut history = History::inherited(entries, running);
+        history.keep_for_trial(trial.as_ref().map(|trial| trial.before));
+        State { start, history, trial }
     }
 
     fn answer(&mut self, request: &str, client: Option<OwnedFd>) -> String {
@@ -257,9 +264,10 @@ impl State {
         }
         let difference = self.difference(&checked.graph);
         if load.dry_run {
-            return Answer::Planned { difference, warnings: checked.warnings };
+            let (clickpath, parameters) = (self.start.clickpath.clone(), proposal.parameters);
+            return Answer::Planned { difference, warnings: checked.warnings, parameters, clickpath };
         }
-        if let Some(why) = self.obstacle() {
+        if let Some(why) = self.obstacle(&proposal, load.confirm_s) {
             self.tell_refusal(&why);
             return refused(why);
         }
@@ -270,13 +278,13 @@ impl State {
                 let before = self.history.running().map(|entry| entry.number);
                 let Text { name, text } = proposal.text;
                 console::tell(&format!("clique run: {name} runs, by 'clique reload'\n"));
+                self.history.keep_for_trial(before.filter(|_| load.confirm_s.is_some()));
                 let number = self.history.add(By::Reload, name, text, proposal.parameters);
-                let confirm_s = load.confirm_s.filter(|_| before != Some(number));
-                self.trial = before.zip(confirm_s).map(|(before, seconds)| Trial {
+                self.trial = before.zip(load.confirm_s).map(|(before, seconds)| Trial {
                     until: Instant::now() + Duration::from_secs(seconds),
                     before,
                 });
-                Answer::Loaded { number, difference, warnings, confirm_s }
+                Answer::Loaded { number, difference, warnings, confirm_s: load.confirm_s }
             }
         }
     }
@@ -298,16 +306,22 @@ impl State {
         parameters
     }
 
-    /// Why no other configuration can be loaded now, if so.
-    fn obstacle(&self) -> Option<String> {
-        match (&self.trial, self.start.fixed) {
-            (_, Some(why)) => Some(why.to_owned()),
-            (Some(_), None) => Some(
+    /// Why this configuration cannot be loaded now, if so.
+    fn obstacle(&self, proposal: &Proposal, confirm_s: Option<u64>) -> Option<String> {
+        let why = match (&self.trial, self.start.fixed) {
+            (_, Some(why)) => why,
+            (Some(_), None) => {
                 "a configuration waits to be confirmed: 'clique confirm' keeps it, 'clique rollback' does not"
-                    .to_owned(),
-            ),
-            (None, None) => None,
-        }
+            }
+            // Files that a text requires are read anew each time: what they were is not kept.
+            (None, None)
+                if confirm_s.is_some() && self.history.runs(&proposal.text, &proposal.parameters) =>
+            {
+                "this text runs already, with these parameters: there is nothing to go back to if it is not confirmed"
+            }
+            (None, None) => return None,
+        };
+        Some(why.to_owned())
     }
 
     /// What a configuration has that the running one has not, and what of its state would be lost.
@@ -350,6 +364,7 @@ impl State {
     }
 
     fn confirm(&mut self) -> Answer {
+        self.history.keep_for_trial(None);
         match (self.trial.take(), self.history.running()) {
             (Some(_), Some(entry)) => Answer::Confirmed { number: entry.number },
             _ => refused("no configuration waits to be confirmed"),
@@ -385,6 +400,7 @@ impl State {
         let text = Text { name: entry.name.clone(), text: entry.text.clone() };
         let warnings = self.start.requests.replace(Proposal::new(text, entry.parameters.clone()))?;
         self.trial = None;
+        self.history.keep_for_trial(None);
         self.history.run(entry.number);
         Ok(warnings)
     }
@@ -393,17 +409,25 @@ impl State {
     fn give_up(&mut self) {
         let Some(Trial { before, .. }) = self.trial.take() else { return };
         let number = self.history.running().map_or(0, |entry| entry.number);
-        let Some(entry) = self.history.find(before).cloned() else { return };
-        self.history.note(number, "not confirmed");
-        let say = |message: &str| console::say(Level::Warning, &format!("clique run: {message}\n"));
-        match self.run_again(&entry) {
+        let say = |level, message: &str| console::say(level, &format!("clique run: {message}\n"));
+        let back = match self.history.find(before).cloned() {
+            Some(entry) => self.run_again(&entry).map_err(|why| why.plain),
+            None => Err("it is not kept any more".to_owned()),
+        };
+        match back {
             Ok(_) => {
-                say(&format!("configuration {number} was not confirmed in time: {before} runs again"));
+                self.history.note(number, "not confirmed");
+                let message =
+                    format!("configuration {number} was not confirmed in time: {before} runs again");
+                say(Level::Warning, &message);
             }
-            Err(why) => say(&format!(
-                "configuration {number} was not confirmed in time, and {before} cannot run again:\n{}",
-                why.plain
-            )),
+            Err(why) => {
+                self.history.note(number, "not confirmed, but the one before cannot run again");
+                let message = format!(
+                    "configuration {number} was not confirmed in time, and {before} cannot run again:"
+                );
+                say(Level::Error, &format!("{message}\n{}", why.trim_end()));
+            }
         }
     }
 }

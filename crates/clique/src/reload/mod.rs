@@ -276,7 +276,7 @@ fn show_text(manner: &Manner, answer: Answer) -> Status {
             console::complain(&format!("{name}{lines}\n"));
             return Status::Failure;
         }
-        Answer::Planned { difference, warnings } => {
+        Answer::Planned { difference, warnings, .. } => {
             warn(&warnings);
             difference.text()
         }

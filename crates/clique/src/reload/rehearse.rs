@@ -7,7 +7,7 @@ use crate::address::Address;
 use crate::console;
 use crate::report;
 use crate::status::Status;
-use click_tools::{Parameter, Text};
+use click_tools::Text;
 use router::Classes;
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -40,14 +40,13 @@ fn rehearse(
     // What is wrong with the text is said before anything is waited for.
     let plan = Request::Load(Load { dry_run: true, confirm_s: None, ..load.clone() });
     let planned = send(&args.address, &plan)?;
-    if matches!(understood(&planned)?, Answer::Refused { .. }) {
-        return Ok(show(manner, &planned));
-    }
-    let (number, running) = running(&args.address)?;
-    let new = Source {
-        text: Text { name: load.name.clone(), text: load.text.clone() },
-        parameters: with(&running.parameters, &load.parameters),
+    let (parameters, clickpath) = match understood(&planned)? {
+        Answer::Planned { parameters, clickpath, .. } => (parameters, clickpath),
+        _ => return Ok(show(manner, &planned)),
     };
+    let (number, running) = running(&args.address, &clickpath)?;
+    let text = Text { name: load.name.clone(), text: load.text.clone() };
+    let new = Source { text, parameters, clickpath: clickpath.clone() };
     let report = shadow::run(&args.address, &running, &new, known, span)?;
     if !manner.json {
         console::write_result(None, &lang::bytes::without_bytes(&report.text()));
@@ -69,7 +68,7 @@ fn rehearse(
             verdict,
         ));
     }
-    if self::running(&args.address)?.0 != number {
+    if self::running(&args.address, &clickpath)?.0 != number {
         return Err("another configuration has taken the place of the running one".to_owned());
     }
     let answer = send(&args.address, &Request::Load(load))?;
@@ -81,7 +80,7 @@ fn understood(answer: &str) -> Result<Answer, String> {
 }
 
 /// The configuration that runs, and its number.
-fn running(address: &Address) -> Result<(u64, Source), String> {
+fn running(address: &Address, clickpath: &str) -> Result<(u64, Source), String> {
     let listed = understood(&send(address, &Request::History { number: None })?)?;
     let number = match listed {
         Answer::History { configurations, .. } => {
@@ -91,17 +90,11 @@ fn running(address: &Address) -> Result<(u64, Source), String> {
     };
     match understood(&send(address, &Request::History { number })?)? {
         Answer::Text { number, name, text, parameters } => {
-            Ok((number, Source { text: Text { name, text }, parameters }))
+            Ok((number, Source { text: Text { name, text }, parameters, clickpath: clickpath.to_owned() }))
         }
         Answer::Refused { message, .. } => Err(message),
         _ => Err("the router does not say what it runs".to_owned()),
     }
-}
-
-/// Parameters, with others in the place of namesakes: as the router has it.
-fn with(running: &[Parameter], new: &[Parameter]) -> Vec<Parameter> {
-    let stay = running.iter().filter(|(name, _)| new.iter().all(|(other, _)| other != name));
-    stay.chain(new).cloned().collect()
 }
 
 /// An answer, with what the shadow has shown if it is for programs.
@@ -125,14 +118,5 @@ mod tests {
         for text in ["", "0", "100ms", "2h", "-1", "frog"] {
             assert!(span(text).is_err(), "{text}");
         }
-    }
-
-    #[test]
-    fn new_parameters_take_the_place_of_old_ones() {
-        let pairs = |pairs: &[(&str, &str)]| -> Vec<Parameter> {
-            pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
-        };
-        let merged = with(&pairs(&[("a", "1"), ("b", "2")]), &pairs(&[("a", "3")]));
-        assert_eq!(merged, pairs(&[("b", "2"), ("a", "3")]));
     }
 }

@@ -43,6 +43,12 @@ pub(crate) enum Answer {
     Planned {
         difference: Difference,
         warnings: Vec<String>,
+        /// The values of its parameters: those given, and others that the program was started with.
+        #[serde(default)]
+        parameters: Vec<(String, String)>,
+        /// Where the router searches for libraries.
+        #[serde(default)]
+        clickpath: String,
     },
     /// A configuration runs.
     Loaded {

@@ -213,6 +213,27 @@ fn what_is_not_confirmed_is_taken_back() {
     }
 }
 
+/// Where there is nothing else to go back to, a trial would be none: it is refused, and no other one is prevented.
+#[test]
+fn what_runs_already_cannot_be_on_trial() {
+    let user = User::start(FIRST);
+    user.write("second.click", "two :: Idle");
+    user.run(&["reload", "second.click"]);
+    let said = user.run(&["reload", "--confirm", "60", "second.click"]);
+    assert!(said.starts_with("exit status: 3") && said.contains("nothing to go back to"), "{said}");
+    assert!(user.run(&["reload", "second.click"]).contains("configuration 2 runs"));
+    assert!(user.run(&["reload", "--confirm", "60", "first.click"]).contains("taken back in 60 seconds"));
+}
+
+/// Parameters that a reload does not name are those that the program was started with, not those of the reload before: a dry run says so.
+#[test]
+fn parameters_are_those_of_the_start() {
+    let user = User::start("define($A 1, $B 2); one :: Idle");
+    user.run(&["reload", "first.click", "A=7"]);
+    let planned = user.json(&["reload", "--dry-run", "first.click", "B=3"]);
+    assert_eq!(planned["parameters"].to_string(), r#"[["B","3"]]"#, "{planned}");
+}
+
 /// A configuration that was put on trial can be taken back before its time.
 #[test]
 fn a_trial_is_broken_off() {

@@ -5,7 +5,7 @@ use super::doors::Doors;
 use super::routes::Routes;
 use super::{fitness, neighbours, stand_ins};
 use crate::{load, report};
-use click_tools::{Parameter, Text, default_clickpath};
+use click_tools::{Parameter, Text};
 use router::{Call, Classes, Clock, Log, Options, Router, Standing};
 use std::collections::BTreeMap;
 use std::sync::PoisonError;
@@ -20,6 +20,8 @@ const ANSWERS_MAX: usize = 64;
 pub(in crate::reload) struct Source {
     pub(in crate::reload) text: Text,
     pub(in crate::reload) parameters: Vec<Parameter>,
+    /// Where libraries are searched for.
+    pub(in crate::reload) clickpath: String,
 }
 
 impl Source {
@@ -28,7 +30,7 @@ impl Source {
     /// # Errors
     /// What is wrong with it, or which elements cannot.
     pub(super) fn graph(&self, known: &Classes) -> Result<lang::Parsed, String> {
-        let parsed = load::parse(&self.text, &self.parameters, &default_clickpath(), Some(known), false);
+        let parsed = load::parse(&self.text, &self.parameters, &self.clickpath, Some(known), false);
         if parsed.has_errors() {
             let secrets = report::secrets(&parsed.graph, known);
             let mut found = parsed.diagnostics;

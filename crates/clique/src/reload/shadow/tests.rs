@@ -33,6 +33,7 @@ fn compare(recording: &Recording, running: &str, new: &str) -> Result<Report, St
     let source = |text: &str| Source {
         text: Text { name: "config".to_owned(), text: text.to_owned() },
         parameters: Vec::new(),
+        clickpath: String::new(),
     };
     replay(recording, &source(running), &source(new), &crate::classes(&[]), &Routes::default())
 }
