@@ -447,7 +447,7 @@ impl Packet {
 
     /// Moves the data so that exactly `headroom` bytes are free in front of it. False if it does not fit.
     pub fn realign(&mut self, headroom: usize) -> bool {
-        let fits = headroom + self.len() <= self.room();
+        let fits = headroom.checked_add(self.len()).is_some_and(|end| end <= self.room());
         if fits && headroom != self.headroom() {
             self.move_data(headroom);
         }

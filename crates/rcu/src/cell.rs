@@ -1,6 +1,10 @@
 //! Places that hold an RCU-protected value.
 
-use std::{marker::PhantomData, mem::size_of, ptr};
+use std::{
+    marker::PhantomData,
+    mem::{ManuallyDrop, size_of},
+    ptr,
+};
 
 use crate::{
     defer::{Backpressure, Defer, DeferRoom},
@@ -52,8 +56,10 @@ impl<T: Send + Sync + 'static> OptionCell<T> {
         // The old value can be weighed only when it is unlinked: another updater might free it before that.
         let Some(mut room) = updater.reserve_for::<T>() else { return Err(Backpressure::new(new)) };
         if let Some(old) = self.exchange(new) {
-            protect!("weigh_old", room.add((*old).heap_bytes()));
-            room.defer(move || drop(old));
+            // Readers have it: if weighing it panics it leaks.
+            let old = ManuallyDrop::new(old);
+            protect!("weigh_old", room.add((**old).heap_bytes()));
+            room.defer(move || drop(ManuallyDrop::into_inner(old)));
         }
         Ok(())
     }
@@ -208,8 +214,10 @@ impl<T: Send + Sync + 'static> Cell<T> {
             // SAFETY: the winner unlinked the old value; a loser's new value was never seen by any reader.
             let surplus = unsafe { Box::from_raw(if won.is_ok() { old.cast_mut() } else { new }) };
             if won.is_ok() {
-                room.add((*surplus).heap_bytes());
-                room.defer(move || drop(surplus));
+                // Readers have it: if weighing it panics it leaks.
+                let surplus = ManuallyDrop::new(surplus);
+                room.add((**surplus).heap_bytes());
+                room.defer(move || drop(ManuallyDrop::into_inner(surplus)));
                 return Ok(());
             }
         }

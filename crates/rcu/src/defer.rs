@@ -328,7 +328,7 @@ impl DeferRoom for Room<'_> {
     fn add(&mut self, bytes: usize) {
         self.updater.earn_anyway(bytes);
         self.updater.set_credit(self.updater.credit() - bytes);
-        self.charge += bytes;
+        self.charge = self.charge.saturating_add(bytes);
     }
 
     #[inline]

@@ -201,7 +201,7 @@ impl<'u> Defer for &'u mut LocalUpdater {
 impl DeferRoom for LocalRoom<'_> {
     #[inline]
     fn add(&mut self, bytes: usize) {
-        self.charge += bytes;
+        self.charge = self.charge.saturating_add(bytes);
         self.updater.updater.earn_anyway(self.charge);
     }
 

@@ -34,6 +34,40 @@ impl Drop for Counted {
     }
 }
 
+/// Cannot be weighed; says when it is dropped.
+struct Weightless(Arc<AtomicUsize>);
+
+impl rcu::Weigh for Weightless {
+    fn heap_bytes(&self) -> usize {
+        panic!("it has no weight");
+    }
+}
+
+impl Drop for Weightless {
+    fn drop(&mut self) {
+        self.0.fetch_add(1, Relaxed);
+    }
+}
+
+/// Readers may have what was replaced: it must not be dropped at once, even if weighing it panics.
+#[test]
+fn what_cannot_be_weighed_leaks() {
+    let (domain, dropped) = (manual(), Arc::new(AtomicUsize::new(0)));
+    let (reader, updater) = (domain.register("reader"), domain.updater());
+    let value = || Weightless(dropped.clone());
+    let (cell, option) = (Cell::new(value()), OptionCell::new(Some(value())));
+    let turn = reader.turn();
+    let seen = (cell.read(turn), option.read(turn));
+    let panics = |work: &dyn Fn()| {
+        std::panic::catch_unwind(std::panic::AssertUnwindSafe(work)).expect_err("it panics");
+    };
+    panics(&|| drop(option.replace(None, &updater)));
+    panics(&|| drop(cell.replace(Box::new(value()), &updater)));
+    panics(&|| drop(cell.update(turn, &updater, |_| value())));
+    assert_eq!(dropped.load(Relaxed), 0);
+    assert!(Arc::ptr_eq(&seen.0.0, &seen.1.expect("a value").0), "and can still be read");
+}
+
 #[test]
 fn a_turn_holds_up_what_it_may_have_seen_and_nothing_else() {
     let domain = manual();

@@ -118,18 +118,16 @@ impl Lane {
         let listed = List { set, turn, record, flow, now_ms }.list(&self.updater, new, hashes);
         match listed {
             Some(Listed::Done) => {}
-            Some(Listed::Known(found)) => {
-                self.free.push(record);
-                return Some(Entered::Known(found));
-            }
-            Some(Listed::Taken) => {
-                self.free.push(record);
-                return varies.then_some(Entered::Taken);
-            }
-            None => {
+            // An attempt before this one may have filled the record in: who walks through all of them is not to take it for a flow. No
+            // reader has seen it.
+            refused => {
                 flow.bury();
-                self.free.push(record); // no reader has seen it
-                return Some(Entered::Refused);
+                self.free.push(record);
+                return match refused {
+                    Some(Listed::Known(found)) => Some(Entered::Known(found)),
+                    Some(Listed::Taken) => varies.then_some(Entered::Taken),
+                    _ => Some(Entered::Refused),
+                };
             }
         }
         self.room -= 1;

@@ -164,6 +164,7 @@ fn drive(worker: &mut Worker) {
         }
     }
     worker.end_last_turn();
+    worker.reader.offline(); // nobody takes turns for it until it runs again
 }
 
 /// Notes that a worker runs on this thread.

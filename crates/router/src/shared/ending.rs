@@ -4,11 +4,13 @@
 //! the time for it is over; only then is the driver asked to stop.
 
 use crate::shared::mailbox::Mailbox;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// What workers share about it.
 pub(crate) struct Ending {
+    /// Both are changed together.
+    changing: Mutex<()>,
     /// How often the driver is to be asked to stop once packets have arrived.
     stops: AtomicI64,
     /// When it is asked at the latest.
@@ -22,6 +24,7 @@ pub(crate) struct Ending {
 impl Ending {
     pub(crate) fn new(workers: usize) -> Ending {
         Ending {
+            changing: Mutex::new(()),
             stops: AtomicI64::new(0),
             until_ns: AtomicI64::new(i64::MAX),
             steps: AtomicU64::new(0),
@@ -31,6 +34,7 @@ impl Ending {
 
     /// Asks for so many stops, at this time at the latest.
     pub(crate) fn ask(&self, stops: i64, until_ns: i64) {
+        let _changing = self.changing.lock().unwrap_or_else(PoisonError::into_inner);
         self.until_ns.fetch_min(until_ns, Ordering::Relaxed);
         self.stops.update(Ordering::SeqCst, Ordering::Relaxed, |before| before.saturating_add(stops));
     }
@@ -68,6 +72,7 @@ impl Ending {
 
     /// Takes the stops that were asked for: the driver is asked now.
     pub(crate) fn take(&self) -> i64 {
+        let _changing = self.changing.lock().unwrap_or_else(PoisonError::into_inner);
         self.until_ns.store(i64::MAX, Ordering::Relaxed);
         self.stops.swap(0, Ordering::SeqCst)
     }
@@ -77,6 +82,28 @@ impl Ending {
 mod tests {
     use super::*;
     use crate::shared::mailbox::Message;
+
+    /// Who asks while stops are taken: none of them goes without its time, or the driver would wait for ever for packets that never arrive.
+    #[test]
+    fn stops_have_a_time() {
+        let (ending, rounds) = (Ending::new(1), std::sync::Barrier::new(2));
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                for _ in 0..50_000 {
+                    rounds.wait();
+                    ending.ask(1, 10);
+                    rounds.wait();
+                }
+            });
+            for _ in 0..50_000 {
+                rounds.wait();
+                ending.take();
+                rounds.wait();
+                assert!(!ending.is_wanted() || ending.until_ns() == 10);
+                ending.take();
+            }
+        });
+    }
 
     /// Workers that rest are not enough: a message may bring packets to one of them.
     #[test]

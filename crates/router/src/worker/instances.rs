@@ -161,6 +161,9 @@ impl Worker {
         f: impl FnOnce(&mut dyn Element, &mut Cx<'_>) -> R,
     ) -> Option<R> {
         let running = self.running();
-        dispatch!(running, element, |instance, cx| f(instance, cx))
+        let done = dispatch!(running, element, |instance, cx| f(instance, cx));
+        // A router that does not run yet, or no more, holds no grace period up.
+        self.reader.offline();
+        done
     }
 }

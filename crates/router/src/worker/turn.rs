@@ -104,7 +104,7 @@ impl Worker {
     pub(crate) fn serve(&mut self) -> Turned {
         self.core.now_ns = self.core.clock.now_ns();
         let turned = self.attempt(|running| running.serve());
-        self.reader.quiescent();
+        self.reader.offline(); // nor does it take turns otherwise
         turned
     }
 }
