@@ -180,7 +180,7 @@ fn example() -> View {
         queues: vec![queue("out0", 21.0, 188.0, 0.0, 0.0), queue("out1", 934.0, 1000.0, 91_244.0, 8_120.0)],
         drops: vec![
             drop("out1", "Queue", "queue full", 91_244.0, 8_120.0),
-            drop("check0", "CheckIPHeader", "bad checksum", 18_421.0, 12.0),
+            drop("check0", "CheckIPHeader", "bad IP checksum", 18_421.0, 12.0),
             drop("routes", "IPLookup", "no route", 4_410.0, 3.0),
             drop("ttl1", "DecIPTTL", "expired", 902.0, 0.0),
         ],
