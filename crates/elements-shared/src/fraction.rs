@@ -1,6 +1,6 @@
 //! Probabilities as Click keeps them: integers with some bits behind the point.
 
-use router::{Cx, FromArg, Scope};
+use router::{Cx, FromArg, Scope, parse_error};
 use std::fmt;
 
 /// A number that is not negative, in units of two to the power of minus `BITS`.
@@ -40,7 +40,7 @@ impl<const BITS: u32> Fraction<BITS> {
 impl<const BITS: u32> FromArg for Fraction<BITS> {
     fn from_arg(text: &str, scope: Scope<'_>) -> Result<Self, String> {
         match f64::from_arg(text, scope)? {
-            value if value < 0.0 => Err(format!("must be >= 0, not '{text}'")),
+            value if value < 0.0 => parse_error("number of at least 0", text),
             value => Ok(Self::of(value)),
         }
     }

@@ -164,7 +164,7 @@ impl Form {
             Form::Number(8) => number()?,
             Form::Number(bytes) => below(1 << (bytes * 8))?,
             Form::Time { .. } => return parse_time(text).map(Value::Time),
-            Form::Address => text.parse::<std::net::Ipv4Addr>().ok().map(|a| u64::from(u32::from(a)))?,
+            Form::Address => wire::net::parse_ipv4(text).ok().map(|address| u64::from(u32::from(address)))?,
             Form::Protocol => match text {
                 "T" => 6,
                 "U" => 17,
@@ -389,6 +389,7 @@ mod tests {
     #[test]
     fn other_spellings() {
         let read = |form: Form, text: &str| form.parse(text, HERE).map(|value| value.number());
+        assert_eq!(read(Form::Address, "010.000.000.001"), Some(0x0a00_0001), "leading zeros are decimal");
         assert_eq!(read(Form::TcpFlags, "SW"), Some(0x82));
         assert_eq!(read(Form::TcpFlags, "Q"), None);
         assert_eq!((read(Form::Link, "<"), read(Form::Link, "256")), (Some(1), None));

@@ -308,7 +308,8 @@ pub(super) fn parse_tcp(text: &str) -> Option<Vec<u8>> {
     })
 }
 
-/// Reads adjacent selective acknowledgements, which become one option.
+/// Reads selective acknowledgements with commas between them, which become one option. Behind a semicolon another option begins, as in
+/// Click, which writes one for each.
 fn append_sack(bytes: &mut Vec<u8>, rest: &mut &str) -> Option<()> {
     let mut body = Vec::new();
     let mut next = *rest;
@@ -317,7 +318,7 @@ fn append_sack(bytes: &mut Vec<u8>, rest: &mut &str) -> Option<()> {
     {
         *rest = block;
         body.extend(pop_pair(rest, &[':', '-'])?.map(u32::to_be_bytes).as_flattened());
-        next = rest.strip_prefix([',', ';']).unwrap_or("");
+        next = rest.strip_prefix(',').unwrap_or("");
     }
     if body.is_empty() { None } else { append(bytes, kind::SACK, &body) }
 }
@@ -346,7 +347,7 @@ pub(super) fn parse_ip(text: &str) -> Option<Vec<u8>> {
 /// Reads an address off the front of a text.
 fn pop_address(text: &mut &str) -> Option<[u8; 4]> {
     let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
-    let address: std::net::Ipv4Addr = text[..end].parse().ok()?;
+    let address = wire::net::parse_ipv4(&text[..end]).ok()?;
     *text = &text[end..];
     Some(address.octets())
 }
@@ -491,6 +492,8 @@ mod tests {
         assert_eq!(tcp(&[1, 1, 0], Which::All), ".");
         assert_eq!(tcp(&[2, 9, 0], Which::All), "?");
         assert_eq!(tcp(&[1, 1, 8, 10, 0, 0, 0, 5, 0, 0, 0, 7], Which::All), "ts5:7");
+        assert_eq!(parse_tcp("sack1-2;sack3-4;sack5-6").unwrap().len(), 30, "three options");
+        assert_eq!(parse_tcp("sack1-2,sack3-4,sack5-6").unwrap().len(), 26, "one option");
         for bad in ["mss", "mss70000", "sack5", "ts5", "x", "mss1 ", "256", "9=300"] {
             assert_eq!(parse_tcp(bad), None, "{bad}");
         }

@@ -148,5 +148,7 @@ mod tests {
             let said = errors(&format!("Idle -> RandomSample({bad}) -> Discard"));
             assert!(said.contains("sampling probability must be between 0 and 1"), "{said}");
         }
+        let said = errors("Idle -> RandomSample(-0.5) -> Discard");
+        assert!(said.contains("P: parse error"), "{said}");
     }
 }
