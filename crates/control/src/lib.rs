@@ -10,6 +10,7 @@ mod clicky_info;
 mod client;
 mod feed;
 mod ipsec;
+mod kernel;
 mod kernel_filter;
 mod kernel_handler_proxy;
 mod limits;

@@ -45,14 +45,14 @@
 
 use super::xfrm::{self, GETPOLICY, GETSA, GROUPS, Known, Message, Numbers};
 use crate::feed::{Feed, Priority, Waiter, Wake};
+use crate::kernel::{self, Ear, End, Event, Language, List};
 use elements_shared::ipsec_port::{
     Action, Change, Direction, IpsecFeed, IpsecPort, Notice, Port, Refused, Selector, Usage,
 };
 use router::{Class, Config, ConfigError, Cx, Element, ElementName, Handlers, Info, Level, Residency};
-use rustix::fd::{AsFd, OwnedFd};
-use rustix::io::Errno;
-use rustix::net::netlink::{SocketAddrNetlink, XFRM};
-use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, sockopt};
+use rustix::fd::OwnedFd;
+use rustix::net::netlink::XFRM;
+use rustix::net::{RecvFlags, SendFlags};
 use std::any::Any;
 use std::collections::{HashMap, HashSet};
 use std::net::IpAddr;
@@ -66,18 +66,20 @@ pub(crate) const CLASS: Class = Class::new("KernelIPsec", create)
     .residency(Residency::Exclusive)
     .doc(router::manual!("kernel_ipsec.rs"));
 
-/// How long the kernel may take to answer before it is asked again.
+/// What is read: associations, then policies.
+const LISTS: &[List] = &[List::of(GETSA), List::of(GETPOLICY)];
+/// How long after there was no room for changes everything is read again.
 const PATIENCE: Duration = Duration::from_secs(10);
+/// The same after the kernel may have listed what was gone already.
+const AGAIN: Duration = Duration::from_secs(1);
 /// How often it is looked at what packets have found out.
 const LOOK: Duration = Duration::from_millis(200);
 /// Numbers that an association may have used since the kernel was told, before this program started anew.
 const SKIPPED: u64 = 1 << 24;
 /// Bytes of messages that may wait.
 const WAITING: usize = 1 << 23;
-/// Bytes of one datagram, at most.
-const CHUNK: usize = 1 << 17;
-/// Datagrams that are read at a time.
-const AT_ONCE: usize = 16;
+/// Bytes of an answer of the kernel's that are read.
+const ANSWER: usize = 1 << 12;
 /// Timer: the router runs.
 const START: u32 = 0;
 
@@ -85,7 +87,7 @@ struct KernelIpsec {
     element: String,
     interval: Duration,
     /// What the thread will work with.
-    ready: Option<(OwnedFd, OwnedFd, Arc<dyn IpsecPort>)>,
+    ready: Option<(Ear<Message>, OwnedFd, Arc<dyn IpsecPort>)>,
     feed: Option<Feed<Shared>>,
     /// What the former thread has brought into the tables.
     inherited: Mirrored,
@@ -165,22 +167,16 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
 }
 
 fn open(groups: u32) -> Result<OwnedFd, ConfigError> {
-    let explain =
-        |error: Errno| ConfigError::from(format!("cannot listen to the kernel's IPsec messages: {error}"));
-    let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
-    let socket = rustix::net::socket_with(AddressFamily::NETLINK, SocketType::RAW, flags, Some(XFRM));
-    let socket = socket.map_err(explain)?;
-    // Without the right to exceed the limit: as much as it allows.
-    let _ = sockopt::set_socket_recv_buffer_size_force(&socket, WAITING)
-        .or_else(|_| sockopt::set_socket_recv_buffer_size(&socket, WAITING));
-    rustix::net::bind(&socket, &SocketAddrNetlink::new(0, groups)).map_err(explain)?;
-    Ok(socket)
+    kernel::open(Some(XFRM), groups, WAITING)
+        .map_err(|error| format!("cannot listen to the kernel's IPsec messages: {error}").into())
 }
 
 impl Element for KernelIpsec {
     fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
         let port = Port::of(cx, &self.element)?;
-        self.ready = Some((open(GROUPS)?, open(0)?, port));
+        let language =
+            Language { request: |ask| xfrm::get_all(ask.what, ask.sequence), messages: xfrm::messages };
+        self.ready = Some((Ear::new(open(GROUPS)?, language, LISTS), open(0)?, port));
         cx.timers().after(START, Duration::ZERO);
         Ok(())
     }
@@ -199,13 +195,12 @@ impl Element for KernelIpsec {
             ear,
             mouth,
             feed: port.join(),
-            reading: None,
-            ask_at: None,
             interval: self.interval,
             told: HashMap::new(),
             seen: Mirrored::default(),
+            gone: Mirrored::default(),
             said: HashSet::new(),
-            buffer: vec![0; CHUNK],
+            buffer: vec![0; ANSWER],
         };
         match Feed::start_lasting(
             "ipsec",
@@ -285,19 +280,17 @@ impl Going {
 /// The thread's part.
 struct Mirror {
     /// Hears of changes, and answers.
-    ear: OwnedFd,
+    ear: Ear<Message>,
     /// Tells the kernel; what it answers says nothing of use.
     mouth: OwnedFd,
     feed: Box<dyn IpsecFeed>,
-    /// What is being read in full: associations, then policies.
-    reading: Option<u16>,
-    /// When everything is asked for again.
-    ask_at: Option<Instant>,
     interval: Duration,
     /// What the kernel was told of each association.
     told: HashMap<(IpAddr, u32), Usage>,
     /// What was listed since reading began.
     seen: Mirrored,
+    /// What went since reading began: a list that was made at that moment may have it all the same.
+    gone: Mirrored,
     /// Complaints that were made.
     said: HashSet<String>,
     buffer: Vec<u8>,
@@ -306,18 +299,15 @@ struct Mirror {
 impl Mirror {
     /// Listens until the end. Called again after a panic.
     fn listen(&mut self, shared: &Shared, waiter: &Waiter) {
-        (self.reading, self.ask_at) = (None, Some(Instant::now()));
+        self.ear.spoil();
         let (mut look_at, mut tell_at) = (Instant::now() + LOOK, Instant::now() + self.interval);
         loop {
-            let until = self.ask_at.map_or(look_at, |ask_at| ask_at.min(look_at));
-            if let Wake::Stop = waiter.wait(&[self.ear.as_fd()], Some(until)) {
+            let until = self.ear.next().map_or(look_at, |next| next.min(look_at));
+            if let Wake::Stop = waiter.wait(&[self.ear.descriptor()], Some(until)) {
                 return;
             }
             self.receive(shared);
             let now = Instant::now();
-            if self.ask_at.is_some_and(|at| now >= at) {
-                self.read_all(shared);
-            }
             if now >= look_at {
                 look_at = now + LOOK;
                 self.pass_on(shared);
@@ -330,35 +320,19 @@ impl Mirror {
         }
     }
 
-    /// Asks for everything, from associations on.
-    fn read_all(&mut self, shared: &Shared) {
-        self.seen = Mirrored::default();
-        self.ask(GETSA, shared);
-    }
-
-    fn ask(&mut self, what: u16, shared: &Shared) {
-        (self.reading, self.ask_at) = (Some(what), Some(Instant::now() + PATIENCE));
-        if let Err(error) = rustix::net::send(&self.ear, &xfrm::get_all(what), SendFlags::empty()) {
-            shared.log(&format!("cannot ask the kernel for IPsec associations: {error}"));
-        }
-    }
-
     /// Takes in messages, at most some of them, and makes the changes.
     fn receive(&mut self, shared: &Shared) {
         let mut changes = Vec::new();
-        for _ in 0..AT_ONCE {
-            match rustix::net::recv(&self.ear, &mut self.buffer[..], RecvFlags::empty()) {
-                Ok((len, _)) => {
-                    let found = xfrm::messages(&self.buffer[..len.min(CHUNK)]);
-                    // Keys are in there.
-                    self.buffer[..len.min(CHUNK)].fill(0);
-                    found.into_iter().for_each(|message| self.take(message, shared, &mut changes));
+        for event in self.ear.hear() {
+            match event {
+                Event::Message(message) => self.take(message, shared, &mut changes),
+                Event::Lost => drop(shared.counters.overruns.fetch_add(1, Relaxed)),
+                Event::Begun => (self.seen, self.gone) = Default::default(),
+                Event::Ended(End::Whole) => self.finish_reading(shared, &mut changes),
+                Event::Ended(End::Failed(Some(error))) => {
+                    shared.log(&format!("the kernel does not list its IPsec associations: {error}"));
                 }
-                Err(Errno::NOBUFS) => {
-                    shared.counters.overruns.fetch_add(1, Relaxed);
-                    self.ask_at = Some(Instant::now());
-                }
-                Err(_) => break,
+                Event::Ended(End::Doubtful | End::Failed(None)) => {}
             }
         }
         self.change(changes, shared);
@@ -380,7 +354,7 @@ impl Mirror {
             shared.log(&format!(
                 "{without_room} of {all} changes could not be made: {why}; everything is read again in {later} s"
             ));
-            self.ask_at = Some(Instant::now() + PATIENCE);
+            self.ear.want(Instant::now() + PATIENCE);
         }
     }
 
@@ -392,7 +366,7 @@ impl Mirror {
     }
 
     fn take(&mut self, message: Message, shared: &Shared, changes: &mut Vec<Change>) {
-        if !matches!(message, Message::Done | Message::Error(_) | Message::Other) {
+        if message != Message::Other {
             shared.counters.messages.fetch_add(1, Relaxed);
         }
         match message {
@@ -403,6 +377,7 @@ impl Mirror {
                 }
                 let key = (association.destination, association.spi);
                 let numbers = Numbers { bitmap, window: association.window, made };
+                self.doubt_if(self.gone.associations.contains_key(&key));
                 self.seen.associations.insert(key, numbers);
                 shared.mirrored().associations.insert(key, numbers);
                 changes.push(Change::Associate(Box::new(association)));
@@ -422,6 +397,7 @@ impl Mirror {
             }
             Message::Policy(policy) => {
                 let key = (policy.direction, policy.tag, policy.selector);
+                self.doubt_if(self.gone.policies.contains(&key));
                 self.seen.policies.insert(key);
                 shared.mirrored().policies.insert(key);
                 changes.push(Change::Policy(policy));
@@ -439,24 +415,35 @@ impl Mirror {
                 if shared.mirrored().policies.remove(&(direction, tag, selector)) {
                     changes.push(Change::ForgetPolicy(direction, tag, selector));
                 }
+                if self.ear.is_reading() {
+                    self.gone.policies.insert((direction, tag, selector));
+                }
             }
             Message::NoPolicies => {
                 let all = std::mem::take(&mut shared.mirrored().policies);
+                if self.ear.is_reading() {
+                    self.gone.policies.extend(all.iter().copied());
+                }
                 changes.extend(
                     all.into_iter().map(|(direction, tag, of)| Change::ForgetPolicy(direction, tag, of)),
                 );
             }
-            Message::Done | Message::Error(_) => match self.reading {
-                Some(GETSA) => self.ask(GETPOLICY, shared),
-                Some(_) => self.finish_reading(shared, changes),
-                None => {}
-            },
             Message::Other => {}
+        }
+    }
+
+    /// What has gone while everything is read, and is heard of again: has it come back, or is the list late? Everything is read again.
+    fn doubt_if(&mut self, has_gone: bool) {
+        if has_gone {
+            self.ear.want(Instant::now() + AGAIN);
         }
     }
 
     fn forget(&mut self, destination: IpAddr, spi: u32, shared: &Shared, changes: &mut Vec<Change>) {
         self.told.remove(&(destination, spi));
+        if self.ear.is_reading() {
+            self.gone.associations.insert((destination, spi), Numbers { bitmap: None, window: 0, made: 0 });
+        }
         if shared.mirrored().associations.remove(&(destination, spi)).is_some() {
             changes.push(Change::Dissociate(destination, spi));
         }
@@ -464,7 +451,6 @@ impl Mirror {
 
     /// What was not listed is no more.
     fn finish_reading(&mut self, shared: &Shared, changes: &mut Vec<Change>) {
-        (self.reading, self.ask_at) = (None, None);
         let mut mirrored = shared.mirrored();
         let Mirrored { associations, policies } = std::mem::take(&mut self.seen);
         mirrored.associations.retain(|&(destination, spi), _| {

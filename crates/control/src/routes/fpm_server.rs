@@ -277,19 +277,15 @@ impl Server {
         loop {
             let mut descriptors = vec![self.listener.as_fd(), self.links.descriptor()];
             descriptors.extend(self.zebra.as_ref().map(|(stream, _)| stream.as_fd()));
-            match waiter.wait(&descriptors, self.sweep_at) {
-                Wake::Stop => return,
-                Wake::Target => {}
-                Wake::Time => self.sweep(shared),
+            let until = [self.sweep_at, self.links.next()].into_iter().flatten().min();
+            let wake = waiter.wait(&descriptors, until);
+            if let Wake::Stop = wake {
+                return;
+            }
+            self.hear_links(shared);
+            match wake {
+                Wake::Time if self.sweep_at.is_some_and(|at| at <= Instant::now()) => self.sweep(shared),
                 Wake::Ready(ready) => {
-                    if ready.get(1) == Some(&true) {
-                        let changed = self.links.changed();
-                        // Zebra tells everything again when it connects again.
-                        if self.sync.links_changed(&changed, &self.links) {
-                            shared.counters.connected.store(false, Relaxed);
-                            self.part();
-                        }
-                    }
                     if ready.get(2) == Some(&true) {
                         self.read(shared);
                     }
@@ -297,8 +293,18 @@ impl Server {
                         self.accept(shared);
                     }
                 }
+                _ => {}
             }
             self.sync.install(&self.links);
+        }
+    }
+
+    fn hear_links(&mut self, shared: &Shared) {
+        let changed = self.links.changed();
+        // Zebra tells everything again when it connects again.
+        if self.sync.links_changed(&changed, &self.links) {
+            shared.counters.connected.store(false, Relaxed);
+            self.part();
         }
     }
 

@@ -39,16 +39,17 @@ use super::arguments::Tables;
 use super::fib::Ports;
 use super::install::{Shared, Target};
 use super::links;
-use super::listening::Ear;
+use super::listening;
 use super::netlink::{Message, Neighbour, RTM_GETNEIGH, Standing};
 use crate::feed::{Feed, Priority, Waiter, Wake};
+use crate::kernel::{Ear, End, Event, List};
 use router::{Call, Class, Config, ConfigError, Cx, Element, ElementName, FromArg, Handlers, Residency};
 use std::any::Any;
 use std::collections::HashSet;
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// The class.
 pub(crate) const CLASS: Class = Class::new("KernelNeighbours", create)
@@ -58,8 +59,8 @@ pub(crate) const CLASS: Class = Class::new("KernelNeighbours", create)
 
 /// What the kernel reports: neighbours (`RTMGRP_NEIGH`).
 const GROUPS: u32 = 4;
-/// How long the kernel may take to answer before it is asked again.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// What is read of them.
+const LISTS: &[List] = &[List::of(RTM_GETNEIGH)];
 
 /// An interface, and the names of its tables.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -75,7 +76,7 @@ const START: u32 = 0;
 struct KernelNeighbours {
     tables: Vec<InterfaceTables>,
     /// What the thread will listen to.
-    ear: Option<Ear>,
+    ear: Option<Ear<Message>>,
     feed: Option<Feed<Shared>>,
 }
 
@@ -113,7 +114,7 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
 
 impl Element for KernelNeighbours {
     fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
-        self.ear = Some(Ear::open(GROUPS)?);
+        self.ear = Some(listening::ear(GROUPS, LISTS)?);
         cx.timers().after(START, Duration::ZERO);
         Ok(())
     }
@@ -130,7 +131,7 @@ impl Element for KernelNeighbours {
             routes: [None, None],
         }));
         let tables = self.tables.clone();
-        let mut mirror = Mirror { ear, tables, names: Vec::new(), permanent: HashSet::new(), ask_at: None };
+        let mut mirror = Mirror { ear, tables, names: Vec::new(), permanent: HashSet::new() };
         match Feed::start_lasting(
             "routes",
             Priority::BehindPackets,
@@ -181,58 +182,46 @@ impl Element for KernelNeighbours {
 
 /// The thread's part.
 struct Mirror {
-    ear: Ear,
+    ear: Ear<Message>,
     tables: Vec<InterfaceTables>,
     /// Numbers and names of interfaces, as they were when last looked at.
     names: Vec<(u32, String)>,
     /// Those that tables were told are permanent.
     permanent: HashSet<(u32, IpAddr)>,
-    /// When everything is asked for again.
-    ask_at: Option<Instant>,
 }
 
 impl Mirror {
     /// Listens until the end. Called again after a panic.
     fn listen(&mut self, shared: &Shared, waiter: &Waiter) {
-        self.ask_at = Some(Instant::now());
+        self.ear.spoil();
         loop {
-            match waiter.wait(&[self.ear.descriptor()], self.ask_at) {
-                Wake::Stop => return,
-                Wake::Target => {}
-                Wake::Time => self.ask(shared),
-                Wake::Ready(_) => self.receive(shared),
+            if let Wake::Stop = waiter.wait(&[self.ear.descriptor()], self.ear.next()) {
+                return;
+            }
+            for event in self.ear.hear() {
+                self.take(event, shared);
             }
             assert!(!shared.panic.swap(false, Relaxed), "as asked for");
         }
     }
 
-    fn ask(&mut self, shared: &Shared) {
-        self.ask_at = Some(Instant::now() + PATIENCE);
-        if let Err(error) = self.ear.ask(RTM_GETNEIGH) {
-            shared.log(&format!("cannot ask the kernel for neighbours: {error}"));
-        }
-    }
-
-    fn receive(&mut self, shared: &Shared) {
-        let heard = self.ear.hear();
-        heard.messages.into_iter().for_each(|message| self.take(message, shared));
-        if heard.lost {
-            shared.counters.overruns.fetch_add(1, Relaxed);
-            self.ask_at = Some(Instant::now());
-        }
-    }
-
-    fn take(&mut self, message: Message, shared: &Shared) {
-        match message {
-            Message::Neighbour(neighbour) => {
-                shared.counters.messages.fetch_add(1, Relaxed);
-                let Some(table) = self.table(&neighbour) else { return };
-                for (handler, text) in words(&neighbour, &mut self.permanent) {
-                    tell(shared, &format!("{table}.{handler}"), &text);
-                }
+    /// Nothing follows from the end of a reading: what the kernel does not know changes nothing.
+    fn take(&mut self, event: Event<Message>, shared: &Shared) {
+        match event {
+            Event::Message(Message::Neighbour(neighbour)) => self.take_neighbour(&neighbour, shared),
+            Event::Lost => drop(shared.counters.overruns.fetch_add(1, Relaxed)),
+            Event::Ended(End::Failed(Some(error))) => {
+                shared.log(&format!("the kernel does not list its neighbours: {error}"));
             }
-            Message::Done => self.ask_at = None,
-            _ => {}
+            Event::Begun | Event::Ended(_) | Event::Message(_) => {}
+        }
+    }
+
+    fn take_neighbour(&mut self, neighbour: &Neighbour, shared: &Shared) {
+        shared.counters.messages.fetch_add(1, Relaxed);
+        let Some(table) = self.table(neighbour) else { return };
+        for (handler, text) in words(neighbour, &mut self.permanent) {
+            tell(shared, &format!("{table}.{handler}"), &text);
         }
     }
 

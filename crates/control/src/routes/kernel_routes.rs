@@ -16,7 +16,8 @@
 //! Lost updates are always recovered: all routes are read again, and those that no longer exist are removed, if the
 //! kernel reports that messages were lost because the socket's buffer was full, if links change (the kernel then
 //! drops routes silently), if a message does not fit to what is known, if the time of an IPv6 route is over, and in any case every
-//! RECONCILE seconds. Routes that have not changed are not touched. If a program error occurs in the thread that reads them, it
+//! RECONCILE seconds. Routes that have not changed are not touched. While routes are removed, the kernel may skip others as it lists them; what was not listed
+//! stays then, and is removed if it is missing from the next list, too. If a program error occurs in the thread that reads them, it
 //! starts over.
 //!
 //! Ports: none. Workers: exclusive. A separate thread reads routes and brings them into the tables, as that of FPMServer does.
@@ -55,9 +56,10 @@ use super::arguments::{Arguments, Table, Tables};
 use super::details;
 use super::install::{ROUTES_LEARNED, RouteSync, Shared, Target};
 use super::links::Links;
-use super::listening::Ear;
+use super::listening;
 use super::netlink::{Message, RTM_GETNEXTHOP, RTM_GETROUTE};
 use crate::feed::{Feed, Priority, Waiter, Wake};
+use crate::kernel::{Ear, End, Event, List};
 use elements_shared::route_port::RoutePort;
 use router::{Class, Config, ConfigError, Cx, Element, Handlers, Residency};
 use std::any::Any;
@@ -73,12 +75,14 @@ pub(crate) const CLASS: Class = Class::new("KernelRoutes", create)
 
 /// What the kernel reports: routes of both families, next hops.
 const GROUPS: u32 = 0x40 | 0x400 | 1 << 31;
+/// What is read: next hops, then routes. A kernel without next-hop objects refuses to list them.
+const LISTS: &[List] = &[List { what: RTM_GETNEXTHOP, is_optional: true }, List::of(RTM_GETROUTE)];
 /// How long after something changed that the kernel does not tell of in full all routes are read again: changes come in groups.
 const SETTLE: Duration = Duration::from_millis(100);
 /// How long after all routes were read they are read again at the earliest because the time of some route is over.
 const EXPIRY_MIN: Duration = Duration::from_secs(1);
-/// How long the kernel may take to answer before it is asked again.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// From a reading in which routes went to the next: the lists may lack some that are there.
+const AGAIN: Duration = Duration::from_secs(1);
 
 /// Timer: the router runs.
 const START: u32 = 0;
@@ -90,7 +94,7 @@ struct KernelRoutes {
     /// The lookup elements' tables, once all elements are there.
     routes: [Option<Arc<dyn RoutePort>>; 2],
     /// What the thread will listen to.
-    ready: Option<(Ear, Links)>,
+    ready: Option<(Ear<Message>, Links)>,
     feed: Option<Feed<Shared>>,
 }
 
@@ -114,7 +118,7 @@ impl KernelRoutes {
 impl Element for KernelRoutes {
     fn initialize(&mut self, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
         self.routes = self.tables.find(cx)?;
-        self.ready = Some((Ear::open(GROUPS)?, Links::new()?));
+        self.ready = Some((listening::ear(GROUPS, LISTS)?, Links::new()?));
         cx.timers().after(START, Duration::ZERO);
         Ok(())
     }
@@ -124,8 +128,7 @@ impl Element for KernelRoutes {
         let Some((ear, links)) = self.ready.take() else { return };
         let shared = Arc::new(Shared::new(self.aim(cx)));
         let (sync, reconcile) = (RouteSync::new(&shared, true, self.table.clone(), &links), self.reconcile);
-        let mut listener =
-            Listener { ear, sync, links, reading: None, again_at: None, reconcile, changes: 0 };
+        let mut listener = Listener { ear, sync, links, reconcile, changes: 0 };
         match Feed::start_lasting(
             "routes",
             Priority::BehindPackets,
@@ -191,13 +194,9 @@ impl Element for KernelRoutes {
 
 /// The thread's part.
 struct Listener {
-    ear: Ear,
+    ear: Ear<Message>,
     sync: RouteSync,
     links: Links,
-    /// What is being read in full: next hops, then routes.
-    reading: Option<u16>,
-    /// When everything is read again.
-    again_at: Option<Instant>,
     reconcile: Option<Duration>,
     /// Changes until the reading in full began that is under way.
     changes: u64,
@@ -206,22 +205,21 @@ struct Listener {
 impl Listener {
     /// Listens until the end. Called again after a panic, in whatever state that left it.
     fn listen(&mut self, shared: &Shared, waiter: &Waiter) {
-        (self.reading, self.again_at) = (None, Some(Instant::now()));
+        self.ear.spoil();
+        self.sync.fib.break_off();
         self.sync.begin();
         loop {
-            match waiter.wait(&[self.ear.descriptor(), self.links.descriptor()], self.again_at) {
-                Wake::Stop => return,
-                Wake::Target => {}
-                Wake::Time => self.read_all(shared),
-                Wake::Ready(ready) => {
-                    if ready.last() == Some(&true) {
-                        self.hear_links();
-                    }
-                    self.receive(shared);
-                }
+            let until = [self.ear.next(), self.links.next()].into_iter().flatten().min();
+            if let Wake::Stop = waiter.wait(&[self.ear.descriptor(), self.links.descriptor()], until) {
+                return;
+            }
+            self.hear_links();
+            // At most some messages, so that changes are installed in between.
+            for event in self.ear.hear() {
+                self.take(event, shared);
             }
             self.sync.install(&self.links);
-            if self.reading.is_none() {
+            if !self.ear.is_reading() {
                 self.plan_reading();
             }
         }
@@ -230,7 +228,7 @@ impl Listener {
     fn hear_links(&mut self) {
         let changed = self.links.changed();
         if self.sync.links_changed(&changed, &self.links) {
-            (self.reading, self.again_at) = (None, Some(Instant::now()));
+            self.ear.spoil();
         }
     }
 
@@ -238,62 +236,44 @@ impl Listener {
     fn plan_reading(&mut self) {
         let in_doubt = self.sync.fib.unsure().then_some(SETTLE);
         let expired = self.sync.fib.expires().map(|after| after.max(EXPIRY_MIN));
-        let usual = self.reconcile.filter(|_| self.again_at.is_none());
+        let usual = self.reconcile.filter(|_| !self.ear.is_planned());
         for after in [in_doubt, expired, usual].into_iter().flatten() {
-            let at = Instant::now() + after;
-            self.again_at = Some(self.again_at.map_or(at, |planned| planned.min(at)));
+            self.ear.want(Instant::now() + after);
         }
     }
 
-    /// Asks for everything, from next hops on.
-    fn read_all(&mut self, shared: &Shared) {
+    fn take(&mut self, event: Event<Message>, shared: &Shared) {
+        match event {
+            Event::Message(message) => self.sync.take(message),
+            Event::Lost => drop(shared.counters.overruns.fetch_add(1, Relaxed)),
+            Event::Begun => self.begin_reading(shared),
+            Event::Ended(End::Whole) => self.finish_reading(false, shared),
+            Event::Ended(End::Doubtful) => self.finish_reading(true, shared),
+            Event::Ended(End::Failed(error)) => {
+                self.sync.fib.break_off();
+                if let Some(error) = error {
+                    shared.log(&format!("the kernel does not list its routes: {error}"));
+                }
+            }
+        }
+    }
+
+    fn begin_reading(&mut self, shared: &Shared) {
         shared.counters.connections.fetch_add(1, Relaxed);
         self.changes = shared.counters.changes.load(Relaxed);
         self.sync.fib.begin_round();
-        self.ask(RTM_GETNEXTHOP, shared);
     }
 
-    fn ask(&mut self, what: u16, shared: &Shared) {
-        self.reading = Some(what);
-        // An answer that does not come, or cannot be asked for, is asked for again.
-        self.again_at = Some(Instant::now() + PATIENCE);
-        if let Err(error) = self.ear.ask(what) {
-            shared.log(&format!("cannot ask the kernel for routes: {error}"));
-        }
-    }
-
-    /// Takes in messages, at most some of them, so that changes are installed in between.
-    fn receive(&mut self, shared: &Shared) {
-        let heard = self.ear.hear();
-        heard.messages.into_iter().for_each(|message| self.take(message, shared));
-        if heard.lost {
-            shared.counters.overruns.fetch_add(1, Relaxed);
-            self.again_at = Some(Instant::now());
-        }
-    }
-
-    fn take(&mut self, message: Message, shared: &Shared) {
-        match message {
-            Message::Link(_) | Message::LinkGone(_) if self.reading.is_none() => {
-                self.again_at = Some(Instant::now() + SETTLE)
-            }
-            // A kernel without next-hop objects refuses to list them.
-            Message::Done | Message::Error(_) => match self.reading {
-                Some(RTM_GETNEXTHOP) => self.ask(RTM_GETROUTE, shared),
-                Some(_) => self.finish_reading(shared),
-                None => {}
-            },
-            message => self.sync.take(message),
-        }
-    }
-
-    fn finish_reading(&mut self, shared: &Shared) {
-        (self.reading, self.again_at) = (None, None);
-        let swept = self.sync.fib.sweep();
-        shared.counters.swept.fetch_add(swept as u64, Relaxed);
+    fn finish_reading(&mut self, in_doubt: bool, shared: &Shared) {
+        let swept = self.sync.fib.end_round(in_doubt);
+        shared.counters.swept.fetch_add(swept.routes as u64, Relaxed);
         self.sync.fib.settle();
         self.sync.install(&self.links);
-        self.sync.sweep_leftovers();
+        if swept.open {
+            self.ear.want(Instant::now() + AGAIN);
+        } else {
+            self.sync.sweep_leftovers();
+        }
         self.sync.count_unused();
         let counters = &shared.counters;
         if counters.connected.swap(true, Relaxed) {

@@ -3,8 +3,9 @@
 //! A next hop behind an interface whose link is down is not used, whatever the routing suite says of it yet: the kernel itself keeps such
 //! routes unless it is told to ignore them (`ignore_routes_with_linkdown`), and zebra needs a moment.
 
-use super::listening::Ear;
+use super::listening;
 use super::netlink::{Link, Message, RTM_GETLINK};
+use crate::kernel::{Ear, End, Event, List};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fd::BorrowedFd;
 use std::collections::{HashMap, HashSet};
@@ -12,15 +13,17 @@ use std::time::{Duration, Instant};
 
 /// What the kernel reports: interfaces (`RTMGRP_LINK`).
 const GROUPS: u32 = 1;
+/// What is read of them.
+const LISTS: &[List] = &[List::of(RTM_GETLINK)];
 /// How long the kernel may take to list interfaces when they are first asked for.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Hears of links, and remembers what they are like.
 pub(super) struct Links {
-    ear: Ear,
+    ear: Ear<Message>,
     known: Known,
-    /// Interfaces listed so far, while all are listed.
-    listed: Option<HashSet<u32>>,
+    /// Interfaces heard of since the last listing of all began.
+    listed: HashSet<u32>,
 }
 
 /// Interfaces by their numbers.
@@ -56,10 +59,12 @@ impl Links {
     /// # Errors
     /// A sentence for the user.
     pub(super) fn new() -> Result<Links, String> {
-        let mut links = Links { ear: Ear::open(GROUPS)?, known: Known::default(), listed: None };
-        links.list();
+        let ear = listening::ear(GROUPS, LISTS)?;
+        let mut links = Links { ear, known: Known::default(), listed: HashSet::new() };
         let end = Instant::now() + PATIENCE;
-        while links.listed.is_some() && Instant::now() < end {
+        links.ear.want(Instant::now());
+        links.changed();
+        while links.ear.is_reading() && Instant::now() < end {
             let step = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
             // Interrupted, or nothing there: looks again.
             let _ = poll(&mut [PollFd::from_borrowed_fd(links.descriptor(), PollFlags::IN)], Some(&step));
@@ -73,6 +78,11 @@ impl Links {
         self.ear.descriptor()
     }
 
+    /// When to look for changes although there is nothing to be read.
+    pub(super) fn next(&self) -> Option<Instant> {
+        self.ear.next()
+    }
+
     /// What is known of them.
     pub(super) fn known(&self) -> &Known {
         &self.known
@@ -80,39 +90,37 @@ impl Links {
 
     /// Takes in what there is to hear; the numbers of interfaces that are another way than before.
     pub(super) fn changed(&mut self) -> Vec<u32> {
-        let (heard, mut changed) = (self.ear.hear(), Vec::new());
-        for message in heard.messages {
-            match message {
-                Message::Link(link) => {
-                    let index = link.index;
-                    self.listed.iter_mut().for_each(|listed| listed.extend([index]));
-                    if self.known.take(link) {
-                        changed.push(index);
-                    }
-                }
-                Message::LinkGone(index) => {
-                    self.listed.iter_mut().for_each(|listed| listed.retain(|other| *other != index));
-                    changed.extend(self.known.0.remove(&index).map(|_| index));
-                }
-                Message::Done | Message::Error(_) => changed.extend(self.forget_unlisted()),
-                _ => {}
-            }
-        }
-        if heard.lost {
-            self.list();
+        let mut changed = Vec::new();
+        for event in self.ear.hear() {
+            changed.extend(self.take(event));
         }
         changed
     }
 
-    /// Asks for all interfaces.
-    fn list(&mut self) {
-        // What cannot be asked for now is heard of when it changes.
-        self.listed = self.ear.ask(RTM_GETLINK).is_ok().then(HashSet::new);
+    /// Takes in an event; the numbers of interfaces that are another way than before.
+    fn take(&mut self, event: Event<Message>) -> Vec<u32> {
+        match event {
+            Event::Message(Message::Link(link)) => {
+                let index = link.index;
+                self.listed.insert(index);
+                if self.known.take(link) { vec![index] } else { Vec::new() }
+            }
+            Event::Message(Message::LinkGone(index)) => {
+                self.listed.remove(&index);
+                self.known.0.remove(&index).map(|_| index).into_iter().collect()
+            }
+            Event::Begun => {
+                self.listed.clear();
+                Vec::new()
+            }
+            Event::Ended(End::Whole) => self.forget_unlisted(),
+            Event::Ended(_) | Event::Lost | Event::Message(_) => Vec::new(),
+        }
     }
 
     /// All are listed: others are gone.
     fn forget_unlisted(&mut self) -> Vec<u32> {
-        let Some(listed) = self.listed.take() else { return Vec::new() };
+        let listed = &self.listed;
         let gone: Vec<u32> = self.known.0.keys().copied().filter(|index| !listed.contains(index)).collect();
         gone.iter().for_each(|index| drop(self.known.0.remove(index)));
         gone

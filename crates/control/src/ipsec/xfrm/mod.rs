@@ -13,8 +13,6 @@ pub(super) use write::{Numbers, acquire, expire, get_all, usage};
 
 /// Octets of a message's header.
 const HEADER: usize = 16;
-const NLMSG_ERROR: u16 = 2;
-const NLMSG_DONE: u16 = 3;
 const NEWSA: u16 = 0x10;
 const DELSA: u16 = 0x11;
 /// Asks for associations.

@@ -27,10 +27,6 @@ pub(crate) enum Message {
     PolicyGone(Direction, u32, Selector),
     /// There is none any more.
     NoPolicies,
-    /// The end of an answer of several messages.
-    Done,
-    /// An error, as `errno` has it, or 0 for an acknowledgement.
-    Error(i32),
     /// Something else.
     Other,
 }
@@ -68,8 +64,6 @@ fn message(bytes: &[u8]) -> Option<(Message, &[u8])> {
         NEWPOLICY | UPDPOLICY => policy(body),
         DELPOLICY => policy_gone(body),
         FLUSHPOLICY => Some(Message::NoPolicies),
-        NLMSG_DONE => Some(Message::Done),
-        NLMSG_ERROR => u32_at(body, 0).map(|code| Message::Error((code as i32).wrapping_neg())),
         _ => None,
     };
     Some((read.unwrap_or(Message::Other), rest))

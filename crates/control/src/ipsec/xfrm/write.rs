@@ -52,19 +52,25 @@ impl Body {
     }
 
     fn message(&self, kind: u16, flags: u16) -> Vec<u8> {
+        self.numbered(kind, flags, 0)
+    }
+
+    /// A message whose answers have a number.
+    fn numbered(&self, kind: u16, flags: u16, sequence: u32) -> Vec<u8> {
         let mut message = ((HEADER + self.0.len()) as u32).to_ne_bytes().to_vec();
         message.extend(kind.to_ne_bytes());
         message.extend(flags.to_ne_bytes());
-        message.extend([0; 8]);
+        message.extend(sequence.to_ne_bytes());
+        message.extend([0; 4]);
         message.extend(&self.0);
         message
     }
 }
 
 /// A message that asks for everything of a kind: [`GETSA`] or [`GETPOLICY`].
-pub(crate) fn get_all(kind: u16) -> Vec<u8> {
+pub(crate) fn get_all(kind: u16, sequence: u32) -> Vec<u8> {
     // `struct xfrm_usersa_id`, `struct xfrm_userpolicy_id`
-    Body::new(if kind == GETSA { 24 } else { 64 }).message(kind, REQUEST | DUMP)
+    Body::new(if kind == GETSA { 24 } else { 64 }).numbered(kind, REQUEST | DUMP, sequence)
 }
 
 /// How the kernel keeps the sequence numbers of an association.

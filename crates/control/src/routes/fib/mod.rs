@@ -20,7 +20,7 @@ use super::links::Known;
 use super::netlink::{Forwarding, Message, Placing, Route};
 use elements_shared::route_port::{Change, Destination};
 use hash::Table;
-use objects::Objects;
+use objects::{FAMILIES, Objects};
 use routes::{Entry, Key, Routes, Style, V4, V6};
 use std::collections::HashSet;
 use std::net::IpAddr;
@@ -48,6 +48,15 @@ pub(crate) struct Changes {
     pub(crate) v6: Vec<Change>,
 }
 
+/// What the end of a round came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Swept {
+    /// Routes that were removed.
+    pub(crate) routes: usize,
+    /// Whether some may stay that are no more, until the next round.
+    pub(crate) open: bool,
+}
+
 /// What is known of a route beside where it leads: interned, since a million routes have a few of these.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Attributes {
@@ -71,6 +80,10 @@ pub(crate) struct Fib {
     unsure: bool,
     /// Destinations of which routes went while everything was read: a list that was made at that moment may have them all the same.
     gone: HashSet<Destination>,
+    /// Whether routes of a family went then: the kernel goes on with a list by counting what it has listed, and skips as many.
+    shrunk: [bool; FAMILIES],
+    /// What was in doubt in the reading before: the routes of each family, next-hop objects.
+    doubted: [bool; FAMILIES + 1],
     /// How long the route has left, of those heard of lately, whose time is over first.
     expires: Option<Duration>,
     remarks: Remarks,
@@ -98,6 +111,8 @@ impl Fib {
             reading: false,
             unsure: false,
             gone: HashSet::new(),
+            shrunk: [false; FAMILIES],
+            doubted: [false; FAMILIES + 1],
             expires: None,
             remarks: Remarks::default(),
         }
@@ -185,12 +200,7 @@ impl Fib {
                 Style::One => self.objects.undefine(id),
                 Style::Kernel => self.objects.remove(id),
             },
-            Message::Neighbour(_)
-            | Message::Link(_)
-            | Message::LinkGone(_)
-            | Message::Done
-            | Message::Error(_)
-            | Message::Other => {}
+            Message::Neighbour(_) | Message::Link(_) | Message::LinkGone(_) | Message::Other => {}
         }
     }
 
@@ -220,6 +230,7 @@ impl Fib {
     fn remove(&mut self, route: Route) {
         if self.reading && self.style == Style::Kernel {
             self.gone.insert(route.destination);
+            self.shrunk[usize::from(route.destination.address.is_ipv6())] = true;
         }
         let (entry, style, to) = (self.entry(&route), self.style, route.destination);
         let known = match to.address {
@@ -240,21 +251,56 @@ impl Fib {
         Entry { metric, object, attributes, heard: self.round, tos }
     }
 
-    /// From now on every route has to be heard of again, or [`Fib::sweep`] removes it.
+    /// From now on every route has to be heard of again, or the end of the round removes it.
     pub(crate) fn begin_round(&mut self) {
+        if self.reading {
+            self.break_off();
+        }
         self.round = self.round.wrapping_add(1);
         (self.reading, self.unsure) = (true, false);
-        self.gone = HashSet::new();
+    }
+
+    /// Ends a round in which not everything was told: all routes stay.
+    pub(crate) fn break_off(&mut self) {
+        self.end_listing();
+        self.doubted = [false; FAMILIES + 1];
     }
 
     /// Removes the routes and next-hop objects that were not heard of since the round began; how many routes they were.
     pub(crate) fn sweep(&mut self) -> usize {
+        self.break_off();
+        self.remove_unheard([Some(1); FAMILIES + 1])
+    }
+
+    /// Ends a round in which the kernel was read. What it has not listed is removed, as with [`Fib::sweep`]; but where entries may be missing
+    /// from the lists, only what was missing from those of the round before as well, if these were in doubt too.
+    pub(crate) fn end_round(&mut self, in_doubt: bool) -> Swept {
+        let [v4, v6] = self.end_listing();
+        let doubts = [in_doubt || v4, in_doubt || v6, in_doubt];
+        let rounds = std::array::from_fn(|at| match (doubts[at], self.doubted[at]) {
+            (false, _) => Some(1),
+            (true, true) => Some(2),
+            (true, false) => None,
+        });
+        self.doubted = rounds.map(|rounds| rounds.is_none());
+        Swept { routes: self.remove_unheard(rounds), open: self.doubted.contains(&true) }
+    }
+
+    /// The end of a round, whatever it was worth: whether routes of each family went meanwhile.
+    fn end_listing(&mut self) -> [bool; FAMILIES] {
         self.reading = false;
         self.gone = HashSet::new();
-        for id in self.objects.unheard(self.round) {
+        std::mem::take(&mut self.shrunk)
+    }
+
+    /// Removes what was not heard of for so many rounds: routes of each family, next-hop objects. How many routes they were.
+    fn remove_unheard(&mut self, [v4, v6, objects]: [Option<u8>; FAMILIES + 1]) -> usize {
+        let round = self.round;
+        for id in objects.map_or(Vec::new(), |rounds| self.objects.unheard(round, rounds)) {
             self.objects.remove(id);
         }
-        self.v4.sweep(self.round, &mut self.objects) + self.v6.sweep(self.round, &mut self.objects)
+        v4.map_or(0, |rounds| self.v4.sweep(round, rounds, &mut self.objects))
+            + v6.map_or(0, |rounds| self.v6.sweep(round, rounds, &mut self.objects))
     }
 
     /// Routes that lead only to interfaces without a link are not used from now on: shorter prefixes and other metrics are. While a link

@@ -405,9 +405,10 @@ impl Objects {
         }
     }
 
-    /// The next-hop objects that were not heard of in a round.
-    pub(super) fn unheard(&self, round: u8) -> Vec<u32> {
-        let unheard = self.named.iter().filter(|(_, named)| named.is.is_some() && named.heard != round);
+    /// The next-hop objects that were not heard of in so many rounds, of which this is the last.
+    pub(super) fn unheard(&self, round: u8, rounds: u8) -> Vec<u32> {
+        let is_unheard = |named: &Named| round.wrapping_sub(named.heard) >= rounds;
+        let unheard = self.named.iter().filter(|(_, named)| named.is.is_some() && is_unheard(named));
         unheard.map(|(name, _)| *name).collect()
     }
 

@@ -266,9 +266,9 @@ impl<K: Key> Routes<K> {
         self.queue.make_contiguous()[start..].sort_unstable();
     }
 
-    /// Removes the routes that were not heard of in this round; how many they were.
-    pub(super) fn sweep(&mut self, round: u8, objects: &mut Objects) -> usize {
-        let heard = |entry: Entry| entry.heard == round || entry.object == NO_ROUTE;
+    /// Removes the routes that were not heard of in so many rounds, of which this is the last; how many they were.
+    pub(super) fn sweep(&mut self, round: u8, rounds: u8, objects: &mut Objects) -> usize {
+        let heard = |entry: Entry| round.wrapping_sub(entry.heard) < rounds || entry.object == NO_ROUTE;
         let several = |entry: Entry| entry.object == SEVERAL;
         let lists = &self.lists;
         let all_heard = |slot: &Slot| match several(slot.entry) {

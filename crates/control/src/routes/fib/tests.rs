@@ -668,3 +668,42 @@ fn what_is_not_used_is_said_once() {
     assert_eq!(bench.text(), "");
     assert_eq!((bench.fib.remarks().len(), bench.fib.remarks().len()), (1, 0));
 }
+
+/// Where the kernel's lists may lack routes that are there, none goes that is missing from one list only; one that is missing from two in a row does.
+#[test]
+fn lists_that_lack_routes() {
+    let mut bench = Bench::new(true);
+    let v4 = |i: u32| placed(Placing::Listed, &format!("10.{i}.0.0/16"), 5, hop("192.0.2.1", 1));
+    let v6 = |i: u32| placed(Placing::Listed, &format!("2001:db8:{i}::/48"), 5, hop("fe80::1", 1));
+    let gone = |i: u32| remove(&format!("2001:db8:{i}::/48"), 5, hop("fe80::1", 1));
+    bench.take((1..9).flat_map(|i| [v4(i), v6(i)]));
+    bench.take([object(1, Object::Blackhole)]);
+    let read = |bench: &mut Bench, messages: &[Message], in_doubt| {
+        bench.fib.begin_round();
+        bench.take(messages.iter().cloned());
+        let Swept { routes, open } = bench.fib.end_round(in_doubt);
+        (routes, open, bench.text().lines().count(), bench.fib.groups())
+    };
+    let list = |v4s: &[u32], v6s: &[u32]| -> Vec<Message> {
+        v4s.iter().map(|i| v4(*i)).chain(v6s.iter().map(|i| v6(*i))).collect()
+    };
+    // One goes, and the kernel skips another: only what is of the other family goes.
+    let all = [list(&[1, 2, 3], &[1, 2]), vec![gone(1)], list(&[], &[4, 5, 6, 7, 8])].concat();
+    assert_eq!(read(&mut bench, &all, false), (5, true, 10, 0));
+    // None goes: what is missing now does.
+    assert_eq!(read(&mut bench, &list(&[1, 2, 3], &[2, 3, 4, 5, 6, 7]), false), (1, false, 9, 0));
+    // What is missing from two lists goes, and not what is missing from one of them.
+    let first = [list(&[1, 2, 3], &[2, 3, 4]), vec![gone(7)]].concat();
+    assert_eq!(read(&mut bench, &first, false), (0, true, 8, 0));
+    let second = [list(&[1, 2, 3], &[3, 4, 5]), vec![gone(4)]].concat();
+    assert_eq!(read(&mut bench, &second, false), (1, false, 6, 0));
+    // That settled it: the next list in doubt is the first one again.
+    assert_eq!(read(&mut bench, &[gone(3)], true), (0, true, 5, 0));
+    // One that was broken off is no list.
+    bench.fib.begin_round();
+    bench.fib.break_off();
+    assert_eq!(read(&mut bench, &[], true), (0, true, 5, 0));
+    bench.fib.begin_round();
+    assert_eq!(read(&mut bench, &[], true), (0, true, 5, 0));
+    assert_eq!(read(&mut bench, &[], true), (5, false, 0, 0));
+}

@@ -39,17 +39,11 @@ pub(crate) enum Message {
     Link(Link),
     /// The interface with this number is no more.
     LinkGone(u32),
-    /// The end of an answer of several messages.
-    Done,
-    /// An error: the number as `errno` has it, or 0 for an acknowledgement.
-    Error(i32),
     /// Something else.
     Other,
 }
 
 const HEADER: usize = 16;
-const NLMSG_ERROR: u16 = 2;
-const NLMSG_DONE: u16 = 3;
 const RTM_NEWLINK: u16 = 16;
 const RTM_DELLINK: u16 = 17;
 /// Asks for links.
@@ -107,8 +101,6 @@ fn message(bytes: &[u8]) -> Option<(Message, &[u8])> {
         RTM_NEWLINK | RTM_DELLINK if body.first() == Some(&AF_BRIDGE) => None,
         RTM_NEWLINK => link::read(body).map(Message::Link),
         RTM_DELLINK => link::read(body).map(|link| Message::LinkGone(link.index)),
-        NLMSG_DONE => Some(Message::Done),
-        NLMSG_ERROR => u32_at(body, 0).map(|code| Message::Error((code as i32).wrapping_neg())),
         _ => None,
     };
     Some((read.unwrap_or(Message::Other), rest))
