@@ -1,6 +1,6 @@
 //! The other end of the protocol: what a program does that talks to a router.
 
-use crate::limits::{DATA_MAX, LINE_MAX};
+use crate::limits::{ANSWER_MAX, LINE_MAX};
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -238,12 +238,15 @@ impl Client {
 
     fn data(&mut self) -> Result<String, Failure> {
         let line = self.line()?;
-        let length = line.strip_prefix("DATA ").and_then(|length| length.trim().parse::<usize>().ok());
-        let Some(length) = length.filter(|length| *length <= DATA_MAX) else {
+        let length = line.strip_prefix("DATA ").and_then(|length| length.trim().parse::<u64>().ok());
+        let Some(length) = length.filter(|length| *length <= ANSWER_MAX) else {
             return Err(Failure::Protocol(format!("data are expected, not '{}'", line.escape_debug())));
         };
-        let mut data = vec![0; length];
-        self.input.read_exact(&mut data)?;
+        // There is room for what has come, not for what was announced.
+        let mut data = Vec::new();
+        if ((&mut self.input).take(length).read_to_end(&mut data)? as u64) < length {
+            return Err(Failure::Connection(io::ErrorKind::UnexpectedEof.into()));
+        }
         Ok(lang::bytes::to_text(data))
     }
 
@@ -271,4 +274,36 @@ fn one_line(text: &str) -> Result<&str, Failure> {
         return Err(Failure::Protocol("it is to be one line".to_owned()));
     }
     Ok(text.trim())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::limits::DATA_MAX;
+
+    /// What a router that answers so makes of `READ`: the length of the data.
+    fn read(head: &str, data: Vec<u8>) -> Result<usize, Failure> {
+        let (ours, mut theirs) = UnixStream::pair().expect("sockets");
+        let text = format!("Click::ControlSocket/1.3\r\n200 OK\r\n{head}\r\n");
+        let router = std::thread::spawn(move || {
+            // A client that does not want it all is one of the cases.
+            let _ = theirs.write_all(text.as_bytes()).and_then(|()| theirs.write_all(&data));
+            let _ = theirs.shutdown(std::net::Shutdown::Write);
+            let _ = theirs.read_to_end(&mut Vec::new());
+        });
+        let mut client = Client::new(File::from(OwnedFd::from(ours))).expect("a greeting");
+        let reply = client.read("flows", "");
+        drop(client);
+        router.join().expect("it ends");
+        reply.map(|reply| reply.data.map_or(0, |data| data.len()))
+    }
+
+    /// An answer may be larger than a request. One that is cut off is an error, however much was announced.
+    #[test]
+    fn answers_are_larger_than_requests() {
+        let large = DATA_MAX + 1;
+        assert_eq!(read(&format!("DATA {large}"), vec![b'x'; large]).expect("an answer"), large);
+        assert!(matches!(read(&format!("DATA {ANSWER_MAX}"), vec![b'x'; 9]), Err(Failure::Connection(_))));
+        assert!(matches!(read(&format!("DATA {}", ANSWER_MAX + 1), Vec::new()), Err(Failure::Protocol(_))));
+    }
 }
