@@ -170,6 +170,7 @@ impl Element for EtcdRoster {
             cache: self.settings.cache.as_ref().map(Cache::new),
             settings: self.settings.clone(),
             turn: 0,
+            said: vec![String::new(); self.settings.servers.len()],
             refused: String::new(),
         };
         let start = |shared| {
@@ -243,14 +244,14 @@ impl Shared {
         self.handle.call(Call::read(format!("{}.{handler}", self.node), "")).unwrap_or_default()
     }
 
-    /// Something went wrong. It is said once.
-    fn fail(&self, why: String) {
+    /// Something went wrong with a server, of which `said` is the last that was said. It is said once.
+    fn fail(&self, why: String, said: &mut String) {
         let was_connected = self.connected.swap(false, Relaxed);
-        let mut last = self.error();
-        if was_connected || *last != why {
+        if was_connected || *said != why {
             self.log(&format!("{why}; the roster stays as it is"));
-            *last = why;
         }
+        self.error().clone_from(&why);
+        *said = why;
     }
 }
 
@@ -260,6 +261,8 @@ struct Follower {
     cache: Option<Cache>,
     /// Which server is asked.
     turn: usize,
+    /// What was said last of each server.
+    said: Vec<String>,
     /// The last roster that was not taken: that is said once.
     refused: String,
 }
@@ -277,7 +280,7 @@ impl Follower {
         loop {
             match self.session(shared, waiter) {
                 Ok(()) => return,
-                Err(why) => shared.fail(why),
+                Err(why) => shared.fail(why, &mut self.said[self.turn]),
             }
             self.turn = (self.turn + 1) % self.settings.servers.len();
             let again_at = Instant::now() + RETRY;
@@ -324,6 +327,7 @@ impl Follower {
         let watch = client.watch(&key, found.revision + 1)?;
         shared.connected.store(true, Relaxed);
         shared.error().clear();
+        self.said[self.turn].clear();
         shared.sessions.fetch_add(1, Relaxed);
         shared.say(Level::Info, &format!("etcd is there ({})", self.settings.servers[self.turn]));
         self.stay(shared, waiter, &client, watch, registration)

@@ -282,3 +282,17 @@ fn mistakes_in_the_configuration_are_refused() {
         );
     }
 }
+
+/// Servers that take turns at being unreachable are said once each.
+#[test]
+fn each_unreachable_server_is_said_once() {
+    let free =
+        || TcpListener::bind("127.0.0.1:0").and_then(|socket| socket.local_addr()).expect("a port").port();
+    let (one, two) = (free(), free());
+    with_node(&format!("SERVER 127.0.0.1:{one}, SERVER 127.0.0.1:{two}"), |handle| {
+        for port in [one, two, one, two, one] {
+            until(handle, "etcd.error", |error| error.contains(&format!(":{port}")));
+        }
+        assert_eq!(handle.info().log.text().matches("the roster stays as it is").count(), 2);
+    });
+}
