@@ -33,6 +33,8 @@
 //! report lines `EVENT OBJECT`, the last of which has a member `end`, until they are over or the client sends something. None of them changes
 //! what becomes of packets, so that `READONLY` allows them; with `PROXY` they are rejected.
 //!
+//! A client that takes nothing of events, a trace or a capture for 30 seconds is disconnected.
+//!
 //! Commands are carried out in the order in which they arrive on a connection, by threads of their own; packets do not
 //! wait for them. There may be 64 connections at a time. One more takes the place of the one whose client has sent no whole command
 //! for the longest time, or, where all of them watch, of the one that began so first: idle clients lock no other out. Only while 64

@@ -1,5 +1,6 @@
 //! What a client of a control socket is told of packets, line by line.
 
+use super::patient::Flowing;
 use super::shared::Shared;
 use crate::observe::{Question, captured, costs, drops, edge, step, way};
 use router::{Handle, HandlerError, Observer};
@@ -27,6 +28,13 @@ pub(super) enum Stream {
 }
 
 impl Stream {
+    /// The time that is asked for.
+    fn seconds(&self) -> u64 {
+        match self {
+            Stream::Trace { seconds, .. } | Stream::Capture { seconds, .. } => *seconds,
+        }
+    }
+
     /// What a command asks for; `None` of another command.
     pub(super) fn parse(line: &str) -> Option<Result<Stream, &'static str>> {
         let verb = line.split_ascii_whitespace().next()?.to_ascii_uppercase();
@@ -59,12 +67,13 @@ impl Stream {
     pub(super) fn run(
         &self,
         shared: &Shared,
-        output: &mut impl Write,
+        output: &mut Flowing<'_>,
         begun: &str,
         has_sent: impl Fn() -> bool,
     ) -> io::Result<Result<(), HandlerError>> {
         let target = shared.target();
         let observer = Observer::new(target.handle.clone());
+        output.end_after(within(self.seconds()));
         let goes_on = || !shared.is_closed() && !has_sent() && Arc::ptr_eq(&shared.target(), &target);
         match self {
             Stream::Trace { packets, seconds, filter } => {

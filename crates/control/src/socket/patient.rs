@@ -65,6 +65,41 @@ impl Write for &Patient<'_> {
     }
 }
 
+/// What is written to a client as long as it takes something now and then, and until a time at the latest.
+pub(super) struct Flowing<'s> {
+    patient: Patient<'s>,
+    patience: Duration,
+    end: Option<Instant>,
+}
+
+impl<'s> Flowing<'s> {
+    /// A client may take nothing for so long.
+    pub(super) fn new(socket: &'s File, patience: Duration) -> Flowing<'s> {
+        Flowing { patient: Patient::new(socket, patience), patience, end: None }
+    }
+
+    /// After so long there is no more to be written; the client may take the rest within its patience.
+    pub(super) fn end_after(&mut self, time: Duration) {
+        self.end = Some(Instant::now() + time + self.patience);
+    }
+}
+
+impl Write for Flowing<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let now = Instant::now();
+        let left = self.end.map_or(self.patience, |end| end.saturating_duration_since(now));
+        if left.is_zero() {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        self.patient.grant(left.min(self.patience));
+        (&self.patient).write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -92,5 +127,37 @@ mod tests {
         assert!(began.elapsed() < Duration::from_secs(20));
         drop(ours);
         feeding.join().expect("it ends");
+    }
+
+    /// A client that takes a little now and then is written to, until the end; one that takes nothing is not.
+    #[test]
+    fn a_client_that_takes_nothing_is_left() {
+        const STEP: Duration = Duration::from_millis(100);
+        let stream = |takes: bool, end: Option<Duration>| {
+            let (ours, mut theirs) = UnixStream::pair().expect("sockets");
+            let ours = File::from(OwnedFd::from(ours));
+            let client = std::thread::spawn(move || {
+                let mut taken = vec![0; 1 << 12];
+                while takes && theirs.read(&mut taken).is_ok_and(|len| len > 0) {
+                    std::thread::sleep(STEP / 10);
+                }
+                theirs
+            });
+            let (began, mut flowing) = (Instant::now(), Flowing::new(&ours, 5 * STEP));
+            end.into_iter().for_each(|end| flowing.end_after(end));
+            while began.elapsed() < 20 * STEP {
+                if let Err(error) = flowing.write_all(&[0; 1 << 16]) {
+                    assert_eq!(error.kind(), io::ErrorKind::TimedOut);
+                    break;
+                }
+            }
+            let took = began.elapsed();
+            drop(ours);
+            client.join().expect("it ends");
+            took
+        };
+        assert!((5 * STEP..20 * STEP).contains(&stream(false, None)));
+        assert!(stream(true, None) >= 20 * STEP);
+        assert!((8 * STEP..20 * STEP).contains(&stream(true, Some(3 * STEP))));
     }
 }

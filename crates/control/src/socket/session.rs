@@ -3,11 +3,13 @@
 use super::handler_access::HandlerAccess;
 use super::input::Input;
 use super::observing::{self, Stream};
+use super::patient::Flowing;
 use super::shared::{Occupation, Shared};
 use crate::limits::DATA_MAX;
 use crate::metrics::Format;
 use router::{Call, HandlerError, HandlerErrorKind, Info, Response};
 use std::fmt::Write as _;
+use std::fs::File;
 use std::io::{self, BufReader, Read, Write};
 use std::sync::Arc;
 use std::time::Duration;
@@ -52,6 +54,9 @@ const HELP: &[&str] = &[
     "QUIT                    close connection",
 ];
 
+/// How long a client may take nothing of what it watches: the router has one trace at a time, and others wait for it.
+const STALLED: Duration = Duration::from_secs(30);
+
 /// A command that was refused: the code, and the message's lines.
 type Refusal = (u32, Vec<String>);
 
@@ -69,7 +74,7 @@ pub(super) fn serve(
     shared: &Shared,
     number: i32,
     input: BufReader<impl Read>,
-    mut output: impl Write,
+    mut output: &File,
     has_sent: impl Fn() -> bool,
 ) -> io::Result<()> {
     shared.occupy(number, Occupation::Waits);
@@ -80,14 +85,14 @@ pub(super) fn serve(
         if let Some(topics) = watched(&line) {
             let sent = || session.input.holds_more() || has_sent();
             shared.occupy(number, Occupation::Watches);
-            watch(shared, &topics, &mut output, sent)?;
+            watch(shared, &topics, &mut Flowing::new(output, STALLED), sent)?;
             shared.occupy(number, Occupation::Waits);
             continue;
         }
         if let Some(stream) = Stream::parse(&line) {
             let sent = || session.input.holds_more() || has_sent();
             shared.occupy(number, Occupation::Watches);
-            run_stream(shared, stream, &mut output, sent)?;
+            run_stream(shared, stream, &mut Flowing::new(output, STALLED), sent)?;
             shared.occupy(number, Occupation::Waits);
             continue;
         }
@@ -107,7 +112,7 @@ pub(super) fn serve(
 fn run_stream(
     shared: &Shared,
     stream: Result<Stream, &'static str>,
-    output: &mut impl Write,
+    output: &mut Flowing<'_>,
     has_sent: impl Fn() -> bool,
 ) -> io::Result<()> {
     let done = match stream {
