@@ -54,4 +54,5 @@ pub mod route_text;
 pub mod sprintf;
 pub mod state_port;
 pub mod verdict;
+pub mod vlan;
 pub mod writing;

@@ -6,7 +6,7 @@
 //!
 //! Expects IP packets with a marked header, and emits an ICMP error message about each of them, addressed to its
 //! sender (RFC 792; RFC 1812, section 4.3.2). The message quotes as much of the packet as fits in MTU bytes. Its
-//! destination annotation is set, and its other annotations are cleared, except that the "fix IP source" annotation
+//! destination annotation is set, and its other annotations are cleared, except for the VLAN, and that the "fix IP source" annotation
 //! is set, so that FixIPSrc gives the message the address of the interface through which it leaves.
 //!
 //! No error is sent, and the packet is dropped, where RFC 1812, section 4.3.2.7 forbids it: in answer to another ICMP
@@ -60,7 +60,8 @@ use super::error_limit::{ErrorLimit, TOO_MANY};
 use super::error_reasons::reason;
 use elements_shared::ip_header::NO_HEADER;
 use elements_shared::ip_numbers::{IcmpType, icmp_code};
-use packet::{ANNO_BYTES, Anno, Kind, Packet};
+use elements_shared::vlan::keep_vlan_only;
+use packet::{Anno, Kind, Packet};
 use router::{
     Class, Config, ConfigError, Cx, Decision, Element, Handlers, Look, Node, PerPacket, Simple, Then, Verdict,
 };
@@ -203,7 +204,7 @@ impl IcmpError {
         }
         finish(packet.data_mut(), &head);
         let destination = Header::new_checked(&head.bytes).map_or(Ipv4Addr::UNSPECIFIED, |ip| ip.dst());
-        *packet.annotations_mut() = [0; ANNO_BYTES];
+        keep_vlan_only(packet);
         packet.set_dst_ip(destination);
         packet.set_anno(Anno::FIX_IP_SRC, u64::from(self.set_fix_anno));
         packet.set_timestamp_ns(cx.now_ns());
@@ -438,6 +439,7 @@ mod tests {
             annotations: vec![
                 (Anno::ICMP_PARAMPROB, 9),
                 (Anno::DST_IP, u32::from_ne_bytes([10, 0, 0, 1]).into()),
+                (Anno::VLAN_TCI, 0x500),
             ],
             ..Sent::default()
         };
@@ -454,7 +456,7 @@ mod tests {
         ] {
             let flow = send_one(&config(arguments), sent.clone());
             assert_eq!(parse(flow.only(0)), (message, udp(9)), "{arguments}");
-            assert_eq!(flow.only(0).dst_ip(), SRC);
+            assert_eq!((flow.only(0).dst_ip(), flow.only(0).anno(Anno::VLAN_TCI)), (SRC, 0x500));
             assert_eq!(
                 (flow.only(0).anno(Anno::FIX_IP_SRC), flow.only(0).anno(Anno::ICMP_PARAMPROB)),
                 (1, 0)

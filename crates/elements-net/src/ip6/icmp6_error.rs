@@ -7,7 +7,7 @@
 //! Expects packets with a marked IPv6 header, and emits an ICMPv6 error message (RFC 4443) or redirect (RFC 4861,
 //! section 4.5) about each of them, addressed to its sender. The message quotes as much of the packet as fits in MTU
 //! bytes; Click's messages have at most 568. The message's destination annotation is set, and its other annotations
-//! are cleared, except that the "fix IP source" annotation is set, so that FixIP6Src gives the message the address of
+//! are cleared, except for the VLAN, and that the "fix IP source" annotation is set, so that FixIP6Src gives the message the address of
 //! the interface through which it leaves (section 2.2).
 //!
 //! No message is sent, and the packet is dropped, where RFC 4443, section 2.4 forbids it: in answer to an ICMPv6
@@ -49,7 +49,8 @@
 use super::header::{NO_HEADER, header};
 use crate::ip::error_limit::{ErrorLimit, TOO_MANY};
 use crate::ip::error_reasons::reason6;
-use packet::{ANNO_BYTES, Anno, Kind, Packet};
+use elements_shared::vlan::keep_vlan_only;
+use packet::{Anno, Kind, Packet};
 use router::{
     Class, Config, ConfigError, Cx, Decision, Element, Handlers, Look, PerPacket, Simple, Then, Verdict,
 };
@@ -137,7 +138,7 @@ impl Icmp6Error {
         data[..head_len].copy_from_slice(&head[..head_len]);
         // Cannot fail: the message has a header and is short.
         let _ = icmpv6::fill_checksum(self.source, sender, &mut data[HEADER_LEN..]);
-        *packet.annotations_mut() = [0; ANNO_BYTES];
+        keep_vlan_only(packet);
         packet.set_dst_ip6(sender);
         packet.set_anno(Anno::FIX_IP_SRC, 1);
         packet.set_timestamp_ns(now_ns);
@@ -282,11 +283,13 @@ mod tests {
 
     #[test]
     fn each_type_quotes_the_packet() {
-        let sent = Sent { data: udp(9), annotations: vec![(Anno::ICMP_PARAMPROB, 41)], ..Sent::default() };
+        let annotations = vec![(Anno::ICMP_PARAMPROB, 41), (Anno::VLAN_TCI, 0x500)];
+        let sent = Sent { data: udp(9), annotations, ..Sent::default() };
         for (kind, code, rest) in [(1, 3, 0), (2, 0, 1500), (3, 0, 0), (4, 0, 41), (4, 1, 41), (4, 2, 41)] {
             let flow = send_one(&config(kind, code), sent.clone());
             assert_eq!(parse(flow.only(0)), ((kind, code, rest), udp(9)));
             assert_eq!(flow.only(0).dst_ip6().to_string(), SRC);
+            assert_eq!(flow.only(0).anno(Anno::VLAN_TCI), 0x500);
         }
         // As much as fits, in all 1,280 bytes (RFC 4443, section 2.4 c).
         let (_, quoted) = parse(send_one(&config(1, 0), udp(1400)).only(0));

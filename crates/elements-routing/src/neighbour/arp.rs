@@ -5,7 +5,7 @@ use super::querier::{Link, Querier, Shared};
 use super::state::{News, Query};
 use elements_shared::ether_address::Prefix;
 use elements_shared::ether_header::{Ready, mark_frame};
-use packet::{Anno, DEFAULT_HEADROOM, Packet};
+use packet::{DEFAULT_HEADROOM, Packet};
 use router::{Args, ConfigError, Cx, FromArg, Handlers, Level, Scope};
 use std::net::Ipv4Addr;
 use std::sync::atomic::Ordering::Relaxed;
@@ -126,7 +126,7 @@ impl Link for Arp {
         }
     }
 
-    fn query(&self, cx: &mut Cx<'_>, ip: Ipv4Addr, whom: Query, cause: Option<&Packet>) -> Option<Packet> {
+    fn query(&self, cx: &mut Cx<'_>, ip: Ipv4Addr, whom: Query) -> Option<Packet> {
         let to = match whom {
             Query::One(mac) if !self.broadcast_poll => mac,
             _ => MacAddr::BROADCAST,
@@ -140,13 +140,6 @@ impl Link for Arp {
         request.set_sender(self.mac, self.ip);
         request.set_target(MacAddr::ZERO, ip);
         mark_frame(&mut query);
-        match cause {
-            Some(cause) => {
-                query.set_timestamp_ns(cause.timestamp_ns());
-                query.set_anno(Anno::VLAN_TCI, cause.anno(Anno::VLAN_TCI));
-            }
-            None => query.set_timestamp_ns(cx.now_ns()),
-        }
         Some(query)
     }
 

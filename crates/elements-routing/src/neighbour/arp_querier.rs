@@ -346,6 +346,27 @@ mod tests {
         assert_eq!(lines.lines().map(str::trim_end).collect::<Vec<_>>(), expected);
     }
 
+    /// Queries go to the VLAN of the packets for the address: those that are repeated, and probes, for which no packet waits, too.
+    #[test]
+    fn queries_stay_in_the_vlan() {
+        let source = |name: &str, rest: &str, to: u8, vlan: u8| {
+            format!(
+                "{name} :: InfiniteSource(LENGTH 4, LIMIT 1{rest}) -> UDPIPEncap(10.0.0.1, 1, 10.0.0.{to}, 2)
+                 -> SetVLANAnno({vlan}) -> [0]a;"
+            )
+        };
+        let config = format!(
+            "a :: ARPQuerier(10.0.0.1/24, 1:1:1:1:1:1, POLL_TIMEOUT 1, DELAY 1, PROBES 3); {} {}
+             Idle -> [1]a; a[0] -> Discard; a[1] -> VLANEncap(ANNO) -> Print(MAXLENGTH 18) -> Discard;
+             Script(write a.insert 10.0.0.3 3:3:3:3:3:3, wait 2.5, write b.active true, wait 5, stop);",
+            source("a0", "", 2, 5),
+            source("b", ", ACTIVE false", 3, 6)
+        );
+        let log = run(&config);
+        let tags: Vec<_> = log.lines().map(|line| &line[line.len() - 13..]).collect();
+        assert_eq!(tags, [["81000005 0806"; 3], ["81000006 0806"; 3]].concat(), "{log}");
+    }
+
     /// The permanent neighbour stays whatever replies say; others change as UNASKED lets them.
     #[test]
     fn unasked_replies() {

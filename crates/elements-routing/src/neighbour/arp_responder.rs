@@ -33,7 +33,8 @@
 
 use elements_shared::ether_address::Prefix;
 use elements_shared::ether_header::mark_frame;
-use packet::{ANNO_BYTES, Anno, Kind, Packet};
+use elements_shared::vlan::keep_vlan_only;
+use packet::{Kind, Packet};
 use router::{Class, Config, ConfigError, Cx, Element, FromArg, Handlers, PerPacket, Scope, Simple, Verdict};
 use std::net::Ipv4Addr;
 use wire::ethernet::{HEADER_LEN, Header, ether_type};
@@ -149,9 +150,7 @@ impl ARPResponder {
         reply.set_target(asker, asker_ip);
         let padding = packet.len() - FRAME_LEN; // both views fit in the packet
         let _ = packet.take(padding);
-        let vlan = packet.anno(Anno::VLAN_TCI);
-        *packet.annotations_mut() = [0; ANNO_BYTES];
-        packet.set_anno(Anno::VLAN_TCI, vlan);
+        keep_vlan_only(packet);
         packet.set_timestamp_ns(0);
         packet.set_kind(Kind::Host);
         mark_frame(packet);

@@ -13,7 +13,8 @@
 //! A solicitation without a source address comes from a host that wants to use the address itself; the advertisement
 //! then goes to all hosts, to show that the address is taken (section 7.2.4; RFC 4862, section 5.4). The advertisement
 //! says that it comes from a router. It overrides what its receivers know if the target is given as an address; what
-//! is given as a prefix are other hosts' addresses, for which this element is a proxy (section 7.2.8).
+//! is given as a prefix are other hosts' addresses, for which this element is a proxy (section 7.2.8). The answer has the
+//! VLAN annotation of the solicitation.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
 //!
@@ -37,7 +38,8 @@
 
 use elements_shared::ether_header::mark_frame;
 use elements_shared::neighbour_discovery as nd;
-use packet::{ANNO_BYTES, Kind, Packet};
+use elements_shared::vlan::keep_vlan_only;
+use packet::{Kind, Packet};
 use router::{
     Class, Config, ConfigError, Cx, Element, FromArg, Handlers, NetOrHost, PerPacket, Scope, Simple, Verdict,
 };
@@ -116,7 +118,7 @@ impl Ip6NdAdvertiser {
             return None;
         }
         nd::advertise(packet.data_mut(), audience, (mac, target), net.len() == HOST_LEN)?;
-        *packet.annotations_mut() = [0; ANNO_BYTES];
+        keep_vlan_only(packet);
         packet.set_timestamp_ns(0);
         packet.set_kind(Kind::Host);
         mark_frame(packet);
@@ -166,7 +168,8 @@ impl Simple for Ip6NdAdvertiser {
 mod tests {
     use super::*;
     use crate::testing::errors;
-    use crate::testing::send;
+    use crate::testing::{Sent, send};
+    use packet::Anno;
     use proptest::prelude::*;
     use wire::{icmpv6, ipv6};
 
@@ -208,6 +211,14 @@ mod tests {
             assert_eq!([answer[54], answer[58], answer[78], answer[79]], [136, flags, 2, 1]);
             assert_eq!((&answer[62..78], &answer[80..]), (&target.octets()[..], &[mac; 6][..]));
         }
+    }
+
+    #[test]
+    fn the_answer_stays_in_the_vlan() {
+        let annotations = vec![(Anno::VLAN_TCI, u64::from(u16::from_ne_bytes([0, 5])))];
+        let sent = Sent { data: solicitation("2001:db8::7"), annotations, ..Sent::default() };
+        let flow = send(&CONFIG.replace("Collect", "VLANEncap(ANNO) -> Collect"), [sent]);
+        assert_eq!(flow.only(0).data()[12..18], [0x81, 0, 0, 5, 0x86, 0xdd]);
     }
 
     /// Who wants to take an address is told, with all others, whose it is; who asks without naming its Ethernet address is answered, too.

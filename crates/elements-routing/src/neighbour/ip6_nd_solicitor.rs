@@ -190,6 +190,27 @@ mod tests {
         assert_eq!((flow.read("nd.length"), flow.read("nd.count")), ("1".into(), "2".into()));
     }
 
+    /// Solicitations go to the VLAN of the packets for the address: those that are repeated, and probes, for which no packet waits, too.
+    #[test]
+    fn solicitations_stay_in_the_vlan() {
+        let source = |name: &str, rest: &str, to: u8, vlan: u8| {
+            format!(
+                "{name} :: InfiniteSource(LENGTH 4, LIMIT 1{rest}) -> IP6Encap(udp, 2001:db8::1, 2001:db8::{to})
+                 -> SetVLANAnno({vlan}) -> [0]nd;"
+            )
+        };
+        let config = format!(
+            "nd :: IP6NDSolicitor(2001:db8::1, 1:1:1:1:1:1, POLL_TIMEOUT 1, DELAY 1); {} {}
+             Idle -> [1]nd; nd[0] -> Discard; nd[1] -> VLANEncap(ANNO) -> Print(MAXLENGTH 18) -> Discard;
+             Script(write nd.insert 2001:db8::3 3:3:3:3:3:3, wait 2.5, write b.active true, wait 5, stop);",
+            source("a", "", 2, 5),
+            source("b", ", ACTIVE false", 3, 6)
+        );
+        let log = crate::testing::run(&config);
+        let tags: Vec<_> = log.lines().map(|line| &line[line.len() - 13..]).collect();
+        assert_eq!(tags, [["81000005 86dd"; 3], ["81000006 86dd"; 3]].concat(), "{log}");
+    }
+
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(64))]
         #[test]

@@ -55,7 +55,7 @@ impl Link for Nd {
 
     fn complain(&self, _: &mut Cx<'_>, _: &Shared<Ipv6Addr>) {}
 
-    fn query(&self, cx: &mut Cx<'_>, ip: Ipv6Addr, whom: Query, _: Option<&Packet>) -> Option<Packet> {
+    fn query(&self, cx: &mut Cx<'_>, ip: Ipv6Addr, whom: Query) -> Option<Packet> {
         let (dst, mac) = match whom {
             Query::All => (solicited_node(ip), MacAddr::from_ipv6_multicast(solicited_node(ip))),
             Query::One(mac) => (ip, mac),
@@ -63,7 +63,6 @@ impl Link for Nd {
         let mut query = cx.pool().alloc(DEFAULT_HEADROOM - HEADER_LEN, FRAME_LEN)?;
         solicit(query.data_mut(), (self.mac, self.ip), (mac, dst), ip)?;
         mark_frame(&mut query);
-        query.set_timestamp_ns(cx.now_ns());
         Some(query)
     }
 

@@ -6,7 +6,7 @@ use super::state::{News, Query, Timing};
 use super::table::{Address, Advice, Limits, NeighbourLookup, Neighbours, Resolution, Waiter};
 use super::waiting::Waiting;
 use elements_shared::ether_header::{NO_ROOM, Ready};
-use packet::{Batch, Packet};
+use packet::{Anno, Batch, Packet};
 use router::{
     BadState, Config, ConfigError, Cx, Decision, Element, Handlers, Look, Metric, StateReader, StateWriter,
     Then, Verdict,
@@ -46,14 +46,8 @@ pub(crate) trait Link: PartialEq + Clone + Send + 'static {
     }
     /// The Ethernet address for an IP address that no neighbour has, but a group or all; or why a packet for it is dropped.
     fn special(&self, ip: Self::Address) -> Option<Result<MacAddr, &'static str>>;
-    /// A query for an address; `cause` is a packet for it, if there is one.
-    fn query(
-        &self,
-        cx: &mut Cx<'_>,
-        ip: Self::Address,
-        whom: Query,
-        cause: Option<&Packet>,
-    ) -> Option<Packet>;
+    /// A query for an address.
+    fn query(&self, cx: &mut Cx<'_>, ip: Self::Address, whom: Query) -> Option<Packet>;
     /// What a packet tells about a neighbour, and whether to believe it unasked.
     fn news(&self, packet: &Packet) -> Option<(Self::Address, News, bool)>;
     /// Whether a packet counts as a response, good or bad.
@@ -110,25 +104,37 @@ pub(crate) struct Querier<L: Link, const HOP: bool> {
 
 /// When this instance has to look after addresses.
 struct Agenda<A> {
-    times: HashMap<A, i64>,
+    dates: HashMap<A, Date>,
     order: BTreeSet<(i64, A)>,
+}
+
+/// When to look after an address, and the VLAN of the last packet for it: queries that no packet causes go there, too.
+#[derive(Clone, Copy)]
+struct Date {
+    at_ns: i64,
+    vlan: u64,
 }
 
 impl<A: Address> Agenda<A> {
     fn new() -> Agenda<A> {
-        Agenda { times: HashMap::new(), order: BTreeSet::new() }
+        Agenda { dates: HashMap::new(), order: BTreeSet::new() }
     }
 
     /// Enters an address, or with `None` strikes it off.
-    fn set(&mut self, ip: A, at_ns: Option<i64>) {
-        let old = match at_ns {
-            Some(at_ns) => self.times.insert(ip, at_ns),
-            None => self.times.remove(&ip),
+    fn set(&mut self, ip: A, date: Option<Date>) {
+        let old = match date {
+            Some(date) => self.dates.insert(ip, date),
+            None => self.dates.remove(&ip),
         };
         if let Some(old) = old {
-            self.order.remove(&(old, ip));
+            self.order.remove(&(old.at_ns, ip));
         }
-        self.order.extend(at_ns.map(|at_ns| (at_ns, ip)));
+        self.order.extend(date.map(|date| (date.at_ns, ip)));
+    }
+
+    /// The VLAN of an address that is entered.
+    fn vlan(&self, ip: A) -> u64 {
+        self.dates.get(&ip).map_or(0, |date| date.vlan)
     }
 
     fn first(&self) -> Option<(i64, A)> {
@@ -429,17 +435,21 @@ fn frame_run<L: Link>(packets: &mut [Packet], to: L::Address, header: Ready) -> 
 impl<L: Link, const HOP: bool> Querier<L, HOP> {
     /// Sends the query that the table advises, and enters the next time into the agenda.
     fn follow(&mut self, cx: &mut Cx<'_>, ip: L::Address, advice: Advice, cause: Option<&Packet>) {
+        let cause = cause.or(self.waiting.first(ip));
+        let vlan = cause.map_or_else(|| self.agenda.vlan(ip), |cause| cause.anno(Anno::VLAN_TCI));
         if let Some(whom) = advice.query {
-            let cause = cause.or(self.waiting.first(ip));
-            match self.link.query(cx, ip, whom, cause) {
-                Some(query) => {
+            let timestamp_ns = cause.map_or(cx.now_ns(), Packet::timestamp_ns);
+            match self.link.query(cx, ip, whom) {
+                Some(mut query) => {
+                    query.set_timestamp_ns(timestamp_ns);
+                    query.set_anno(Anno::VLAN_TCI, vlan);
                     self.shared.queries.fetch_add(1, Relaxed);
                     cx.emit_packet(self.query_output, query);
                 }
                 None => cx.count_drops("no buffer for a query", 1),
             }
         }
-        self.agenda.set(ip, advice.alarm_ns);
+        self.agenda.set(ip, advice.alarm_ns.map(|at_ns| Date { at_ns, vlan }));
         self.set_timer(cx);
     }
 
@@ -455,8 +465,10 @@ impl<L: Link, const HOP: bool> Querier<L, HOP> {
         while let Some((at_ns, ip)) = self.agenda.first()
             && at_ns <= cx.now_ns()
         {
-            self.agenda.set(ip, None);
-            let Some((advice, effects)) = self.table.tick(cx.turn(), ip, cx.now_ns()) else { continue };
+            let Some((advice, effects)) = self.table.tick(cx.turn(), ip, cx.now_ns()) else {
+                self.agenda.set(ip, None);
+                continue;
+            };
             settle(cx, effects, &self.shared.interface);
             self.follow(cx, ip, advice, None);
         }
@@ -500,7 +512,7 @@ struct Handover<L: Link> {
     shared: Arc<Shared<L::Address>>,
     waiting: Waiting<L::Address>,
     /// When the old one had to look after addresses: also those that no packet waits for.
-    agenda: HashMap<L::Address, i64>,
+    agenda: HashMap<L::Address, Date>,
 }
 
 impl<L: Link, const HOP: bool> Querier<L, HOP> {
@@ -638,7 +650,7 @@ impl<L: Link, const HOP: bool> Element for Querier<L, HOP> {
             link: self.link.clone(),
             shared: self.shared.clone(),
             waiting: std::mem::take(&mut self.waiting),
-            agenda: std::mem::take(&mut self.agenda.times),
+            agenda: std::mem::take(&mut self.agenda.dates),
         }))
     }
 
@@ -662,8 +674,8 @@ impl<L: Link, const HOP: bool> Element for Querier<L, HOP> {
         for (new, old) in counts {
             new.fetch_max(old.load(Relaxed), Relaxed); // the same for every instance
         }
-        for (ip, at_ns) in handover.agenda {
-            self.agenda.set(ip, Some(at_ns));
+        for (ip, date) in handover.agenda {
+            self.agenda.set(ip, Some(date));
         }
         self.set_timer(cx);
         for ip in handover.waiting.addresses() {
