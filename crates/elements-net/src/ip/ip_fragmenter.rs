@@ -15,8 +15,8 @@
 //!
 //! # Arguments
 //! - `MTU` (integer, at least 8): the maximum packet size, in bytes.
-//! - `HONOR_DF` (boolean, default true): if false, packets are fragmented even if "don't fragment" is set; they get a
-//!   random identification, since such senders need not set one (but see KEEP_ID).
+//! - `HONOR_DF` (boolean, default true): if false, packets are fragmented even if "don't fragment" is set; those that
+//!   are no fragments themselves get a random identification, since such senders need not set one (RFC 6864; but see KEEP_ID).
 //! - `VERBOSE` (boolean, default false): whether to report every packet that must not be fragmented.
 //! - `KEEP_ID` (boolean, default false): whether packets with "don't fragment" keep their identification. With HONOR_DF false, and
 //!   where all of them have one that their sender gives to no other packet.
@@ -38,7 +38,7 @@
 use elements_shared::ip_header::{NO_HEADER, header};
 use packet::{Batch, DEFAULT_HEADROOM, Packet};
 use router::{Class, Config, ConfigError, Cx, Decision, Element, Handlers, Look, Merge, Then, Verdict};
-use wire::ipv4::{self, FLAG_DF, FLAG_MF, HEADER_LEN, Header, MAX_HEADER_LEN};
+use wire::ipv4::{self, FLAG_DF, FLAG_MF, HEADER_LEN, Header, MAX_HEADER_LEN, OFFSET_MASK};
 
 /// The class.
 pub(crate) const CLASS: Class = Class::new("IPFragmenter", create)
@@ -136,6 +136,11 @@ impl<'a> Datagram<'a> {
     fn len(&self) -> usize {
         self.header.len() + self.payload.len()
     }
+
+    /// Whether its sender need not have given it an identification (RFC 6864, section 4): it may not be fragmented, and is whole.
+    fn is_atomic(&self) -> bool {
+        self.field & (FLAG_DF | FLAG_MF | OFFSET_MASK) == FLAG_DF
+    }
 }
 
 impl IpFragmenter {
@@ -205,7 +210,7 @@ impl IpFragmenter {
         let mut head = [0; MAX_HEADER_LEN];
         let mut head_len = whole.header.len();
         head[..head_len].copy_from_slice(whole.header);
-        if whole.field & FLAG_DF != 0
+        if whole.is_atomic()
             && !self.keep_id
             && let Ok(mut ip) = Header::new_checked_mut(&mut head)
         {
@@ -397,6 +402,17 @@ mod tests {
         }
         let networks: Vec<_> = packets.iter().map(|packet| packet.network().unwrap().to_vec()).collect();
         assert_eq!(reassemble(&networks, 84), (framed[50..].to_vec(), true));
+    }
+
+    /// What is a fragment already keeps the identification of its datagram.
+    #[test]
+    fn fragments_with_df_keep_their_identification() {
+        for field in [FLAG_DF | FLAG_MF, FLAG_DF | 7] {
+            let part = edited(udp(392), |ip| ip.set_fragment_field(field));
+            let fragments = send_one(&config("300, HONOR_DF false"), part.clone()).data(0);
+            let same = |data: &Vec<u8>| ip(data).id() == ip(&part).id() && !ip(data).dont_fragment();
+            assert!(fragments.len() == 2 && fragments.iter().all(same), "{field:x}");
+        }
     }
 
     #[test]
