@@ -5,8 +5,8 @@
 //! ```
 //!
 //! Checks packets with a marked network header. If the network header follows an Ethernet header with the type of
-//! IPv4 or IPv6, the packet passes unchanged; if such an Ethernet header was stripped, it is restored. Otherwise
-//! everything before the network header is replaced by a header made from the arguments. Packets without a marked
+//! IPv4 or IPv6, the packet passes unchanged; if such an Ethernet header was stripped, it is restored: its place is known
+//! where packets come from a device or a dump, or pass MarkMACHeader. Otherwise everything before the network header is replaced by a header made from the arguments. Packets without a marked
 //! network header, or with another than IP's, pass unchanged.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
@@ -65,7 +65,8 @@ impl Simple for EnsureEther {
         if offset == HEADER_LEN && starts_with_header(packet) {
             return Verdict::Pass;
         }
-        if offset == 0 && packet.push(HEADER_LEN) {
+        // Whatever else is in front of the packet is not an Ethernet header, whatever it looks like.
+        if offset == 0 && packet.mac_offset() == Some(-(HEADER_LEN as isize)) && packet.push(HEADER_LEN) {
             if starts_with_header(packet) {
                 return Verdict::Pass;
             }
@@ -92,11 +93,22 @@ mod tests {
             ("MarkIPHeader(14)", [&theirs([8, 0]), &ip[..]].concat(), [&theirs([8, 0]), &ip[..]].concat()),
             ("MarkIPHeader(14)", [&theirs([8, 1]), &ip[..]].concat(), [&own, &ip[..]].concat()),
             (
-                "Strip(14) -> MarkIPHeader",
+                "MarkMACHeader -> Strip(14) -> MarkIPHeader",
                 [&theirs([0x86, 0xdd]), &ip[..]].concat(),
                 [&theirs([0x86, 0xdd]), &ip[..]].concat(),
             ),
-            ("Strip(14) -> MarkIPHeader", [&theirs([9, 9]), &ip[..]].concat(), [&own, &ip[..]].concat()),
+            (
+                "MarkMACHeader -> Strip(14) -> MarkIPHeader",
+                [&theirs([9, 9]), &ip[..]].concat(),
+                [&own, &ip[..]].concat(),
+            ),
+            // The end of another header is no Ethernet header.
+            ("Strip(14) -> MarkIPHeader", [&theirs([8, 0]), &ip[..]].concat(), [&own, &ip[..]].concat()),
+            (
+                "MarkMACHeader -> Strip(16) -> MarkIPHeader",
+                [&[7; 14][..], &[8, 0], &ip].concat(),
+                [&own, &ip[..]].concat(),
+            ),
             ("MarkIPHeader(3)", [&[9; 3], &ip[..]].concat(), [&own, &ip[..]].concat()),
             ("Null", ip.to_vec(), ip.to_vec()),
         ] {
