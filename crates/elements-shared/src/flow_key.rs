@@ -4,7 +4,8 @@ use crate::flow_id::{FlowId, Key};
 use packet::Packet;
 use wire::{ethernet, ip_proto, ipv4};
 
-/// The flow of a packet with a marked IPv4 header. Packets without ports, and later fragments, have ports 0.
+/// The flow of a packet with a marked IPv4 header. Packets without ports have ports 0, and so have all fragments: later
+/// ones have none, and those of one packet must not part.
 #[inline]
 pub fn key(packet: &Packet) -> Option<Key> {
     key_of(packet.network()?, packet.transport())
@@ -25,7 +26,7 @@ pub fn key_of_frame(packet: &Packet) -> Option<Key> {
 #[inline]
 fn key_of(network: &[u8], transport: Option<&[u8]>) -> Option<Key> {
     let ip = ipv4::Header::new_checked(network).ok()?;
-    let has_ports = matches!(ip.protocol(), ip_proto::TCP | ip_proto::UDP) && ip.is_first_fragment();
+    let has_ports = matches!(ip.protocol(), ip_proto::TCP | ip_proto::UDP) && !ip.is_fragment();
     let ports = transport.filter(|_| has_ports).and_then(|transport| transport.first_chunk());
     let [a, b, c, d] = ports.copied().unwrap_or_default();
     let (sport, dport) = (u16::from_be_bytes([a, b]), u16::from_be_bytes([c, d]));

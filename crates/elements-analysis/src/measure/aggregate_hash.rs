@@ -5,7 +5,7 @@
 //! ```
 //!
 //! Packets with the same addresses, protocol and ports get the same number, other packets most likely a different
-//! one. Packets without a marked IP header get 0; packets without ports, and later fragments, count as having ports
+//! one. Packets without a marked IP header get 0; packets without ports, and all fragments, count as having ports
 //! 0. It is FastClick's element.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated; all compute the same numbers.

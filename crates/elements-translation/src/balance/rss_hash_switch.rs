@@ -6,7 +6,7 @@
 //!
 //! The output is the Toeplitz hash of a packet's addresses and ports, modulo MAX. The key is `6D5A` repeated, so that
 //! both directions of a connection leave by the same output. Packets need a marked IP or IPv6 header. For protocols
-//! other than TCP and UDP, and for later fragments, only addresses count. All other packets leave by output 0. It is
+//! other than TCP and UDP, and for fragments, only addresses count. All other packets leave by output 0. It is
 //! FastClick's element.
 //!
 //! Ports: 1 input, 1 or more outputs. Processing: push. Workers: replicated; all compute the same.
@@ -67,14 +67,14 @@ fn toeplitz(joined: u16) -> u32 {
     u32::from(half) << 16 | u32::from(half)
 }
 
-/// The joined words of a packet's addresses and ports.
+/// The joined words of a packet's addresses and ports. Ports of fragments do not count: later ones have none.
 #[inline]
 fn tuple(packet: &Packet) -> Option<u16> {
     let network = packet.network()?;
     let (addresses, protocol) = match network.first()? >> 4 {
         4 => {
             let ip = ipv4::Header::new_checked(network).ok()?;
-            (&network[12..20], Some(ip.protocol()).filter(|_| ip.is_first_fragment()))
+            (&network[12..20], Some(ip.protocol()).filter(|_| !ip.is_fragment()))
         }
         6 => (network.get(8..40)?, network.get(6).copied()),
         _ => return None,

@@ -9,8 +9,8 @@
 //!
 //! A flow consists of all packets with the same addresses, protocol and ports. Elements downstream, such as
 //! FlowCounter, keep state for each flow; they need a flow manager in front of them, so that flows are looked up once
-//! for all of them. Packets without a marked IP header are dropped. Packets without ports, and later fragments, count
-//! as having ports 0. The two directions of a connection are separate flows.
+//! for all of them. Packets without a marked IP header are dropped. Packets without ports, and all fragments, count
+//! as having ports 0: an IPReassembler in front puts fragments together. The two directions of a connection are separate flows.
 //!
 //! If there is no room for a new flow, its packets are dropped. A flow without packets for TIMEOUT seconds expires:
 //! its entry is released, and later packets start a new flow. Packets keep their flow in queues and copies; a second

@@ -11,7 +11,7 @@
 //!
 //! Ports are taken from 1024 up; each worker has an equal share of them, and uses the one that has been free for
 //! longest. Packets of new flows are dropped while no port is free, and so are packets without a flow, other
-//! protocols, and later fragments.
+//! protocols, and fragments.
 //!
 //! Ports: 1 input, 1 output. Processing: push. Workers: replicated.
 //!

@@ -6,7 +6,7 @@
 //!
 //! Sets the destination address and port of TCP and UDP packets, and the destination address annotation, to the
 //! values that the FlowIPNAT replaced. Checksums are updated. Packets to a port that belongs to no flow are dropped,
-//! and so are other protocols and later fragments. It is FastClick's element, but needs no flow manager.
+//! and so are other protocols and fragments. It is FastClick's element, but needs no flow manager.
 //!
 //! Ports: 1 input, 1 output. Processing: push. Workers: replicated; each can find the flows of all.
 //!

@@ -12,7 +12,7 @@
 //!
 //! Ports are taken from 1024 up, each for one flow, whatever its server; each worker has an equal share of them, and
 //! uses the one that has been free for longest. Packets of new flows are dropped while no port is free, and so are
-//! packets without a flow, other protocols, and later fragments.
+//! packets without a flow, other protocols, and fragments.
 //!
 //! Ports: 1 input, 1 output. Processing: push. Workers: replicated; each takes turns separately.
 //!

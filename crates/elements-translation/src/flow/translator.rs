@@ -58,11 +58,11 @@ pub(super) struct Handover {
     free: VecDeque<u16>,
 }
 
-/// The ports of a packet, source and destination, if it has some.
+/// The ports of a packet, source and destination, if it has some and is no fragment: the flow of a fragment is not that of its ports.
 #[inline]
 pub(super) fn ports(packet: &Packet) -> Option<(u16, u16)> {
     let ip = header(packet)?;
-    let fits = matches!(ip.protocol(), ip_proto::TCP | ip_proto::UDP) && ip.is_first_fragment();
+    let fits = matches!(ip.protocol(), ip_proto::TCP | ip_proto::UDP) && !ip.is_fragment();
     let [a, b, c, d] = *packet.transport().filter(|_| fits)?.first_chunk()?;
     Some((u16::from_be_bytes([a, b]), u16::from_be_bytes([c, d])))
 }
