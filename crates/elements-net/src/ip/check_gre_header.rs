@@ -16,7 +16,8 @@
 //! - `KEY` (integer, default 0): the required key; 0: any or none.
 //! - `SEQUENCE` (boolean, default false): whether a sequence number is required, higher than that of the last packet
 //!   that passed. Unlike in Click, the first packet can have any number.
-//! - `STRIP` (boolean, default false): whether to remove the header.
+//! - `STRIP` (boolean, default false): whether to remove the header, as StripGREHeader does: an IP packet inside has the congestion
+//!   mark afterwards that RFC 6040 says, or is dropped.
 //! - `VERBOSE` (boolean, default false): whether to report every bad packet.
 //! - `DETAILS` (boolean, default false): whether to add the handler that counts by reason.
 //!
@@ -32,6 +33,7 @@
 //! # See also
 //! GREEncap, StripGREHeader, CheckIPHeader
 
+use super::strip_gre_header::strip;
 use packet::Packet;
 use router::{Class, Config, ConfigError, Cx, Element, Handlers, Merge, PerPacket, Simple, Verdict};
 use std::sync::Arc;
@@ -121,9 +123,9 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
 }
 
 impl CheckGreHeader {
-    /// How long the header is, or what is wrong with it.
+    /// The header, or what is wrong with it.
     #[inline]
-    fn check(&self, packet: &Packet) -> Result<usize, Fault> {
+    fn check(&self, packet: &Packet) -> Result<Header, Fault> {
         let bytes = packet.data().get(self.offset..).ok_or(Fault::Tiny)?;
         let header = Header::read(bytes).map_err(|error| match error {
             Error::Truncated => Fault::Tiny,
@@ -141,7 +143,7 @@ impl CheckGreHeader {
         {
             return Err(Fault::Sequence);
         }
-        Ok(header.len())
+        Ok(header)
     }
 
     #[cold]
@@ -159,12 +161,8 @@ impl Simple for CheckGreHeader {
     #[inline]
     fn process(&mut self, cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
         match self.check(packet) {
-            Ok(len) => {
-                if self.strip {
-                    let _ = packet.pull(len); // no more than there is
-                }
-                Verdict::Pass
-            }
+            Ok(header) if self.strip => strip(packet, &header),
+            Ok(_) => Verdict::Pass,
             Err(fault) => self.bad(cx, fault),
         }
     }
@@ -185,6 +183,7 @@ impl Simple for CheckGreHeader {
 #[cfg(test)]
 mod tests {
     use crate::testing::send;
+    use elements_testing::samples::{edited, udp};
     use proptest::prelude::*;
 
     #[test]
@@ -200,6 +199,21 @@ mod tests {
         let details = "1\ttiny packet\n1\tbad GRE version\n1\tbad GRE header length\n2\tbad GRE checksum\n0\tinvalid key\n0\tout of sequence\n";
         assert_eq!((flow.read("c.drop_details"), flow.read("c.drops")), (details.to_owned(), "5".to_owned()));
         assert_eq!(flow.log(), "GRE header check failed: tiny packet\n");
+    }
+
+    /// Congestion in the tunnel is told to the packet inside, or drops it if that can't be told (RFC 6040, section 4.2).
+    #[test]
+    fn what_is_inside_has_the_mark_of_the_tunnel() {
+        let config = "Inject -> GREEncap(0x0800) -> IPEncap(gre, 1.0.0.1, 2.0.0.2, CE true) -> StripIPHeader
+            -> c :: CheckGREHeader(STRIP true) -> Collect(0); c[1] -> Collect(1)";
+        let inner = [0, 1, 2].map(|mark| edited(udp(4), |ip| ip.set_tos(mark)));
+        let flow = send(config, inner);
+        let congested = edited(udp(4), |ip| ip.set_tos(3));
+        assert_eq!(flow.data(0), [congested.clone(), congested]);
+        assert_eq!(
+            (flow.data(1).len(), flow.drops()),
+            (0, vec![("congestion in the tunnel, and no ECN inside", 1)])
+        );
     }
 
     #[test]

@@ -31,6 +31,9 @@ use wire::gre::Header;
 pub(crate) const CLASS: Class =
     Class::new("StripGREHeader", create).doc(router::manual!("strip_gre_header.rs"));
 
+/// Why packets are dropped.
+const NO_HEADER: &str = "no GRE header";
+
 struct StripGreHeader;
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
@@ -41,13 +44,22 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
 impl Simple for StripGreHeader {
     #[inline]
     fn process(&mut self, _cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
-        let Some(header) = Header::read(packet.data()).ok().filter(|header| packet.pull(header.len())) else {
-            return Verdict::Drop("no GRE header");
-        };
-        let ip = matches!(header.protocol, ether_type::IPV4 | ether_type::IPV6);
-        let outer = ecn::outer_mark(packet).filter(|_| ip);
-        if ecn::leave_tunnel(packet, outer) { Verdict::Pass } else { Verdict::Drop(ecn::CONGESTION) }
+        match Header::read(packet.data()) {
+            Ok(header) => strip(packet, &header),
+            Err(_) => Verdict::Drop(NO_HEADER),
+        }
     }
+}
+
+/// Removes the header that a packet begins with. A packet that leaves a tunnel by that has its congestion mark.
+#[inline]
+pub(super) fn strip(packet: &mut Packet, header: &Header) -> Verdict {
+    if !packet.pull(header.len()) {
+        return Verdict::Drop(NO_HEADER);
+    }
+    let ip = matches!(header.protocol, ether_type::IPV4 | ether_type::IPV6);
+    let outer = ecn::outer_mark(packet).filter(|_| ip);
+    if ecn::leave_tunnel(packet, outer) { Verdict::Pass } else { Verdict::Drop(ecn::CONGESTION) }
 }
 
 #[cfg(test)]
