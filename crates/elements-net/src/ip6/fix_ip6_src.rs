@@ -48,15 +48,20 @@ fn checksum_at(bytes: &[u8]) -> Option<usize> {
         TCP => 16,
         _ => return None,
     };
-    Some(upper.offset + at)
+    let at = upper.offset + at;
+    // Tunnels may have UDP without a checksum (RFC 6935), which is zero.
+    let has_none = upper.protocol == UDP && bytes.get(at..at + 2) == Some(&[0, 0]);
+    (!has_none).then_some(at)
 }
 
-/// The checksum after a word of what it covers has become another.
+/// The checksum after an address that it covers has become another. It is none of zero, which is no checksum in UDP, and the same number
+/// otherwise.
 fn corrected(sum: u16, old: Ipv6Addr, new: Ipv6Addr) -> u16 {
-    old.segments()
-        .iter()
-        .zip(new.segments())
-        .fold(sum, |sum, (&old, new)| checksum::update_u16(sum, old, new))
+    let words = old.segments().into_iter().zip(new.segments());
+    match words.fold(sum, |sum, (old, new)| checksum::update_u16(sum, old, new)) {
+        0 => 0xffff,
+        sum => sum,
+    }
 }
 
 impl FixIp6Src {
@@ -120,6 +125,21 @@ mod tests {
         let ip = ipv6::Header::new_checked(data).expect("a header");
         assert_eq!(ip.src(), "2001:db8:7::7".parse::<Ipv6Addr>().expect("an address"));
         assert_eq!(icmpv6::verify_checksum(ip.src(), ip.dst(), &data[40..]), Ok(()));
+    }
+
+    /// UDP without a checksum has none afterwards (RFC 6935), and none is zero that there is.
+    #[test]
+    fn of_udp() {
+        let config = "Inject -> MarkIP6Header -> FixIP6Src(2001:db8:7::7) -> Collect(0)";
+        let of = |sum: [u8; 2]| {
+            let mut data = udp(0);
+            data[46..48].copy_from_slice(&sum);
+            let sent = Sent { data, annotations: vec![(Anno::FIX_IP_SRC, 1)], ..Sent::default() };
+            send_one(config, sent).only(0).data()[46..48].to_vec()
+        };
+        assert_eq!(of([0, 0]), [0, 0]);
+        // 2001:db8:1::1 becomes 2001:db8:7::7: what is covered grows by 12.
+        assert_eq!((of([0, 13]), of([0, 12])), (vec![0, 1], vec![0xff, 0xff]));
     }
 
     proptest! {

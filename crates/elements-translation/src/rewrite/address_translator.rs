@@ -253,6 +253,9 @@ impl AddressTranslator {
         if ports {
             set_word(transport, direction * 2, new.1);
         }
+        if protocol == ip_proto::UDP && sum == 0 {
+            return Ok(()); // there is none, as tunnels may have it (RFC 6935)
+        }
         let change = difference(words(old), words(new));
         let mut sum = adjusted(sum, change);
         if protocol == ip_proto::UDP && sum == 0 {
@@ -424,6 +427,21 @@ mod tests {
             (vec![packet(UDP, "a.6 b.80")], vec![packet(TCP, "b.80 1.5")])
         );
         assert_eq!(flow.drops(), [("no mapping", 1)]);
+    }
+
+    /// A tunnel may have UDP without a checksum, which stays so (RFC 6935).
+    #[test]
+    fn udp_without_a_checksum_has_none_afterwards() {
+        let without = |ends: &str| {
+            let mut data = packet(UDP, ends);
+            data[46..48].fill(0);
+            data
+        };
+        let flow = run(
+            "1, true, 2001:db8::1 5 2001:db8::a 6, false",
+            vec![without("1.5 b.80"), without("b.80 a.6")],
+        );
+        assert_eq!((flow.data(0), flow.data(1)), (vec![without("a.6 b.80")], vec![without("b.80 1.5")]));
     }
 
     /// Each inner address gets one of the pool, until there are none; inward packets make none.
