@@ -287,7 +287,7 @@ pub fn to_ipv6(
 ) -> Result<(), Refusal> {
     let payload = &mut packet.data_mut()[head.header_len..];
     match head.protocol {
-        ICMPV6 if head.fragment.is_some() => return Err(FRAGMENTED_ICMP),
+        ICMPV6 if head.is_part() => return Err(FRAGMENTED_ICMP),
         ICMPV6 => icmp::to_icmpv6(packet, head, change, quoted)?,
         UDP => add_udp_checksum(payload, head)?,
         _ => {}
@@ -328,7 +328,7 @@ pub fn to_ipv4(
     id: u16,
 ) -> Result<(), Refusal> {
     if head.protocol == ICMPV6 {
-        if head.fragment.is_some() {
+        if head.is_part() {
             return Err(FRAGMENTED_ICMP);
         }
         icmp::to_icmpv4(packet, head, change, quoted)?;

@@ -95,6 +95,19 @@ mod tests {
         assert_eq!(flow.drops(), [("no IPv4-mapped address", 1), ("source route", 1)]);
     }
 
+    /// An echo that has a fragment header and is whole (RFC 6946).
+    #[test]
+    fn an_atomic_fragment_is_no_part() {
+        let mut echo = [128, 0, 0, 0, 0, 1, 0, 2, 7, 7];
+        let ends = ["::ffff:10.0.0.1", "::ffff:192.0.2.7"].map(|text| text.parse().unwrap());
+        icmpv6::fill_checksum(ends[0], ends[1], &mut echo).unwrap();
+        let fragment = |field: u8| packet(44, &[&[58, 0, 0, field, 9, 9, 0x12, 0x34][..], &echo].concat());
+        let flow = send(CONFIG, [fragment(0), fragment(1)]);
+        let message = &flow.only(0).data()[20..];
+        assert!(message[0] == 8 && wire::checksum::verify(message));
+        assert_eq!(flow.drops(), [("fragmented ICMP", 1)]);
+    }
+
     #[test]
     fn errors_are_translated_with_what_they_quote() {
         let inside = packet(17, &[1, 2, 3, 4, 0, 8, 0, 0]);

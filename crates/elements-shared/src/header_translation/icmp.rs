@@ -174,7 +174,7 @@ fn translate_inner_echo<A>(
         field.copy_from_slice(&id.to_be_bytes());
     }
     let Some([new, code, high, low]) = payload.first_chunk_mut::<4>() else { return Ok(()) };
-    if inner.fragment.is_some() {
+    if inner.is_part() {
         return Ok(()); // IPv6 sums the length of the whole, which a fragment does not tell
     }
     let words = [kind, *new].map(|kind| Sum::ZERO.add_u16(u16::from_be_bytes([kind, *code])));
