@@ -4,7 +4,7 @@
 //! EraseIPPayload
 //! ```
 //!
-//! Zeroes all bytes after the TCP or UDP header, and that header's checksum. ICMP packets pass unchanged. Packets of
+//! Zeroes all bytes after the TCP or UDP header, and that header's checksum; of later fragments all after the IP header. ICMP packets pass unchanged. Packets of
 //! other protocols are dropped.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
@@ -46,9 +46,14 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
 impl Simple for EraseIpPayload {
     #[inline]
     fn process(&mut self, _cx: &mut Cx<'_>, packet: &mut Packet) -> Verdict {
-        let Some(protocol) = header(packet).map(|ip| ip.protocol()) else { return Verdict::Drop(NO_HEADER) };
+        let Some(ip) = header(packet) else { return Verdict::Drop(NO_HEADER) };
+        let (protocol, is_first) = (ip.protocol(), ip.is_first_fragment());
         let Some(transport) = packet.transport_mut() else { return Verdict::Pass };
         let (payload, checksum) = match protocol {
+            ip_proto::TCP | ip_proto::UDP if !is_first => {
+                transport.fill(0); // all of it is payload
+                return Verdict::Pass;
+            }
             ip_proto::TCP => {
                 let len = tcp::Header::new_checked(&*transport).map_or(0, |header| header.header_len());
                 (len.max(tcp::HEADER_LEN), TCP_CHECKSUM)
@@ -80,6 +85,8 @@ mod tests {
         let tcp = edited(udp(40), |ip| ip.set_protocol(6));
         let erased = erase(tcp.clone()).only(0).data().to_vec();
         assert_eq!((&erased[..36], &erased[36..38], &erased[40..]), (&tcp[..36], &[0; 2][..], &[0; 28][..]));
+        let later = edited(packet.clone(), |ip| ip.set_fragment_field(1));
+        assert_eq!(erase(later.clone()).only(0).data(), [&later[..20], &[0; 28]].concat());
         let icmp = edited(udp(20), |ip| ip.set_protocol(1));
         assert_eq!(erase(icmp.clone()).data(0), [icmp]);
     }

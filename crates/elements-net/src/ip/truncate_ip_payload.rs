@@ -5,7 +5,7 @@
 //! ```
 //!
 //! Cuts off everything beyond LENGTH bytes of payload. The payload begins after the TCP, UDP or ICMP header; for
-//! other protocols, or if TRANSPORT is false, after the IP header. Packets without a marked IP header are cut to
+//! other protocols, in later fragments, or if TRANSPORT is false, after the IP header. Packets without a marked IP header are cut to
 //! LENGTH bytes. Lengths and checksums in headers are not changed.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
@@ -70,7 +70,7 @@ fn header_len(packet: &[u8], transport: bool) -> usize {
     let Some(ip) = ip else { return ipv4::HEADER_LEN };
     let behind = packet.get(ip.header_len()..).unwrap_or_default();
     let more = match ip.protocol() {
-        _ if !transport => 0,
+        _ if !transport || !ip.is_first_fragment() => 0,
         ip_proto::TCP => {
             let len = tcp::Header::new_checked(behind).map_or(0, |header| header.header_len());
             len.max(tcp::HEADER_LEN)
@@ -110,6 +110,7 @@ mod tests {
     fn headers_stay() {
         assert_eq!(cut(udp(100), ""), (28, 100));
         assert_eq!(cut(udp(100), "7"), (35, 93));
+        assert_eq!(cut(edited(udp(100), |ip| ip.set_fragment_field(1)), "7"), (27, 101));
         assert_eq!(cut(udp(100), "7, false"), (27, 101));
         assert_eq!(cut(udp(100), "7, EXTRA_LENGTH false"), (35, 0));
         assert_eq!(cut(udp(5), "7"), (33, 0));

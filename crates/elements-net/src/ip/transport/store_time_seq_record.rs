@@ -88,11 +88,11 @@ fn create(config: &mut Config<'_>, protocols: &'static [Protocol]) -> Result<Box
     Ok(Box::new(PerPacket(StoreTimeSeqRecord { offset, delta, count: 0, protocols })))
 }
 
-/// The protocol above IP, and what is behind the IP header, to the end of the packet.
+/// The protocol above IP, and what is behind the IP header, to the end of the packet. Of later fragments that is data only.
 fn upper(ip: &mut [u8]) -> Option<(u8, &mut [u8])> {
     let (protocol, len) = match ip.first()? >> 4 {
         4 => {
-            let header = ipv4::Header::new_checked(&*ip).ok()?;
+            let header = ipv4::Header::new_checked(&*ip).ok().filter(|ip| ip.is_first_fragment())?;
             (header.protocol(), Some(header.header_len()).filter(|&len| len >= ipv4::HEADER_LEN)?)
         }
         6 => (ipv6::Header::new_checked(&*ip).ok()?.next_header(), ipv6::HEADER_LEN),
@@ -167,6 +167,7 @@ impl Simple for StoreTimeSeqRecord {
 mod tests {
     use crate::testing::run;
     use crate::testing::send;
+    use elements_testing::samples::{edited, udp};
 
     /// Packets wait a quarter of a second; their checksums are right afterwards.
     #[test]
@@ -178,6 +179,13 @@ mod tests {
         let line = |n: u32, s: &str| format!("  23 | 0000000{n} {s} 00000000 00000000 0ee6b280 ffffff");
         assert_eq!(lines[..2], [line(1, "3b9aca01"), line(2, "3b9aca02")], "{said}");
         assert_eq!(lines[2], "2");
+    }
+
+    #[test]
+    fn a_later_fragment_has_no_room_for_a_record() {
+        let later = edited(udp(40), |ip| ip.set_fragment_field(1));
+        let flow = send("Inject -> StoreUDPTimeSeqRecord(OFFSET 0) -> Collect(0)", [later]);
+        assert_eq!(flow.drops(), [("other protocol", 1)]);
     }
 
     #[test]
