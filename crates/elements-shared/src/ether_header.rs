@@ -1,9 +1,12 @@
 //! Ethernet headers in front of packets.
 
 use packet::Packet;
-use wire::ethernet::HEADER_LEN;
+use wire::ethernet::{HEADER_LEN, ether_type};
 use wire::vlan::TAG_LEN;
 use wire::{ipv4, ipv6};
+
+/// The type of outer VLAN tags before there was a standard.
+const OLD_QINQ: u16 = 0x9100;
 
 /// An Ethernet header as its first and its last eight octets, which overlap by two: it is written by two stores, and one that many packets
 /// get stays in registers.
@@ -61,11 +64,9 @@ pub fn mark_frame(packet: &mut Packet) {
 /// Says where the network header is behind a link-layer header that ends at `end` with the type of what follows, and maybe VLAN
 /// tags, and where the transport header is, if the network header is IP's and whole.
 #[inline]
-pub fn mark_behind(packet: &mut Packet, mut end: usize) {
+pub fn mark_behind(packet: &mut Packet, end: usize) {
     let data = packet.data();
-    while is_tag(data, end) {
-        end += TAG_LEN;
-    }
+    let end = behind_tags(data, end);
     if end > data.len() {
         return packet.clear_network();
     }
@@ -75,11 +76,25 @@ pub fn mark_behind(packet: &mut Packet, mut end: usize) {
     }
 }
 
+/// Where the type ends of what follows the VLAN tags, if there are some, behind the type that ends at `end`. It may be behind the data.
+#[inline]
+pub fn behind_tags(data: &[u8], mut end: usize) -> usize {
+    while is_tag(data, end) {
+        end += TAG_LEN;
+    }
+    end
+}
+
+/// What follows the headers of a frame that end at `end`, by the type there.
+#[inline]
+pub fn type_before(data: &[u8], end: usize) -> Option<u16> {
+    data.get(end.checked_sub(2)?..end)?.first_chunk().map(|bytes| u16::from_be_bytes(*bytes))
+}
+
 /// Whether the type that ends here announces a VLAN tag.
 #[inline]
 fn is_tag(data: &[u8], end: usize) -> bool {
-    let kind = end.checked_sub(2).and_then(|at| data.get(at..end));
-    matches!(kind, Some([0x81, 0] | [0x88, 0xa8] | [0x91, 0]))
+    matches!(type_before(data, end), Some(ether_type::VLAN | ether_type::QINQ | OLD_QINQ))
 }
 
 /// Bytes of an IP header, as far as it says and all are there; of IPv6's without what extends it.

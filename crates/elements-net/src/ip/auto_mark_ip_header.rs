@@ -4,7 +4,7 @@
 //! AutoMarkIPHeader
 //! ```
 //!
-//! Marks the IPv4 or IPv6 header after an Ethernet header, which may have an 802.1Q tag. Frames of other types, and
+//! Marks the IPv4 or IPv6 header after an Ethernet header, which may have VLAN tags (802.1Q, 802.1ad). Frames of other types, and
 //! those too short for the header, pass unmarked. Nothing else is checked. It is FastClick's element.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
@@ -23,11 +23,11 @@
 //! # See also
 //! MarkIPHeader, CheckIPHeader
 
+use elements_shared::ether_header::{behind_tags, type_before};
 use packet::Packet;
 use router::{Class, Config, ConfigError, Cx, Element, PerPacket, Simple, Verdict};
 use wire::ethernet::{HEADER_LEN, ether_type};
 use wire::ipv6;
-use wire::vlan::TAG_LEN;
 
 /// The class.
 pub(crate) const CLASS: Class =
@@ -40,17 +40,10 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
     Ok(Box::new(PerPacket(AutoMarkIpHeader)))
 }
 
-/// The Ethernet type in front of this place.
-#[inline]
-fn type_before(data: &[u8], at: usize) -> Option<u16> {
-    data.get(at - 2..at)?.first_chunk().map(|bytes| u16::from_be_bytes(*bytes))
-}
-
 /// Where the IP header is, and how long.
 #[inline]
 fn find(data: &[u8]) -> Option<(usize, usize)> {
-    let tagged = type_before(data, HEADER_LEN)? == ether_type::VLAN;
-    let at = if tagged { HEADER_LEN + TAG_LEN } else { HEADER_LEN };
+    let at = behind_tags(data, HEADER_LEN);
     let first = data.get(at)?;
     match type_before(data, at)? {
         ether_type::IPV4 => Some((at, usize::from(first & 0x0f) * 4)),
@@ -80,6 +73,8 @@ mod tests {
         let frames = [
             frame(&[8, 0], &[0x46, 0]),
             frame(&[0x81, 0, 0, 5, 8, 0], &[0x45]),
+            frame(&[0x88, 0xa8, 0, 5, 8, 0], &[0x45]),
+            frame(&[0x88, 0xa8, 0, 5, 0x81, 0, 0, 6, 0x86, 0xdd], &[0x60]),
             frame(&[0x86, 0xdd], &[0x60]),
             frame(&[8, 6], &[0; 28]),
             frame(&[0x81, 0, 0, 5, 8], &[]),
@@ -90,8 +85,8 @@ mod tests {
         let marks: Vec<_> =
             flow.seen.iter().map(|(_, p)| (p.network_offset(), p.transport_offset())).collect();
         let none = (None, None);
-        let expected =
-            [(Some(14), Some(38)), (Some(18), Some(38)), (Some(14), Some(54)), none, none, none, none];
-        assert_eq!(marks, expected);
+        let marked =
+            [(14, 38), (18, 38), (18, 38), (22, 62), (14, 54)].map(|(ip, rest)| (Some(ip), Some(rest)));
+        assert_eq!(marks, [&marked[..], &[none; 4]].concat());
     }
 }

@@ -5,7 +5,7 @@
 //! ```
 //!
 //! Expects Ethernet frames. The layers after the Ethernet header are processed if a network header is marked and the
-//! EtherType, possibly after a VLAN tag, is IPv4 or IPv6. Checksums stay valid, since swapping does not change them.
+//! EtherType, possibly after VLAN tags, is IPv4 or IPv6. Checksums stay valid, since swapping does not change them.
 //! It is FastClick's element.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
@@ -25,9 +25,10 @@
 //! # See also
 //! EtherMirror, IPMirror, IP6Mirror
 
+use elements_shared::ether_header::{behind_tags, type_before};
 use packet::Packet;
 use router::{Class, Config, ConfigError, Cx, Element, PerPacket, Simple, Verdict};
-use wire::ethernet::ether_type;
+use wire::ethernet::{HEADER_LEN, ether_type};
 use wire::ip_proto;
 
 /// The class.
@@ -83,16 +84,10 @@ fn swap_ports(header: Option<&mut [u8]>) {
     swap::<0, 2, 2>(header);
 }
 
-/// The Ethernet type, behind a VLAN tag if there is one.
+/// The Ethernet type, behind the VLAN tags if there are some.
 #[inline]
 fn kind(frame: &[u8]) -> Option<u16> {
-    const AT: usize = 12;
-    const TAG: usize = 4;
-    let word = |at: usize| frame.get(at..)?.first_chunk().map(|word| u16::from_be_bytes(*word));
-    match word(AT) {
-        Some(ether_type::VLAN) => word(AT + TAG),
-        kind => kind,
-    }
+    type_before(frame, behind_tags(frame, HEADER_LEN))
 }
 
 impl NetworkDirectionSwap {
@@ -136,5 +131,27 @@ impl Simple for NetworkDirectionSwap {
             _ => {}
         }
         Verdict::Pass
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::send;
+    use elements_testing::samples::{DST, SRC, udp, with_addresses};
+
+    /// All layers are swapped or none, whatever tags there are.
+    #[test]
+    fn behind_vlan_tags() {
+        for tags in [&[][..], &[0x81, 0, 0, 1], &[0x88, 0xa8, 0, 1], &[0x88, 0xa8, 0, 1, 0x81, 0, 0, 2]] {
+            let frame = |ethernet: [u8; 2], ip: Vec<u8>| {
+                [&[ethernet[0]; 6][..], &[ethernet[1]; 6], tags, &[8, 0], &ip].concat()
+            };
+            let config = format!(
+                "Inject -> MarkIPHeader({}) -> NetworkDirectionSwap(ETHERNET true, IPV4 true) -> Collect(0)",
+                14 + tags.len()
+            );
+            let flow = send(&config, [frame([1, 2], udp(4))]);
+            assert_eq!(flow.data(0), [frame([2, 1], with_addresses(udp(4), DST, SRC))], "{tags:x?}");
+        }
     }
 }

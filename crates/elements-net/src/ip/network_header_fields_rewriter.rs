@@ -5,14 +5,14 @@
 //! ```
 //!
 //! Expects Ethernet frames, and sets the fields given as arguments. Fields of the IP and transport headers are set
-//! only if the frame's EtherType, possibly after a VLAN tag, is IP, the IP header is marked, and the header is
+//! only if the frame's EtherType, possibly after VLAN tags, is IP, the IP header is marked, and the header is
 //! present; ports are also set in IPv6 packets. Checksums are not updated. It is FastClick's element.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
 //!
 //! # Arguments
-//! - `ETH_SRC`, `ETH_DST` (Ethernet address), `ETH_TYPE` (integer): fields of the Ethernet header; if there is a VLAN
-//!   tag, the type after it.
+//! - `ETH_SRC`, `ETH_DST` (Ethernet address), `ETH_TYPE` (integer): fields of the Ethernet header; if there are VLAN
+//!   tags, the type after them.
 //! - `IPV4_SRC`, `IPV4_DST` (IP address), `IPV4_PROTO`, `IPV4_TTL`, `IPV4_DSCP` (integer, 0 to 63), `IPV4_ECN`
 //!   (integer, 0 to 3): fields of the IP header.
 //! - `TCP_SRC`, `TCP_DST`, `UDP_SRC`, `UDP_DST` (integer): ports.
@@ -29,12 +29,13 @@
 //! # See also
 //! EtherRewrite, SetIPAddress, SetIPDSCP, SetIPChecksum, IPRewriter
 
+use elements_shared::ether_header::behind_tags;
 use elements_shared::ip_header::header_mut;
 use packet::Packet;
 use router::{Class, Config, ConfigError, Cx, Element, FromArg, Handlers, PerPacket, Scope, Simple, Verdict};
 use std::fmt::Display;
 use std::net::Ipv4Addr;
-use wire::ethernet::{Header, ether_type};
+use wire::ethernet::{HEADER_LEN, Header, ether_type};
 use wire::{MacAddr, ip_proto, ipv6};
 
 /// The class.
@@ -104,8 +105,7 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
 
 /// Where the type of an Ethernet frame's payload is.
 fn type_at(frame: &[u8]) -> usize {
-    let tagged = Header::new_checked(frame).is_ok_and(|header| header.ether_type() == ether_type::VLAN);
-    if tagged { 16 } else { 12 }
+    behind_tags(frame, HEADER_LEN) - size_of::<u16>()
 }
 
 impl NetworkHeaderFieldsRewriter {
@@ -218,6 +218,7 @@ impl Simple for NetworkHeaderFieldsRewriter {
 #[cfg(test)]
 mod tests {
     use crate::testing::send;
+    use elements_testing::samples::udp;
 
     const FIELDS: &str = "NetworkHeaderFieldsRewriter(UDP_SRC 772, UDP_DST 7, ETH_SRC 1:1:1:1:1:1)";
 
@@ -228,6 +229,13 @@ mod tests {
         let flow = send(&format!("Inject -> MarkIP6Header(14) -> {FIELDS} -> Collect(0)"), [v6]);
         let frame = flow.only(0).data();
         assert_eq!((&frame[6..12], &frame[54..59]), (&[1; 6][..], &[3, 4, 0, 7, 0][..]));
+    }
+
+    #[test]
+    fn behind_several_tags() {
+        let tagged = [&[0; 12][..], &[0x88, 0xa8, 0, 1, 0x81, 0, 0, 2, 8, 0], &udp(8)].concat();
+        let flow = send(&format!("Inject -> MarkIPHeader(22) -> {FIELDS} -> Collect(0)"), [tagged]);
+        assert_eq!(flow.only(0).data()[42..46], [3, 4, 0, 7]);
     }
 
     /// Frames that are too short for anything, or without a marked header, pass.
