@@ -14,7 +14,7 @@
 //! an exact duplicate, only the duplicate is dropped. A packet that is incomplete TIMEOUT after its first fragment
 //! arrived is given up: if the fragment with its start has arrived, that fragment leaves by output 1, for ICMP6Error,
 //! and is dropped if output 1 is not connected. Fragments with an invalid length or end leave by output 2 if it is
-//! connected, with the position of the error in the parameter problem annotation.
+//! connected, with the position of the error in the parameter problem annotation, if it fits into that (255).
 //!
 //! Memory is bounded: when fragments take more than HIMEM bytes, counting a buffer for each, the oldest packets are
 //! given up until three quarters of HIMEM are in use.
@@ -340,9 +340,10 @@ impl Ip6Reassembler {
     }
 
     fn refuse(&self, cx: &mut Cx<'_>, mut packet: Packet, fault: Option<usize>) {
-        match fault.filter(|_| self.outputs > 2) {
+        // The annotation has one byte: about a fault further behind no message is sent.
+        match fault.and_then(|at| u8::try_from(at).ok()).filter(|_| self.outputs > 2) {
             Some(at) => {
-                packet.set_anno(Anno::ICMP_PARAMPROB, at as u64);
+                packet.set_anno(Anno::ICMP_PARAMPROB, at.into());
                 cx.emit_packet(2, packet);
             }
             None => cx.drop(packet, "bad fragment"),
@@ -732,6 +733,10 @@ mod tests {
         assert!(flow.read("r.stats").ends_with("3\tbad\n"));
         let alone = "Inject -> MarkIP6Header -> r :: IP6Reassembler -> Collect(0);";
         assert_eq!(send(alone, [odd, far]).drops(), [("bad fragment", 2)]);
+        // A place that the annotation cannot name.
+        let behind = [&[44, 32][..], &[0; 262], &[17, 0, 0xff, 0xf8, 0, 0, 0, 1], &[0; 24]].concat();
+        let flow = send(ALL, [with_body(60, &behind)]);
+        assert_eq!((flow.data(2).len(), flow.drops()), (0, vec![("bad fragment", 1)]));
     }
 
     #[test]
