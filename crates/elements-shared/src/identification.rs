@@ -27,6 +27,13 @@ impl Identification {
         Identification::of((worker, workers.len()), config.alike(ends), first)
     }
 
+    /// The same from anywhere on: what an observer does not know, and what another run does not begin with again.
+    pub fn from_anywhere(config: &Config<'_>, ends: &[usize]) -> Identification {
+        // All workers begin at the same number, and take turns from there. An odd constant brings neighbouring seeds far apart.
+        let first = config.common_seed().wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 48;
+        Identification::new(config, first as u16, ends)
+    }
+
     /// Those of one of so many workers, and of one of so many elements.
     fn of(worker: (usize, usize), element: (usize, usize), first: u16) -> Identification {
         // Powers of two, so that the steps also fit where numbers begin anew.

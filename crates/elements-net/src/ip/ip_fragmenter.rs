@@ -11,7 +11,8 @@
 //! the first five are reported on standard error. Annotations are copied; bytes before the IP header stay with the
 //! first fragment only.
 //!
-//! Ports: 1 input, 1-2 outputs. Processing: push. Workers: replicated; counts add up.
+//! Ports: 1 input, 1-2 outputs. Processing: push. Workers: replicated; counts add up, and each has identifications of its own, which go on
+//! when the configuration is replaced.
 //!
 //! # Arguments
 //! - `MTU` (integer, at least 8): the maximum packet size, in bytes.
@@ -20,6 +21,9 @@
 //! - `VERBOSE` (boolean, default false): whether to report every packet that must not be fragmented.
 //! - `KEEP_ID` (boolean, default false): whether packets with "don't fragment" keep their identification. With HONOR_DF false, and
 //!   where all of them have one that their sender gives to no other packet.
+//! - `NEW_ID` (boolean, default false): whether all packets that are split get an identification that this element has given to no other packet
+//!   lately. Behind address translation, where several hosts have one source address, their own identifications can be the same, and the receiver
+//!   would put their fragments together (RFC 6864, section 5.3). Not with KEEP_ID.
 //! - `HEADROOM` (integer): free bytes before each fragment, for headers to be added later.
 //!
 //! # Handlers
@@ -35,9 +39,14 @@
 //! # See also
 //! ICMPError
 
+use elements_shared::identification::Identification;
 use elements_shared::ip_header::{NO_HEADER, header};
 use packet::{Batch, DEFAULT_HEADROOM, Packet};
-use router::{Class, Config, ConfigError, Cx, Decision, Element, Handlers, Look, Merge, Then, Verdict};
+use router::{
+    BadState, Class, Config, ConfigError, Cx, Decision, Element, Handlers, Look, Merge, StateReader,
+    StateWriter, Then, Verdict,
+};
+use std::any::Any;
 use wire::ipv4::{self, FLAG_DF, FLAG_MF, HEADER_LEN, Header, MAX_HEADER_LEN, OFFSET_MASK};
 
 /// The class.
@@ -47,6 +56,8 @@ pub(crate) const CLASS: Class = Class::new("IPFragmenter", create)
     .makes("fragments")
     .doc(router::manual!("ip_fragmenter.rs"));
 
+/// The form of its state, for another program.
+const FORM: u8 = 1;
 /// Packets reported without VERBOSE.
 const REPORTS: u64 = 5;
 /// Bytes that IP numbers can address; a fragment that reaches further cannot be put together.
@@ -60,6 +71,8 @@ struct IpFragmenter {
     honor_df: bool,
     verbose: bool,
     keep_id: bool,
+    /// What packets that are split are given, if not their own.
+    ids: Option<Identification>,
     headroom: usize,
     outputs: usize,
     drops: u64,
@@ -72,22 +85,29 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         honor_df: true,
         verbose: false,
         keep_id: false,
+        ids: None,
         headroom: DEFAULT_HEADROOM,
         outputs: config.outputs(),
         drops: 0,
         fragments: 0,
     };
+    let mut new_id = false;
     config
         .args()
         .required("MTU", &mut e.mtu)
         .positional("HONOR_DF", &mut e.honor_df)
         .positional("VERBOSE", &mut e.verbose)
         .keyword("KEEP_ID", &mut e.keep_id)
+        .keyword("NEW_ID", &mut new_id)
         .keyword("HEADROOM", &mut e.headroom)
         .finish()?;
     if e.mtu < 8 {
         return Err("MTU must be at least 8".into());
     }
+    if new_id && e.keep_id {
+        return Err("KEEP_ID and NEW_ID contradict each other".into());
+    }
+    e.ids = new_id.then(|| Identification::from_anywhere(config, &[]));
     Ok(Box::new(e))
 }
 
@@ -135,11 +155,6 @@ impl<'a> Datagram<'a> {
 
     fn len(&self) -> usize {
         self.header.len() + self.payload.len()
-    }
-
-    /// Whether its sender need not have given it an identification (RFC 6864, section 4): it may not be fragmented, and is whole.
-    fn is_atomic(&self) -> bool {
-        self.field & (FLAG_DF | FLAG_MF | OFFSET_MASK) == FLAG_DF
     }
 }
 
@@ -210,11 +225,10 @@ impl IpFragmenter {
         let mut head = [0; MAX_HEADER_LEN];
         let mut head_len = whole.header.len();
         head[..head_len].copy_from_slice(whole.header);
-        if whole.is_atomic()
-            && !self.keep_id
+        if let Some(id) = self.new_id(cx, whole.field)
             && let Ok(mut ip) = Header::new_checked_mut(&mut head)
         {
-            ip.set_id(cx.unguessable().u16());
+            ip.set_id(id);
         }
         let (mut lead, mut at, mut len) = (whole.lead, 0, first);
         while at < whole.payload.len() {
@@ -235,6 +249,19 @@ impl IpFragmenter {
             }
             at += len;
             len = ((self.mtu - head_len) & !7).min(whole.payload.len() - at);
+        }
+    }
+
+    /// The identification that a packet with these flags gets; none if it keeps its own.
+    fn new_id(&mut self, cx: &mut Cx<'_>, field: u16) -> Option<u16> {
+        // A fragment has to have that of the others.
+        if field & (FLAG_MF | OFFSET_MASK) != 0 {
+            return None;
+        }
+        match &mut self.ids {
+            Some(ids) => Some(ids.take_far(cx.unguessable().u16()).get()),
+            None if field & FLAG_DF != 0 && !self.keep_id => Some(cx.unguessable().u16()),
+            None => None,
         }
     }
 
@@ -312,6 +339,32 @@ impl Element for IpFragmenter {
         Some(Decision::new(then, because))
     }
 
+    fn give_state(&mut self) -> Option<Box<dyn Any + Send>> {
+        Some(Box::new(self.ids?))
+    }
+
+    fn take_state(&mut self, _cx: &mut Cx<'_>, state: Box<dyn Any + Send>) {
+        if let (Some(ids), Some(old)) = (&mut self.ids, state.downcast_ref()) {
+            ids.go_on(*old);
+        }
+    }
+
+    fn write_state(&mut self, _cx: &mut Cx<'_>, out: &mut StateWriter) -> bool {
+        let Some(ids) = self.ids else { return false };
+        out.form(FORM);
+        out.u64(ids.to_bits());
+        true
+    }
+
+    fn read_state(&mut self, _cx: &mut Cx<'_>, state: &mut StateReader) -> Result<(), BadState> {
+        state.form(FORM)?;
+        let old = Identification::from_bits(state.u64()?);
+        if let Some(ids) = &mut self.ids {
+            ids.go_on(old);
+        }
+        Ok(())
+    }
+
     fn handlers(&self, h: &mut Handlers) {
         h.read("drops", |e: &mut IpFragmenter, _| e.drops).merged(Merge::Sum);
         h.read("fragments", |e: &mut IpFragmenter, _| e.fragments).merged(Merge::Sum);
@@ -380,6 +433,20 @@ mod tests {
         assert!(kept.len() == 2 && kept.iter().all(|data| id(data) == 0x1234 && !ip(data).dont_fragment()));
         let drawn = send(&config("300, HONOR_DF false"), vec![marked; 3]).data(0);
         assert!(drawn.iter().any(|data| id(data) != 0x1234));
+        // Identifications of its own, also where packets have one, but not for fragments of fragments.
+        let made = |field| {
+            let packet = edited(udp(400), |ip| {
+                ip.set_id(0x1234);
+                ip.set_fragment_field(field);
+            });
+            let data = send(&config("300, NEW_ID true"), vec![packet; 50]).data(0);
+            assert!(data.chunks(2).all(|pair| id(&pair[0]) == id(&pair[1])));
+            data.iter().map(|data| id(data)).collect::<std::collections::BTreeSet<_>>()
+        };
+        assert_eq!((made(0).len(), made(FLAG_MF), made(1)), (50, [0x1234].into(), [0x1234].into()));
+        assert!(
+            errors("Idle -> IPFragmenter(300, KEEP_ID true, NEW_ID true) -> Discard").contains("contradict")
+        );
         // An MTU that leaves less than eight bytes of payload.
         assert_eq!(send_one(&config("27"), udp(20)).data(1), [udp(20)]);
         assert!(errors("Idle -> IPFragmenter(7) -> Discard").contains("MTU must be at least 8"));

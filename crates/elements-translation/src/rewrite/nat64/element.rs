@@ -167,15 +167,10 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         reap: made.reap,
         reaps: config.workers().first() == Some(&config.worker()),
         sums: made.sums,
-        id: Cell::new(Identification::new(config, first_id(config.common_seed()), &[0])),
+        id: Cell::new(Identification::from_anywhere(config, &[0])),
         sweep: Sweep::default(),
         next: None,
     }))
-}
-
-/// Where all workers' identifications begin, which take turns from there. An odd constant brings neighbouring seeds far apart.
-fn first_id(seed: u64) -> u16 {
-    (seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 48) as u16
 }
 
 /// What tells flows between two hosts apart: ports, or the identifier of an echo.
