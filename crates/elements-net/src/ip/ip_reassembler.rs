@@ -8,7 +8,8 @@
 //! complete; it then leaves by output 0 with the header, the annotations and up to 68 bytes before the header of its
 //! first fragment. Where fragments overlap, the later one wins. A datagram that has received no fragment for 30
 //! seconds, by the packets' timestamps or by the clock, is given up when another fragment arrives: what was received
-//! leaves by output 1 as one packet with zeros in the gaps if that output is connected, and is dropped otherwise.
+//! leaves by output 1 as one packet with zeros in the gaps if that output is connected and the first fragment is there, and is dropped
+//! otherwise: an error about it would name no ports (RFC 792). (In Click it leaves without its beginning, too.)
 //!
 //! Memory is bounded: when fragments take more than HIMEM bytes, datagrams are given up until three quarters of HIMEM are
 //! in use: those at least 10 seconds old first, then 5, then any. A datagram counts as much as its buffer takes, 2496 bytes
@@ -255,8 +256,9 @@ impl IpReassembler {
 
     fn abandon(&mut self, cx: &mut Cx<'_>, partial: Partial) {
         self.failed += 1;
+        let tells = self.outputs > 1 && partial.begins();
         match partial.into_remains() {
-            Some(packet) if self.outputs > 1 => cx.emit_packet(1, packet),
+            Some(packet) if tells => cx.emit_packet(1, packet),
             Some(packet) => cx.drop(packet, MISSING),
             None => {}
         }
@@ -435,6 +437,16 @@ mod tests {
         assert!((7..=11).contains(&waiting), "{waiting}");
         assert_eq!(flow.data(1).len() + waiting, 100);
         assert!(flow.data(1).iter().all(|data| data.len() == 180 && ipv4::check(data, true).is_ok()));
+    }
+
+    /// Nobody hears of a datagram whose beginning has not come: it says nothing of who sent it.
+    #[test]
+    fn what_has_no_beginning_is_dropped() {
+        let whole = udp(192);
+        let config =
+            "Inject -> MarkIPHeader -> r :: IPReassembler(HIMEM 0) -> Collect(0); r[1] -> Collect(1);";
+        let flow = send(config, [part(&whole, 1, 8, 160), part(&whole, 2, 0, 160), part(&whole, 3, 8, 160)]);
+        assert_eq!((flow.data(1).len(), flow.drops()), (1, vec![(MISSING, 1)]));
     }
 
     proptest! {

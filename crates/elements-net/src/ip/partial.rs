@@ -191,6 +191,11 @@ impl Partial {
         self.chunks.splice(first..after.max(first), [(start, end)]);
     }
 
+    /// Whether the first fragment is there.
+    pub(super) fn begins(&self) -> bool {
+        matches!(self.chunks.first(), Some((0, _)))
+    }
+
     /// Whether everything is there.
     pub(super) fn is_complete(&self) -> bool {
         self.ended && matches!(self.chunks[..], [(0, _)])
@@ -240,9 +245,8 @@ impl Partial {
 
 impl fmt::Display for Partial {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let starts = matches!(self.chunks.first(), Some((0, _)));
         let payload = self.packet.as_ref().and_then(|packet| packet.data().get(FRONT..FRONT + 4));
-        let ports = match payload.filter(|_| starts) {
+        let ports = match payload.filter(|_| self.begins()) {
             Some(&[a, b, c, d]) => [u16::from_be_bytes([a, b]), u16::from_be_bytes([c, d])],
             _ => [0, 0],
         };
