@@ -61,10 +61,10 @@ t0[1], t1[1], t2[1], t3[1] -> ICMPError(port:ip, timeexceeded) -> routes;
 t0[2], t1[2], t2[2], t3[2] -> ICMP6Error(port:ip6, 3, 0) -> routes6;
 
 // The node's own addresses answer pings.
-routes[4] -> own :: IPClassifier(icmp type echo, -);
-own[0] -> ICMPPingResponder -> routes;
+routes[4] -> IPReassembler -> own :: IPClassifier(icmp type echo, -);
+own[0] -> ICMPPingResponder -> IPFragmenter(1500) -> routes;
 own[1] -> Discard;
-routes6[4] -> own6 :: ICMP6PingResponder -> routes6;
+routes6[4] -> IP6Reassembler -> own6 :: ICMP6PingResponder -> IP6Fragmenter(1500) -> routes6;
 own6[1] -> Discard;
 
 // What leaves here, from wherever it came, was looked at where it came in: its label says what it is.

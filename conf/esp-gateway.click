@@ -44,24 +44,24 @@ to_site :: GetIPAddress(16) -> near;
 to_outside :: StaticIPLookup(outside:ipnet 0, 0.0.0.0/0 $ROUTER 0) -> far;
 
 // From the site.
-near -> from_site :: IPClassifier(dst host inside:ip and icmp type echo, dst host inside:ip, dst net remote, -);
-from_site[0] -> ICMPPingResponder -> to_site;
-from_site[1] -> Discard;
-from_site[2] -> ttl :: DecIPTTL -> into_tunnel :: IPFragmenter($MTU)
+near -> from_site :: IPClassifier(dst host inside:ip, dst net remote, -);
+from_site[0] -> IPReassembler -> asked_inside :: IPClassifier(icmp type echo, -) -> ICMPPingResponder -> IPFragmenter($MTU) -> to_site;
+asked_inside[1] -> Discard;
+from_site[1] -> ttl :: DecIPTTL -> into_tunnel :: IPFragmenter($MTU)
   -> ESPEncap($SPI_OUT, KEYFILE $KEY_OUT) -> IPEncap(esp, outside:ip, $PEER) -> GetIPAddress(16) -> to_outside;
-from_site[3] -> refused_out :: Counter -> Discard;
+from_site[2] -> refused_out :: Counter -> Discard;
 ttl[1] -> ICMPError(inside:ip, timeexceeded, RATE $ERRORS) -> to_site;
 into_tunnel[1] -> ICMPError(inside:ip, unreachable, needfrag, PMTU $MTU, RATE $ERRORS) -> to_site;
 
-// From the outside.
-far -> from_outside :: IPClassifier(dst host outside:ip and src host peer and ip proto esp, dst host outside:ip and icmp type echo, -);
-from_outside[0] -> IPReassembler -> StripIPHeader -> ESPDecap($SPI_IN, KEYFILE $KEY_IN)
-  -> CheckIPHeader -> selected :: IPClassifier(src net remote and dst host inside:ip and icmp type echo, src net remote and dst host inside:ip,
-       src net remote and dst net inside:ipnet, -);
-from_outside[1] -> ICMPPingResponder -> GetIPAddress(16) -> to_outside;
-from_outside[2] -> refused_in :: Counter -> Discard;
-selected[0] -> ICMPPingResponder -> into_tunnel;
-selected[1] -> Discard;
-selected[2] -> ttl_in :: DecIPTTL -> to_site;
-selected[3] -> refused_in;
+// From the outside. What is for this gateway is put together, as only a first fragment says that it is a ping.
+far -> from_outside :: IPClassifier(dst host outside:ip, -);
+from_outside[0] -> IPReassembler -> own :: IPClassifier(src host peer and ip proto esp, icmp type echo, -);
+own[0] -> StripIPHeader -> ESPDecap($SPI_IN, KEYFILE $KEY_IN)
+  -> CheckIPHeader -> selected :: IPClassifier(src net remote and dst host inside:ip, src net remote and dst net inside:ipnet, -);
+own[1] -> ICMPPingResponder -> IPFragmenter($MTU) -> to_outside;
+own[2], from_outside[1] -> refused_in :: Counter -> Discard;
+selected[0] -> IPReassembler -> asked_by_peer :: IPClassifier(icmp type echo, -) -> ICMPPingResponder -> into_tunnel;
+asked_by_peer[1] -> Discard;
+selected[1] -> ttl_in :: DecIPTTL -> to_site;
+selected[2] -> refused_in;
 ttl_in[1] -> ICMPError(inside:ip, timeexceeded, RATE $ERRORS) -> into_tunnel;

@@ -48,13 +48,13 @@ ipsec :: IPsec(DEFAULT $DEFAULT, MTU $MTU);
 kernel :: KernelIPsec(ipsec);
 
 // From the site: what is for this gateway itself, and what goes out.
-near[0] -> inner :: IPClassifier(dst host site:ip and icmp type echo, dst host site:ip or dst net 224.0.0.0/4 or dst host 255.255.255.255, -);
-inner[0] -> ICMPPingResponder -> back :: IPLookup(site:ipnet 0, NOROUTE 1);
-inner[1] -> Discard;
+near[0] -> inner :: IPClassifier(dst host site:ip, dst net 224.0.0.0/4 or dst host 255.255.255.255, -);
+inner[0] -> IPReassembler -> asked_inside :: IPClassifier(icmp type echo, -) -> ICMPPingResponder -> back :: IPLookup(site:ipnet 0, NOROUTE 1);
+asked_inside[1], inner[1] -> Discard;
 inner[2] -> ttl :: DecIPTTL -> [0]ipsec;
 ttl[1] -> ICMPError(site:ip, timeexceeded, RATE $ERRORS) -> back;
 near[1] -> inner6 :: IP6Classifier(dst host site:ip6 or dst net ff00::/8 or dst net fe80::/10, -);
-inner6[0] -> ICMP6PingResponder -> back6 :: IP6Lookup(site:ip6net 0, NOROUTE 1);
+inner6[0] -> IP6Reassembler -> ICMP6PingResponder -> IP6Fragmenter($MTU) -> back6 :: IP6Lookup(site:ip6net 0, NOROUTE 1);
 inner6[1] -> hops :: DecIP6HLIM -> [0]ipsec;
 hops[1] -> ICMP6Error(site:ip6, 3, 0, RATE $ERRORS) -> back6;
 
@@ -68,24 +68,26 @@ ours6[1] -> out6;
 ike :: KernelTun($OUTSIDE, DEVNAME ike0) -> sent :: Classifier(0/4?, 0/6?);
 sent[0] -> out; sent[1] -> out6;
 
-// From the outside. Whole packets are needed of what is ESP, or may be.
-far[0] -> outer :: IPClassifier(dst host outside:ip and (ip proto esp or udp), dst host outside:ip and icmp type echo, -);
-outer[0] -> IPReassembler -> [1]ipsec;
-outer[1] -> ICMPPingResponder -> out;
-outer[2] -> [1]ipsec;
+// From the outside. Whole packets are needed of what is ESP, or may be, and of pings.
+far[0] -> outer :: IPClassifier(dst host outside:ip, -);
+outer[0] -> IPReassembler -> whole :: IPClassifier(icmp type echo, -);
+whole[0] -> ICMPPingResponder -> out;
+whole[1], outer[1] -> [1]ipsec;
 far[1] -> outer6 :: IP6Classifier(dst host outside:ip6 or dst net ff00::/8 or dst net fe80::/10, -);
-outer6[0] -> IP6Reassembler -> pings6 :: ICMP6PingResponder -> out6;
+outer6[0] -> IP6Reassembler -> pings6 :: ICMP6PingResponder -> IP6Fragmenter($MTU) -> out6;
 pings6[1] -> [1]ipsec;
 outer6[1] -> [1]ipsec;
 
 // To the site.
 ipsec[1] -> entering :: Classifier(0/4?, 0/6?);
-entering[0] -> CheckIPHeader -> GetIPAddress(16) -> own :: IPClassifier(dst host site:ip and icmp type echo, -);
-own[0] -> ICMPPingResponder -> [0]ipsec;
+entering[0] -> CheckIPHeader -> GetIPAddress(16) -> own :: IPClassifier(dst host site:ip, -);
+own[0] -> IPReassembler -> asked_by_peer :: IPClassifier(icmp type echo, -) -> ICMPPingResponder -> [0]ipsec;
+asked_by_peer[1] -> Discard;
 own[1] -> ttl_in :: DecIPTTL -> back;
 ttl_in[1] -> ICMPError(site:ip, timeexceeded, RATE $ERRORS) -> [0]ipsec;
 entering[1] -> CheckIP6Header -> GetIP6Address(24) -> own6 :: IP6Classifier(dst host site:ip6, -);
-own6[0] -> ICMP6PingResponder -> [0]ipsec;
+// In IPv6 only the sender of a packet cuts it: of an answer that is this gateway, and 1280 bytes fit into every tunnel.
+own6[0] -> IP6Reassembler -> ICMP6PingResponder -> IP6Fragmenter(1280) -> [0]ipsec;
 own6[1] -> hops_in :: DecIP6HLIM -> back6;
 hops_in[1] -> ICMP6Error(site:ip6, 3, 0, RATE $ERRORS) -> [0]ipsec;
 back[0] -> [0]near; back6[0] -> [1]near;

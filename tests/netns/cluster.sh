@@ -20,6 +20,8 @@ for i in 0 1 2 3; do
 done
 says "a node's own addresses" " 0% packet loss" ip netns exec "$(host 0)" ping -c 3 -i 0.1 -W 2 10.0.0.1
 says "in IPv6, too" " 0% packet loss" ip netns exec "$(host 0)" ping -c 3 -i 0.1 -W 2 2001:db8:0::1
+says "in fragments" " 0% packet loss" ip netns exec "$(host 0)" ping -c 3 -i 0.1 -W 2 -s 3000 10.0.0.1
+says "in fragments of IPv6" " 0% packet loss" ip netns exec "$(host 0)" ping -c 3 -i 0.1 -W 2 -s 3000 2001:db8:0::1
 says "one router: one hop" "^ *2 .*10.0.2.2" ip netns exec "$(host 0)" traceroute -n -w 2 -q 1 -N 1 10.0.2.2
 says "in IPv6, too" "^ *2 .*2001:db8:2::2" ip netns exec "$(host 0)" traceroute -6 -n -w 2 -q 1 -N 1 2001:db8:2::2
 ip netns exec "$(host 2)" timeout 20 iperf3 -s -1 >/dev/null 2>&1 &

@@ -90,6 +90,8 @@ launch -u "$work/socket" "$root/conf/esp-gateway.click" IN=eth0 INSIDE=10.0.1.1/
 wait_for "ESP: a ping through the tunnel" quiet in_h1 ping -q -c 1 -W 1 10.0.2.2
 says "ESP: a connection" "10.0.2.2 asked by 10.0.1.2" in_h1 bash -c "asks 10.0.2.2 7000"
 says "ESP: the other gateway answers" " 0% packet loss" in_h1 ping -c 3 -i 0.2 -W 1 10.0.2.1
+says "ESP: it answers in fragments" " 0% packet loss" in_h1 ping -c 3 -i 0.2 -W 1 -M dont -s 3000 10.0.2.1
+says "ESP: the gateway in front answers in fragments" " 0% packet loss" in_h1 ping -c 3 -i 0.2 -W 1 -M dont -s 3000 10.0.1.1
 says "ESP: what is too large is told" "mtu = 1438" in_h1 ping -c 1 -W 1 -M do -s 1450 10.0.2.2
 says "ESP: in fragments it arrives" " 0% packet loss" in_h1 ping -c 3 -i 0.2 -W 1 -M dont -s 3000 10.0.2.2
 in_h1 ping -q -c 1 -W 1 10.0.9.9 >/dev/null 2>&1 || true

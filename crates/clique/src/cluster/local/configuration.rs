@@ -61,9 +61,10 @@ fn add_external(text: &mut String, node: u16, nodes: u16) {
         ));
         line(format_args!("routes6[{to}] -> s{to} :: DecIP6HLIM -> e{to}; s{to}[1] -> exceeded6;"));
     }
-    line(format_args!("routes[{nodes}] -> own :: IPClassifier(icmp type echo, -);"));
-    line(format_args!("own[0] -> ICMPPingResponder -> routes; own[1] -> Discard;"));
-    line(format_args!("routes6[{nodes}] -> own6 :: ICMP6PingResponder -> routes6; own6[1] -> Discard;"));
+    line(format_args!("routes[{nodes}] -> IPReassembler -> own :: IPClassifier(icmp type echo, -);"));
+    line(format_args!("own[0] -> ICMPPingResponder -> IPFragmenter(1500) -> routes; own[1] -> Discard;"));
+    line(format_args!("routes6[{nodes}] -> IP6Reassembler -> own6 :: ICMP6PingResponder;"));
+    line(format_args!("own6[0] -> IP6Fragmenter(1500) -> routes6; own6[1] -> Discard;"));
     line(format_args!("vlb -> leaving :: VLBDecap(FAMILIES true);"));
     line(format_args!("leaving[0] -> arp;"));
     line(format_args!("leaving[1] -> nd;"));

@@ -7,7 +7,8 @@
 //! Turns echo requests, whose IP header must be marked, into replies: swaps the addresses, clears the flags and the
 //! fragment offset, sets the TTL to 255, and corrects the checksums. Sets the destination address annotation and the
 //! timestamp, and clears the paint. Source routes are not reversed. Other packets leave by output 1 if it is
-//! connected and are dropped otherwise.
+//! connected and are dropped otherwise; so do fragments, also the first one, as only a whole request has an answer. An IPReassembler in
+//! front puts them together.
 //!
 //! Ports: 1 input, 1 or 2 outputs. Processing: agnostic; output 1 is push. Workers: replicated.
 //!
@@ -17,7 +18,7 @@
 //! ```
 //!
 //! # See also
-//! ICMPPingSource, ICMPPingEncap, ICMPError, IPMirror
+//! ICMPPingSource, ICMPPingEncap, ICMPError, IPMirror, IPReassembler
 
 use super::echo_reply::{FRONT, answer};
 use elements_shared::verdict::fail;
@@ -68,7 +69,11 @@ fn reply_unusual(packet: &mut Packet) -> Option<Ipv4Addr> {
     let (header, message) = packet.network_mut()?.split_at_mut_checked(header_len)?;
     let (mut ip, mut message) =
         (ipv4::Header::new_checked_mut(header).ok()?, icmpv4::Header::new_checked_mut(message).ok()?);
-    if !ip.begins(ip_proto::ICMP) || ip.header_len() < ipv4::HEADER_LEN || message.kind() != kind::ECHO {
+    if ip.is_fragment()
+        || ip.protocol() != ip_proto::ICMP
+        || ip.header_len() < ipv4::HEADER_LEN
+        || message.kind() != kind::ECHO
+    {
         return None;
     }
     let (asker, len) = (ip.src(), usize::from(ip.total_len()).saturating_sub(header_len));
@@ -103,7 +108,7 @@ mod tests {
     use crate::testing::{send, send_one};
     use elements_testing::samples::{DST, SRC, edited, hostile, udp};
     use proptest::prelude::*;
-    use wire::ipv4;
+    use wire::ipv4::{self, FLAG_MF};
 
     #[test]
     fn request_to_reply() {
@@ -152,8 +157,14 @@ mod tests {
             ip.set_protocol(1);
             ip.set_fragment_field(1);
         });
+        // The first fragment begins like a request, but its data are not all here.
+        let first = edited([&udp(0)[..20], &[8, 0, 0xf7, 0xff], &[0; 12]].concat(), |ip| {
+            ip.set_protocol(1);
+            ip.set_fragment_field(FLAG_MF);
+        });
         let config = "Inject -> MarkIPHeader -> r :: ICMPPingResponder -> Collect(0); r[1] -> Collect(1);";
-        assert_eq!(send(config, [udp(3), later.clone()]).data(1), [udp(3), later]);
+        let others = [udp(3), later, first];
+        assert_eq!(send(config, others.clone()).data(1), others);
     }
 
     proptest! {
