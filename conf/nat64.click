@@ -43,7 +43,7 @@ kind6[2] -> DropBroadcasts -> Strip(14)
 from_in[0] -> IP6Reassembler -> ping :: ICMP6PingResponder -> IP6Fragmenter($MTU6) -> GetIP6Address(24) -> nd;
 ping[1] -> Discard;
 from_in[1] -> Discard;
-from_in[2] -> hops :: DecIP6HLIM -> parts6 :: Classifier(6/2c, -);
+from_in[2] -> hops :: DecIP6HLIM -> parts6 :: IP6Classifier(ip frag, -);
 hops[1] -> ICMP6Error(inside:ip6, 3, 0, RATE $ERRORS) -> nd;
 // What came in fragments may leave in fragments.
 parts6[0] -> Paint(1) -> whole6 :: IP6Reassembler -> [0]nat64;
@@ -66,12 +66,13 @@ kind4[2] -> DropBroadcasts -> Strip(14)
   -> CheckIPHeader(BADSRC outside:ip outside:bcast 0.0.0.0 255.255.255.255)
   -> IPFilter(deny src net 0.0.0.0/8, deny src net 127.0.0.0/8, deny src net 224.0.0.0/4, allow dst host outside:ip, deny all)
   -> ttl :: DecIPTTL
-  -> may_cut :: Classifier(6/00%40, -);
+  // What is whole and must stay so; what else comes may leave in fragments.
+  -> uncut :: Classifier(6/4000%7fff, -);
 route :: StaticIPLookup(outside:ipnet 0, 0.0.0.0/0 provider 0) -> arp;
 ttl[1] -> ICMPError(outside, timeexceeded, RATE $ERRORS) -> route;
-may_cut[0] -> Paint(1) -> whole4 :: IPReassembler -> from_v4 :: Null -> [1]nat64;
+uncut[0] -> Paint(0) -> from_v4 :: Null -> [1]nat64;
+uncut[1] -> Paint(1) -> whole4 :: IPReassembler -> from_v4;
 whole4[1] -> ICMPError(outside, timeexceeded, reassembly, RATE $ERRORS) -> route;
-may_cut[1] -> Paint(0) -> from_v4;
 
 // Outward. A host inside that is reached by what it is outside (hairpin) is one for the other input.
 nat64[0] -> hairpin :: IPClassifier(dst host outside:ip, -) -> from_v4;

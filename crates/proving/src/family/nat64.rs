@@ -169,7 +169,7 @@ impl Family for Nat64 {
             ttl: if rng.u32(..8) == 0 { rng.u8(1..=2) } else { 64 },
             ecn: rng.u8(..4),
             ports,
-            whole: rng.bool() && size + 40 <= HOST_MTU,
+            whole: rng.bool(),
             spread: from >= OUTSIDE && rng.bool(),
         })
     }
@@ -314,7 +314,9 @@ impl Gateway {
             return Fate::Refused(Some((11, 0)));
         }
         let target = self.target(sent, src, Some(port(look, 0)));
-        self.inward(target, look.whole.then_some(look.len + LONGER), (3, 4))
+        // What comes in fragments may leave in fragments.
+        let is_uncut = look.whole && look.len <= HOST_MTU;
+        self.inward(target, is_uncut.then_some(look.len + LONGER), (3, 4))
     }
 
     fn going_out(&self, sent: &Sent) -> Fate {
