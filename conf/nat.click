@@ -20,8 +20,11 @@
 // as one more. `clique ctl` shows them: read rw.tcp_table. QUOTA says how many of them, and of pings, one address may have, inside or outside; with 0 there is
 // no limit but FLOWS.
 //
-// Senders of packets that are too large, have used up their TTL, find no neighbour or can have no mapping get ICMP errors, at most ERRORS a second
-// for each reason, side and worker.
+// Fragments are put together before they are translated, as only the first one has ports, and what is larger than MTU_IN or MTU_OUT is cut again behind
+// that (RFC 4787, REQ-14).
+//
+// Senders of packets that are too large, have used up their TTL, find no neighbour, can have no mapping or came in part only get ICMP errors, at most
+// ERRORS a second for each reason, side and worker.
 
 define($IN eth0, $INSIDE 10.0.0.1/24, $OUT eth1, $OUTSIDE 203.0.113.2/24, $PROVIDER 203.0.113.1,
   $WEB 10.0.0.80, $FLOWS 100000, $QUOTA 0, $METHOD LINUX, $MAPPING address-and-port-dependent, $FILTERING address-and-port-dependent,
@@ -42,8 +45,8 @@ ping :: ICMPPingRewriter(pattern share 0 1, drop, MAPPING_CAPACITY rw, MAPPING $
 errors_in :: ICMPRewriter(rw:0 ping:0, CHECKSUM true);
 errors_out :: ICMPRewriter(rw:0 ping:0, CHECKSUM true, TRANSLATE_SRC true);
 
-// A network interface: IP packets that arrive leave by the output, IP packets at the input are sent to their neighbours;
-// errors about those that do not reach these leave by the second output.
+// A network interface: IP packets that arrive leave by the output, put together if they came in fragments; IP packets at the input are sent to
+// their neighbours. Errors about those that do not reach these leave by the second output, and by the third errors about those that arrived in part.
 elementclass Port { $device, $address, $mtu |
   FromDevice($device, METHOD $METHOD)
     -> HostEtherFilter($address, DROP_OTHER true)
@@ -59,10 +62,14 @@ elementclass Port { $device, $address, $mtu |
   // From possible senders (RFC 1812, section 5.3.7).
   kind[2] -> Strip(14)
     -> CheckIPHeader(BADSRC inside:ip inside:bcast outside:ip outside:bcast 0.0.0.0 255.255.255.255)
-    -> IPFilter(deny src net 0.0.0.0/8, deny src net 127.0.0.0/8, deny src net 224.0.0.0/4, allow all)
+    -> from :: IPFilter(deny src net 0.0.0.0/8, deny src net 127.0.0.0/8, deny src net 224.0.0.0/4, 1 ip frag, allow all)
     -> output;
+  // What came in fragments may leave in fragments, whatever its sender says: it no longer has "don't fragment".
+  from[1] -> whole :: IPReassembler -> StoreData(6, \<00>, \<40>) -> SetIPChecksum -> output;
+  whole[1] -> ICMPError($address, timeexceeded, reassembly, RATE $ERRORS) -> [2]output;
   kind[3] -> Discard;
-  input -> size :: IPFragmenter($mtu) -> arp;
+  // Hosts behind one address may have given their packets the same identifications.
+  input -> size :: IPFragmenter($mtu, NEW_ID true) -> arp;
   size[1] -> ICMPError($address, unreachable, needfrag, PMTU $mtu, RATE $ERRORS) -> [1]output;
 }
 
@@ -114,9 +121,11 @@ errors_in[0] -> Discard; // it quotes a packet as only hosts inside see it
 errors_in[1] -> to_in;
 to_in[1] -> ICMPError(outside, timeexceeded, RATE $ERRORS) -> errors_out; // tells of the packet as it came
 
-// Errors about packets that are translated already.
+// Errors about packets that are translated already, and about packets as they came.
 out[1] -> errors_in;
 in[1] -> errors_out;
+out[2] -> route;
+in[2] -> in;
 
 // Who sends what no mapping can be made for hears of it (RFC 5508, REQ-8).
 rw[2] -> unmapped :: IPClassifier(src net inside:ipnet, src host outside:ip, -);

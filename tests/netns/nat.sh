@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # conf/nat.click between a private network and a provider: connections and pings from inside, the web server from outside, and a flood of
-# SYNs to that, which takes nothing from connections that exist. Errors go both ways.
+# SYNs to that, which takes nothing from connections that exist. Errors go both ways, and so do datagrams and pings in fragments.
 source "$(dirname "$0")/lib.sh"
 
 build
@@ -13,6 +13,9 @@ connects() { timeout 3 python3 -c "import socket; s = socket.create_connection((
 export -f connects
 
 says "a ping from inside" " 0% packet loss" in_h1 ping -c 3 -i 0.2 -W 1 10.0.2.2
+says "pings in fragments from inside" " 0% packet loss" in_h1 ping -c 3 -i 0.2 -W 1 -s 3000 10.0.2.2
+says "pings in fragments of the gateway, from inside" " 0% packet loss" in_h1 ping -c 3 -i 0.2 -W 1 -s 3000 10.0.1.1
+says "pings in fragments of the gateway, from outside" " 0% packet loss" in_h2 ping -c 3 -i 0.2 -W 1 -s 3000 10.0.2.1
 wait_for "a connection from inside" in_h1 bash -c "connects 10.0.2.2 7000 | grep -q hello"
 says "it has the public address outside" "10.0.2.1$" cat "$work/seen"
 says "the web server from outside" "hello" in_h2 bash -c "connects 10.0.2.1 80"
@@ -33,6 +36,23 @@ wait_for "a server of datagrams" bash -c "ip netns exec '$h2' ss -lun | grep -q 
 in_h1 python3 -c "import socket; socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b'ask', ('10.0.2.2', 9000))"
 wait "$refused" || true
 says "an error from a host inside that listens no more" "10.0.2.1 Connection refused" cat "$work/refused"
+in_h2 timeout 10 python3 -c "
+import socket
+s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+s.bind(('', 9001))
+while True: s.sendto(*s.recvfrom(4000))" &
+wait_for "a server that echoes datagrams" bash -c "ip netns exec '$h2' ss -lun | grep -q :9001"
+says "datagrams in fragments, there and back" "10 of 10" in_h1 timeout 5 python3 -c "
+import os, socket
+s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+s.settimeout(1)
+s.connect(('10.0.2.2', 9001))
+good = 0
+for data in (os.urandom(3000) for _ in range(10)):
+    s.send(data)
+    try: good += s.recv(4000) == data
+    except TimeoutError: pass
+print(good, 'of 10')"
 says "another port from outside" "timed out" in_h2 bash -c "connects 10.0.2.1 7000"
 
 in_h1 python3 "$root/tests/netns/echo.py" hold 10.0.2.2 7000 "$work/end" >"$work/held" &

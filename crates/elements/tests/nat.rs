@@ -3,7 +3,7 @@
 use device::memory::{Config, Interface, Interfaces, TapConfig};
 use elements_testing::run_to_end;
 use router::{Call, Clock, Log, Options, Resources};
-use std::net::Ipv4Addr;
+use std::net::{Ipv4Addr, Ipv6Addr};
 use std::path::Path;
 use std::sync::Arc;
 use wire::{ip_proto, ipv4};
@@ -81,6 +81,10 @@ fn in_memory(text: &str) -> String {
     text.replace("FromDevice($device, METHOD $METHOD)", "FromMemory($device)")
         .replace("FromDevice($device, PROMISC true, METHOD $METHOD)", "FromMemory($device)")
         .replace("ToDevice($device, METHOD $METHOD)", "ToMemory($device)")
+        .replace("FromDevice($IN, METHOD $METHOD)", "FromMemory($IN)")
+        .replace("ToDevice($IN, METHOD $METHOD)", "ToMemory($IN)")
+        .replace("FromDevice($OUT, METHOD $METHOD)", "FromMemory($OUT)")
+        .replace("ToDevice($OUT, METHOD $METHOD)", "ToMemory($OUT)")
         .replace("$IF0:eth", "02:00:00:00:00:01")
         .replace("$IF1:eth", "02:00:00:00:00:02")
         .replace("$IN:eth", "02:00:00:00:00:01")
@@ -88,7 +92,7 @@ fn in_memory(text: &str) -> String {
 }
 
 /// Runs a configuration on frames for eth0 and eth1, in this order, and returns what both have sent. All these hosts are
-/// known to the elements that would ask for them.
+/// known to the ARP queriers of the ports, or of the whole, that would ask for them.
 fn run(name: &str, neighbours: &[(&str, &str)], frames: [Vec<Vec<u8>>; 2]) -> [Vec<Vec<u8>>; 2] {
     run_with(name, &[], neighbours, frames)
 }
@@ -119,9 +123,10 @@ fn run_with(
     let options = Options { resources, log, clock: Clock::simulated(), ..Options::default() };
     let (mut router, _) =
         router::build(layout, text, &known, options).unwrap_or_else(|e| panic!("{}", lang::render_click(&e)));
-    for (arp, neighbour) in neighbours {
+    for (port, neighbour) in neighbours {
         let value = format!("{neighbour} 2:0:0:0:0:99");
-        router.call(Call::write(format!("{arp}/arp.insert"), value)).expect("written");
+        let arp = if port.is_empty() { "arp.insert".to_owned() } else { format!("{port}/arp.insert") };
+        router.call(Call::write(arp, value)).expect("written");
     }
     for (interface, frames) in interfaces.iter().zip(&frames) {
         frames.iter().for_each(|frame| interface.inject(0, frame).expect("room"));
@@ -276,6 +281,69 @@ fn the_gateway_answers_pings() {
     let answer = |from, to| packet(ICMP, from, to, &ping(0));
     assert_eq!(inside, [answer("10.0.0.1", host), answer("203.0.113.2", host)]);
     assert_eq!(outside, [answer("203.0.113.2", far)]);
+}
+
+/// A frame with a part of a packet.
+fn part(mac: u8, from: &str, to: &str, payload: &[u8], field: u16) -> Vec<u8> {
+    let mut data = frame(mac, 0, from, to, &[]);
+    data.extend(payload);
+    let len = (data.len() - 14) as u16;
+    let mut header = ipv4::Header::new_checked_mut(&mut data[14..]).expect("long enough");
+    header.set_total_len(len);
+    header.set_protocol(UDP);
+    header.set_fragment_field(field);
+    header.set_id(7);
+    header.fill_checksum();
+    data
+}
+
+/// Fragments are put together, in whatever order they come, and cut again where they have to be, also those that must not be cut (RFC 4787,
+/// REQ-14). Two hosts' fragments that had the same identification have two.
+#[test]
+fn fragments_pass() {
+    let (hosts, far, gateway) = (["10.0.0.5", "10.0.0.6"], "198.51.100.7", "203.0.113.2");
+    let whole = packet(UDP, hosts[0], far, &long_datagram());
+    let (first, last) = whole[20..].split_at(400);
+    let frames = hosts.map(|host| {
+        let field = ipv4::FLAG_DF;
+        [part(1, host, far, last, field | 50), part(1, host, far, first, field | ipv4::FLAG_MF)]
+    });
+    let [inside, outside] = run_with(
+        "nat.click",
+        &[("MTU_OUT", "600")],
+        &[("in", hosts[0]), ("out", "203.0.113.1")],
+        [frames.concat(), vec![part(2, far, gateway, &datagram(53, 5000)[..8], ipv4::FLAG_MF)]],
+    );
+    assert_eq!((inside.len(), outside.len()), (0, 4));
+    for (packet, len) in outside.iter().zip([596, 144].into_iter().cycle()) {
+        assert_eq!((packet.len(), packet[6] & 0x40, &packet[12..16]), (len, 0, &[203, 0, 113, 2][..]));
+    }
+    let id = |at: usize| &outside[at][4..6];
+    assert!(id(0) == id(1) && id(2) == id(3) && id(0) != id(2));
+}
+
+/// A fragment of IPv6 is one also behind other headers: what comes in such fragments is put together, and translated.
+#[test]
+fn fragments_behind_options_pass() {
+    let (from, to) = ("2001:db8:1::10", "64:ff9b::203.0.113.1");
+    let (from, to): (Ipv6Addr, Ipv6Addr) = (from.parse().unwrap(), to.parse().unwrap());
+    let mut message = datagram(5000, 53);
+    message.resize(40, 1);
+    message[4..6].copy_from_slice(&[0, 40]);
+    wire::udp::fill_checksum_v6(from, to, &mut message).unwrap();
+    let part = |field: u8, payload: &[u8]| {
+        let mut data = vec![2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 99, 0x86, 0xdd, 0x60, 0, 0, 0, 0];
+        data.extend([16 + payload.len() as u8, 0, 64]);
+        data.extend([from.octets(), to.octets()].concat());
+        data.extend([44, 0, 1, 4, 0, 0, 0, 0, ip_proto::UDP, 0, 0, field, 0, 0, 0, 9]);
+        data.extend(payload);
+        data
+    };
+    let (first, last) = message.split_at(24);
+    let parts = vec![part(1, first), part(24, last)];
+    let [_, outside] = run("nat64.click", &[("", "203.0.113.1")], [parts, Vec::new()]);
+    assert_eq!(outside.len(), 1);
+    assert_eq!((outside[0].len(), &outside[0][28..]), (60, &message[8..]));
 }
 
 /// An ICMP error of a type and code: who gets it, what its second word says, and the packet that it is about, from the addresses on.

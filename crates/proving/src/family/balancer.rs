@@ -5,7 +5,7 @@
 use super::contract::{Family, replace};
 use crate::datagram::{Mac, protocol};
 use crate::host::{Address, Host};
-use crate::ledger::{Arrived, Ledger, Sent};
+use crate::ledger::{Arrived, Complaint, Ledger, Sent};
 use crate::link::{Link, Station};
 use crate::machine::{Machine, QUEUES};
 use crate::model::{Fate, Model, Verdict};
@@ -23,6 +23,11 @@ const SHIPPED: &str = include_str!("../../../../conf/load-balancer.click");
 const SERVICE: IpAddr = IpAddr::V4(Ipv4Addr::new(203, 0, 113, 10));
 const CLIENTS: [&str; 4] = ["c", "c2", "c3", "c4"];
 const SERVERS: [&str; 4] = ["s", "s2", "s3", "s4"];
+
+/// The longest packets that the balancer sends, on both sides.
+const MTUS: [usize; 2] = [1500, 1400];
+/// The longest packets that hosts send in one piece.
+const HOST_MTU: usize = 1500;
 
 /// What chooses servers, by the position of the knob.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,6 +51,7 @@ const KNOBS: &[Knob] = &[
     Knob { name: "set", positions: SETS.len() as u32, live: true },
     Knob { name: "tap", positions: TAPS.len() as u32, live: true },
     Knob { name: "exit", positions: EXITS.len() as u32, live: true },
+    Knob { name: "mtu", positions: MTUS.len() as u32, live: true },
 ];
 
 impl Family for Balancer {
@@ -78,6 +84,10 @@ impl Family for Balancer {
         replace(&mut text, "$IF0:eth", "02:00:00:00:00:01");
         replace(&mut text, "$IF1:eth", "02:00:00:00:00:02");
         replace(&mut text, "out :: ToDevice($device, METHOD $METHOD)", EXITS[knobs.get("exit") as usize]);
+        // No model counts errors by the second.
+        replace(&mut text, "$ERRORS 1000", "$ERRORS 0");
+        let mtu = mtu(knobs);
+        replace(&mut text, "$MTU0 1500, $MTU1 1500", &format!("$MTU0 {mtu}, $MTU1 {mtu}"));
         match way(knobs) {
             Way::Mappers => use_mappers(&mut text, set(knobs)),
             Way::Flows(mode) => use_flows(&mut text, set(knobs), mode),
@@ -89,6 +99,7 @@ impl Family for Balancer {
         Box::new(Service {
             way: way(knobs),
             set: set(knobs),
+            mtu: mtu(knobs),
             flows: BTreeMap::new(),
             unsure: BTreeSet::new(),
             clients: BTreeMap::new(),
@@ -111,18 +122,21 @@ impl Family for Balancer {
         let kind = [Kind::Udp, Kind::Tcp, Kind::Ping][rng.usize(..if spread { 2 } else { 3 })];
         let port = [80, 443, ECHO_PORT, 5000][rng.usize(..4)];
         let web = kind == Kind::Tcp && [80, 443].contains(&port);
+        let mappers = way(&story.knobs) == Way::Mappers;
+        // Workers that look at flows have each their own, and all fragments come to one.
+        let size = [16, 64, 500, 1_400, 3_000][rng.usize(..if mappers { 5 } else { 4 })];
         Step::Flow(FlowStep {
             from: CLIENTS[rng.usize(..4)].to_owned(),
             to: SERVICE,
             kind,
             count: if spread { rng.u32(1..=100) } else { rng.u32(1..=30) },
-            size: [16, 64, 500, 1400][rng.usize(..4)],
+            size,
             gap_ns: [0, 1_000, 50_000, 1_000_000][rng.usize(..4)],
             // A packet that goes no further has had its turn.
             ttl: if web && rng.u32(..4) == 0 { rng.u8(1..=2) } else { 64 },
             ecn: 0,
             ports: [if spread { rng.u16(10_000..60_000) } else { rng.u16(2_000..2_008) }, port],
-            whole: rng.bool(),
+            whole: rng.bool() && (web && mappers || size != 1_400),
             spread,
         })
     }
@@ -130,6 +144,10 @@ impl Family for Balancer {
 
 fn way(knobs: &Knobs) -> Way {
     WAYS[knobs.get("way") as usize]
+}
+
+fn mtu(knobs: &Knobs) -> usize {
+    MTUS[knobs.get("mtu") as usize]
 }
 
 fn set(knobs: &Knobs) -> &'static [usize] {
@@ -182,7 +200,8 @@ fn use_flows(text: &mut String, set: &[usize], mode: &str) {
     let shipped = part(text, "from_clients[0] -> [0]rw;", "from_clients[3]").to_owned();
     let balancer = format!(
         "flows :: FlowIPManager -> lb :: FlowIPLoadBalancer({}, VIP {SERVICE}, LB_MODE {mode});
-         from_clients[0] -> flows; from_clients[1] -> flows; from_clients[2] -> Discard;\n",
+         from_clients[0] -> flows; from_clients[1] -> flows; from_clients[2] -> Discard;
+         outside[1] -> Discard; inside[1] -> Discard;\n",
         servers.join(", ")
     );
     replace(text, &shipped, &balancer);
@@ -201,6 +220,7 @@ type Flow = (u8, IpAddr, [u16; 2]);
 struct Service {
     way: Way,
     set: &'static [usize],
+    mtu: usize,
     /// The servers of flows that were seen.
     flows: BTreeMap<Flow, usize>,
     /// Flows whose first packets were under way at a change: their servers are not known.
@@ -249,6 +269,9 @@ impl Service {
         let look = &sent.look;
         if look.protocol == protocol::ICMP || look.ttl <= 1 {
             return Fate::Refused(None);
+        }
+        if look.whole && (self.mtu + 1..=HOST_MTU).contains(&look.len) {
+            return Fate::Refused(Some((3, 4)));
         }
         let mut servers = match self.flows.get(&flow(sent)) {
             Some(&server) => vec![server],
@@ -330,6 +353,7 @@ impl Model for Service {
     }
 
     fn swap(&mut self, _: usize, old: &Knobs, new: &Knobs) -> Verdict {
+        self.mtu = mtu(new);
         if set(old) != set(new) {
             self.change(set(new));
         }
@@ -395,6 +419,11 @@ impl Model for Service {
             None => self.begun[server] += 1,
         }
         Ok(())
+    }
+
+    fn allows(&self, sent: &Sent, complaint: &Complaint) -> bool {
+        // Its other parts did not come in time.
+        sent.look.len > HOST_MTU && complaint.kind == (11, 1)
     }
 
     /// The servers have got as many flows as they should.

@@ -6,7 +6,7 @@
 use super::contract::{Family, replace};
 use crate::datagram::{Mac, protocol, tcp_flags};
 use crate::host::{Address, Host};
-use crate::ledger::{Arrived, Sent};
+use crate::ledger::{Arrived, Complaint, Look, Sent};
 use crate::link::{Link, Station};
 use crate::model::{Fate, Model, Verdict};
 use crate::story::{FlowStep, Knob, Knobs, Step, Story};
@@ -41,6 +41,11 @@ const EXITS: [&str; 2] = ["out :: ToMemory($device)", "out :: Queue(1000) -> ToM
 /// The ports that flows from inside may get.
 const RANGES: [(u16, u16); 3] = [(1024, 65_535), (2_000, 2_100), (30_000, 60_000)];
 
+/// The longest packets that the gateway sends on either side.
+const MTUS: [usize; 3] = [1500, 1400, 1000];
+/// The longest packets that hosts send in one piece.
+const HOST_MTU: usize = 1500;
+
 /// Whether an endpoint inside has a port, or identifier, for each flow, or one for all.
 const MAPPINGS: [&str; 2] = ["address-and-port-dependent", "endpoint-independent"];
 
@@ -48,6 +53,8 @@ const KNOBS: &[Knob] = &[
     Knob { name: "tap", positions: TAPS.len() as u32, live: true },
     Knob { name: "exit", positions: EXITS.len() as u32, live: true },
     Knob { name: "range", positions: RANGES.len() as u32, live: true },
+    Knob { name: "mtu-in", positions: MTUS.len() as u32, live: true },
+    Knob { name: "mtu-out", positions: MTUS.len() as u32, live: true },
     Knob { name: "mapping", positions: MAPPINGS.len() as u32, live: false },
 ];
 
@@ -91,6 +98,9 @@ impl Family for Nat {
         replace(&mut text, "$OUT:eth", "02:00:00:00:00:02");
         // No model counts errors by the second.
         replace(&mut text, "$ERRORS 1000", "$ERRORS 0");
+        let [mtu_in, mtu_out] = mtus(knobs);
+        replace(&mut text, "$MTU_IN 1500", &format!("$MTU_IN {mtu_in}"));
+        replace(&mut text, "$MTU_OUT 1500", &format!("$MTU_OUT {mtu_out}"));
         let mapping = MAPPINGS[knobs.get("mapping") as usize];
         replace(&mut text, "$MAPPING address-and-port-dependent", &format!("$MAPPING {mapping}"));
         replace(&mut text, "share outside 1024-65535", &format!("share outside {low}-{high}"));
@@ -99,7 +109,7 @@ impl Family for Nat {
 
     fn model(&self, knobs: &Knobs) -> Box<dyn Model> {
         let one_port = knobs.get("mapping") == 1;
-        Box::new(Gateway { range: range(knobs), one_port, ..Gateway::default() })
+        Box::new(Gateway { range: range(knobs), mtus: mtus(knobs), one_port, ..Gateway::default() })
     }
 
     fn step(&self, _: &Story, rng: &mut Rng) -> Step {
@@ -120,12 +130,12 @@ impl Family for Nat {
             to,
             kind,
             count: rng.u32(1..=30),
-            size: [16, 64, 500, 1400][rng.usize(..4)],
+            size: [16, 64, 500, 1_372, 1_400, 1_480, 3_000][rng.usize(..7)],
             gap_ns: [0, 1_000, 50_000, 1_000_000][rng.usize(..4)],
             ttl: if rng.u32(..8) == 0 { rng.u8(1..=2) } else { 64 },
             ecn: 0,
             ports: [rng.u16(2_000..2_008), port],
-            whole: false,
+            whole: rng.u32(..4) == 0,
             spread: false,
         })
     }
@@ -133,6 +143,11 @@ impl Family for Nat {
 
 fn range(knobs: &Knobs) -> (u16, u16) {
     RANGES[knobs.get("range") as usize]
+}
+
+/// The longest packets, inside and outside.
+fn mtus(knobs: &Knobs) -> [usize; 2] {
+    ["mtu-in", "mtu-out"].map(|name| MTUS[knobs.get(name) as usize])
 }
 
 /// What tells flows apart from outside: the protocol, the port at the gateway, and the other side.
@@ -143,6 +158,8 @@ type Inner = (u8, (IpAddr, u16), (IpAddr, u16));
 #[derive(Clone, Default)]
 struct Gateway {
     range: (u16, u16),
+    /// The longest packets, inside and outside.
+    mtus: [usize; 2],
     /// Whether all flows of an endpoint have one port.
     one_port: bool,
     /// Flows that were seen, and what they looked like outside.
@@ -165,7 +182,7 @@ struct Gateway {
 
 /// A gateway with room for few flows.
 pub(super) fn crowded(knobs: &Knobs) -> Box<dyn Model> {
-    Box::new(Gateway { range: range(knobs), few: true, ..Gateway::default() })
+    Box::new(Gateway { range: range(knobs), mtus: mtus(knobs), few: true, ..Gateway::default() })
 }
 
 impl Gateway {
@@ -217,6 +234,14 @@ impl Gateway {
         (look.protocol, to, (look.src, from))
     }
 
+    /// What becomes of a packet that is to go to a host: one that must not be cut may be too long for its side.
+    fn goes_to(&self, host: usize, look: &Look) -> Fate {
+        let mtu = self.mtus[usize::from(host >= OUTSIDE)];
+        // What came in fragments leaves in fragments.
+        let is_uncut = look.whole && look.len <= HOST_MTU;
+        if is_uncut && look.len > mtu { Fate::Refused(Some((3, 4))) } else { Fate::arrives(host, 1, false) }
+    }
+
     fn inside_host(ip: IpAddr) -> Option<usize> {
         HOSTS[..OUTSIDE].iter().position(|&(_, own)| own == ip)
     }
@@ -248,7 +273,7 @@ impl Gateway {
         match target {
             Some(host) if !self.stays(&self.flow_inward(sent, host), sent.at_ns) => Fate::Open,
             Some(_) if look.ttl <= 1 => Fate::Refused(Some((11, 0))),
-            Some(host) => Fate::arrives(host, 1, false),
+            Some(host) => self.goes_to(host, look),
             // It may be there again.
             None if self.few && self.range.0 <= look.ports[1] && look.ports[1] <= self.range.1 => Fate::Open,
             None => Fate::Refused(None),
@@ -279,7 +304,7 @@ impl Model for Gateway {
         match Gateway::outside_host(look.dst) {
             Some(_) if !self.stays(&Gateway::inner(sent), sent.at_ns) => Fate::Open,
             Some(_) if look.ttl <= 1 => Fate::Refused(Some((11, 0))),
-            Some(host) if !answers_ping => Fate::arrives(host, 1, false),
+            Some(host) if !answers_ping => self.goes_to(host, look),
             _ => Fate::Refused(None),
         }
     }
@@ -289,6 +314,7 @@ impl Model for Gateway {
     }
 
     fn swap(&mut self, _: usize, old: &Knobs, new: &Knobs) -> Verdict {
+        self.mtus = mtus(new);
         if range(old) != range(new) {
             // The flows that the old range gave their ports end. Those to the server stay.
             self.flows.retain(|&(_, inside, _), outer| inside == WEB && outer.1 == 80);
@@ -359,6 +385,11 @@ impl Model for Gateway {
             }
             _ => Ok(()),
         }
+    }
+
+    fn allows(&self, sent: &Sent, complaint: &Complaint) -> bool {
+        // Its other parts did not come in time.
+        sent.look.len > HOST_MTU && complaint.kind == (11, 1)
     }
 
     fn kept(&self, _: usize, old: &Knobs, new: &Knobs) -> Vec<String> {
