@@ -47,6 +47,7 @@ use router::{
     StateWriter, Then, Verdict,
 };
 use std::any::Any;
+use std::sync::{Arc, Mutex, PoisonError};
 use wire::ipv4::{self, FLAG_DF, FLAG_MF, HEADER_LEN, Header, MAX_HEADER_LEN, OFFSET_MASK};
 
 /// The class.
@@ -73,10 +74,21 @@ struct IpFragmenter {
     keep_id: bool,
     /// What packets that are split are given, if not their own.
     ids: Option<Identification>,
+    former: Arc<Former>,
     headroom: usize,
     outputs: usize,
     drops: u64,
     fragments: u64,
+}
+
+/// How far identifications were before a swap, of all workers: some may have no worker any more, and some workers none.
+#[derive(Default)]
+struct Former(Mutex<Vec<Identification>>);
+
+impl Former {
+    fn with<R>(&self, f: impl FnOnce(&mut Vec<Identification>) -> R) -> R {
+        f(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
 }
 
 fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
@@ -86,6 +98,7 @@ fn create(config: &mut Config<'_>) -> Result<Box<dyn Element>, ConfigError> {
         verbose: false,
         keep_id: false,
         ids: None,
+        former: config.shared(|| Ok(Former::default()))?,
         headroom: DEFAULT_HEADROOM,
         outputs: config.outputs(),
         drops: 0,
@@ -344,8 +357,15 @@ impl Element for IpFragmenter {
     }
 
     fn take_state(&mut self, _cx: &mut Cx<'_>, state: Box<dyn Any + Send>) {
-        if let (Some(ids), Some(old)) = (&mut self.ids, state.downcast_ref()) {
-            ids.go_on(*old);
+        if let Some(old) = state.downcast_ref() {
+            self.former.with(|former| former.push(*old));
+        }
+    }
+
+    /// Goes on behind all that were used, whichever worker used them.
+    fn taken_over(&mut self, _cx: &mut Cx<'_>) {
+        if let Some(ids) = &mut self.ids {
+            self.former.with(|former| former.iter().for_each(|&old| ids.go_on(old)));
         }
     }
 
