@@ -424,8 +424,9 @@ impl Gateway {
                 .retain(|other, theirs| *theirs != outer || *other == inner || assured.contains_key(other));
         }
         let before = self.flows.insert(inner, outer).filter(|&before| before != outer);
-        // The server's answer to a question from before a restart begins a flow of its own, and the next question the right one.
-        let two_ways = self.restarted.is_some() && (inner.0, inner.1) == (protocol::TCP, WEB);
+        // The server's answer to a question whose flow is gone, by a restart or in a flood, begins a flow of its own, and the next question
+        // the right one.
+        let two_ways = (self.few || self.restarted.is_some()) && (inner.0, inner.1) == (protocol::TCP, WEB);
         if let Some(before) = before.filter(|before| !two_ways || ![before.1, outer.1].contains(&80)) {
             return Err(format!("{inner:?} was {before:?} outside, and is {outer:?} now"));
         }
