@@ -516,6 +516,27 @@ mod tests {
     use super::*;
     use elements_shared::route_port::Destination;
 
+    /// The kernel lists associations and policies, one after the other, to the end.
+    #[test]
+    fn the_kernel_is_read() {
+        let socket = match kernel::open(Some(XFRM), GROUPS, WAITING) {
+            Ok(socket) => socket,
+            Err(error) => return eprintln!("skipped: {error}"),
+        };
+        let language =
+            Language { request: |ask| xfrm::get_all(ask.what, ask.sequence), messages: xfrm::messages };
+        let mut ear = Ear::new(socket, language, LISTS);
+        let began = Instant::now();
+        ear.want(began);
+        let mut ends = Vec::new();
+        while ends.is_empty() && began.elapsed() < PATIENCE {
+            let ended = |event| if let Event::Ended(end) = event { Some(end) } else { None };
+            ends.extend(ear.hear().into_iter().filter_map(ended));
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        assert_eq!(ends, [End::Whole]);
+    }
+
     /// What is still in the tables is known to be there; what was refused for another reason, or is gone, is not.
     #[test]
     fn what_could_not_be_taken_away_is_kept_in_mind() {
