@@ -374,6 +374,7 @@ const _: () = assert!(FRONT >= wire::ipv4::MAX_HEADER_LEN);
 
 #[cfg(test)]
 mod tests {
+    use super::MISSING;
     use crate::testing::send;
     use elements_testing::samples::{cut, edited, hostile, udp};
     use proptest::prelude::*;
