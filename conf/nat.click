@@ -62,7 +62,7 @@ elementclass Port { $device, $address, $mtu |
   // From possible senders (RFC 1812, section 5.3.7).
   kind[2] -> Strip(14)
     -> CheckIPHeader(BADSRC inside:ip inside:bcast outside:ip outside:bcast 0.0.0.0 255.255.255.255)
-    -> from :: IPFilter(deny src net 0.0.0.0/8, deny src net 127.0.0.0/8, deny src net 224.0.0.0/4, 1 ip frag, allow all)
+    -> from :: IPFilter(drop src net 0.0.0.0/8, drop src net 127.0.0.0/8, drop src net 224.0.0.0/4, 1 ip frag, allow all)
     -> output;
   // What came in fragments may leave in fragments, whatever its sender says: it no longer has "don't fragment".
   from[1] -> whole :: IPReassembler -> StoreData(6, \<00>, \<40>) -> SetIPChecksum -> output;

@@ -5,9 +5,9 @@
 //! ```
 //!
 //! Checks packets with a marked network header. If the network header follows an Ethernet header with the type of
-//! IPv4 or IPv6, the packet passes unchanged; if such an Ethernet header was stripped, it is restored: its place is known
-//! where packets come from a device or a dump, or pass MarkMACHeader. Otherwise everything before the network header is replaced by a header made from the arguments. Packets without a marked
-//! network header, or with another than IP's, pass unchanged.
+//! IPv4 or IPv6, the packet passes unchanged; if such an Ethernet header was stripped, it is restored, unless it is
+//! known to have been elsewhere, as of packets from a device or a dump that were in a tunnel. Otherwise everything before the network header is
+//! replaced by a header made from the arguments. Packets without a marked network header, or with another than IP's, pass unchanged.
 //!
 //! Ports: 1 input, 1 output. Processing: agnostic. Workers: replicated.
 //!
@@ -65,8 +65,9 @@ impl Simple for EnsureEther {
         if offset == HEADER_LEN && starts_with_header(packet) {
             return Verdict::Pass;
         }
-        // Whatever else is in front of the packet is not an Ethernet header, whatever it looks like.
-        if offset == 0 && packet.mac_offset() == Some(-(HEADER_LEN as isize)) && packet.push(HEADER_LEN) {
+        // What else is in front of a packet whose frame is known is not an Ethernet header, whatever it looks like.
+        let may_be_behind_it = packet.mac_offset().is_none_or(|at| at == -(HEADER_LEN as isize));
+        if offset == 0 && may_be_behind_it && packet.push(HEADER_LEN) {
             if starts_with_header(packet) {
                 return Verdict::Pass;
             }
@@ -102,8 +103,12 @@ mod tests {
                 [&theirs([9, 9]), &ip[..]].concat(),
                 [&own, &ip[..]].concat(),
             ),
+            (
+                "Strip(14) -> MarkIPHeader",
+                [&theirs([8, 0]), &ip[..]].concat(),
+                [&theirs([8, 0]), &ip[..]].concat(),
+            ),
             // The end of another header is no Ethernet header.
-            ("Strip(14) -> MarkIPHeader", [&theirs([8, 0]), &ip[..]].concat(), [&own, &ip[..]].concat()),
             (
                 "MarkMACHeader -> Strip(16) -> MarkIPHeader",
                 [&[7; 14][..], &[8, 0], &ip].concat(),
