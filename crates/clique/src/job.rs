@@ -377,9 +377,8 @@ impl Job {
         };
         self.keeper.start(start).map_err(|error| reason(&error))?;
         let say = |message: &str| console::tell(&format!("clique run: {message}\n"));
-        match &self.taken {
-            Some(taken) => takeover::follow(taken.clone(), move |text| requests.replace_made(text), say)?,
-            None => {}
+        if let Some(taken) = &self.taken {
+            takeover::follow(taken.clone(), move |text| requests.replace_made(text), say)?;
         }
         Ok(true)
     }
