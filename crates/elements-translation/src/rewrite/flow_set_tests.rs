@@ -449,35 +449,6 @@ fn a_full_table_of_two_workers() {
     assert_eq!([listed, set.size(), counts[0].flows() as usize, set.room.0.taken()], [1000; 4]);
 }
 
-/// Of two workers that enter the same flows into a table that grows, one begins again and finds what the other has made: what it had
-/// filled in is no flow for who walks through all records.
-#[test]
-fn what_was_not_made_is_no_flow() {
-    const FLOWS: u16 = 40;
-    let policy = Policy { guarantee_ms: 0, timeouts: Timeouts::Plain(1_000_000) };
-    let counts: Arc<[InputCounts]> = [InputCounts::default()].into();
-    for round in 0..2_000 {
-        let set = FlowSet::new(round, i32::MAX);
-        set.edit(Domain::global().register("setup").turn()).register(0, policy, counts.clone());
-        let barrier = std::sync::Barrier::new(2);
-        std::thread::scope(|scope| {
-            for worker in 0..2 {
-                let (set, barrier) = (&set, &barrier);
-                scope.spawn(move || {
-                    let mut reader = Domain::global().register("worker");
-                    barrier.wait();
-                    for number in 0..FLOWS {
-                        set.enter(reader.turn(), worker, &flow(0, 0, number), true, 1);
-                        reader.quiescent();
-                    }
-                });
-            }
-        });
-        let reader = Domain::global().register("check");
-        assert_eq!(set.flows(reader.turn(), 0).count(), set.size(), "round {round}");
-    }
-}
-
 /// However often flows come and go, records are used again.
 #[test]
 fn records_are_reused() {

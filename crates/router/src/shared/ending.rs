@@ -83,28 +83,6 @@ mod tests {
     use super::*;
     use crate::shared::mailbox::Message;
 
-    /// Who asks while stops are taken: none of them goes without its time, or the driver would wait for ever for packets that never arrive.
-    #[test]
-    fn stops_have_a_time() {
-        let (ending, rounds) = (Ending::new(1), std::sync::Barrier::new(2));
-        std::thread::scope(|scope| {
-            scope.spawn(|| {
-                for _ in 0..50_000 {
-                    rounds.wait();
-                    ending.ask(1, 10);
-                    rounds.wait();
-                }
-            });
-            for _ in 0..50_000 {
-                rounds.wait();
-                ending.take();
-                rounds.wait();
-                assert!(!ending.is_wanted() || ending.until_ns() == 10);
-                ending.take();
-            }
-        });
-    }
-
     /// Workers that rest are not enough: a message may bring packets to one of them.
     #[test]
     fn what_lies_in_a_mailbox_has_not_arrived() {
