@@ -61,6 +61,8 @@ pub(crate) struct Core {
     pub(crate) secret: Option<ChaCha12Rng>,
     pub(crate) clock: Clock,
     pub(crate) now_ns: i64,
+    /// Whether the last turn ended before it came to its timers.
+    pub(crate) owes_timers: bool,
     /// After so many tasks the clock is asked.
     pub(crate) tasks_per_look: usize,
     /// Whether it is asked after each, and the time charged to the task.
@@ -153,6 +155,7 @@ impl Core {
             secret: info.plan.secret.as_ref().map(Secret::generator),
             clock: info.clock.clone(),
             now_ns: info.clock.now_ns(),
+            owes_timers: false,
             tasks_per_look: 1,
             times_tasks: false,
             here: 0,

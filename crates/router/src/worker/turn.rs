@@ -17,10 +17,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 /// Tasks that a turn runs at most.
 pub(super) const TASKS_PER_TURN: usize = 128;
-/// After so many tasks the clock is asked, which costs as much as a packet or two; after each, once tasks between two looks
-/// took [`SLOW_NS`].
+/// After so many tasks at most the clock is asked, which costs as much as a packet or two.
 const TASKS_PER_LOOK: usize = 16;
-const SLOW_NS: i64 = 250_000;
+/// The clock is asked after fewer tasks where these take longer than this together.
+const BETWEEN_LOOKS_NS: i64 = 250_000;
 /// A turn that has taken longer ends: tasks that make system calls take a hundred times as long as others, and timers, the
 /// hellos of a cluster among them, must not wait for 128 of them.
 const TURN_NS: i64 = 1_000_000;
@@ -111,6 +111,7 @@ impl Worker {
 
 impl Running<'_> {
     fn turn(&mut self, budget: &mut usize) -> Turned {
+        let mut looked = 0;
         let mut look_at = if self.core.times_tasks { 1 } else { self.core.tasks_per_look };
         // What elements began when they were initialised comes before anything else, also before the driver's first step.
         if !std::mem::replace(&mut self.core.began, true)
@@ -127,6 +128,12 @@ impl Running<'_> {
             return turned;
         }
         if let Some(turned) = self.run_list(budget) {
+            return turned;
+        }
+        // The last turn was cut short before its timers: where grace periods follow upon each other, each might be.
+        if std::mem::replace(&mut self.core.owes_timers, true)
+            && let Some(turned) = self.run_timers(budget)
+        {
             return turned;
         }
         for task in 1..TASKS_PER_TURN + 1 {
@@ -146,25 +153,18 @@ impl Running<'_> {
             if let Some(turned) = self.run_task(element, budget) {
                 return turned;
             }
-            if task == look_at {
-                look_at += self.look_at_clock();
-                if self.core.now_ns - self.began_ns > TURN_NS {
+            // A turn that is cut short learns as well: grace periods every few milliseconds would otherwise keep slow tasks from ever being noticed.
+            let is_hurried = self.is_hurried();
+            if task == look_at || is_hurried {
+                look_at = task + self.look_at_clock(task - looked);
+                looked = task;
+                if is_hurried || self.core.now_ns - self.began_ns > TURN_NS {
                     break;
                 }
             }
-            if self.is_hurried() {
-                break;
-            }
         }
-        for _ in 0..TIMERS_PER_TURN {
-            let Some((element, key)) = self.core.timers.pop_due(self.core.now_ns) else { break };
-            dispatch!(self, element, |instance, cx| instance.timer(cx, key));
-            if let Some(turned) = self.run_list(budget) {
-                return turned;
-            }
-            if self.is_hurried() {
-                return Turned::Busy;
-            }
+        if let Some(turned) = self.run_timers(budget) {
+            return turned;
         }
         // Whether to stop is decided before time passes.
         let stops = self.core.worker == 0 && self.is_asked_to_stop();
@@ -174,10 +174,26 @@ impl Running<'_> {
         Turned::Idle(self.core.timers.next_ns())
     }
 
-    /// Notes the time, and after how many tasks to look again: after each if they were slow since the last look, or
-    /// if each one's time is to be known, otherwise after twice as many as before. Simulated time stands still
-    /// meanwhile.
-    fn look_at_clock(&mut self) -> usize {
+    /// Runs the timers that are due, each with what follows from it.
+    fn run_timers(&mut self, budget: &mut usize) -> Option<Turned> {
+        self.core.owes_timers = false;
+        for _ in 0..TIMERS_PER_TURN {
+            let (element, key) = self.core.timers.pop_due(self.core.now_ns)?;
+            dispatch!(self, element, |instance, cx| instance.timer(cx, key));
+            if let Some(turned) = self.run_list(budget) {
+                return Some(turned);
+            }
+            if self.is_hurried() {
+                return Some(Turned::Busy);
+            }
+        }
+        None
+    }
+
+    /// Notes the time, which some tasks have gone by since the last look, and after how many to look again: as many as
+    /// [`BETWEEN_LOOKS_NS`] has room for at their pace, but at most twice as many as before, and after each if each one's time is to be
+    /// known. Simulated time stands still meanwhile.
+    fn look_at_clock(&mut self, tasks: usize) -> usize {
         let now_ns = self.core.clock.now_ns();
         let elapsed_ns = now_ns - self.core.now_ns;
         self.core.now_ns = now_ns;
@@ -185,9 +201,9 @@ impl Running<'_> {
             self.core.scheduler.charge(elapsed_ns.max(0).unsigned_abs());
             return 1;
         }
-        let is_slow = elapsed_ns > SLOW_NS;
-        let more = (2 * self.core.tasks_per_look).min(TASKS_PER_LOOK);
-        self.core.tasks_per_look = if is_slow { 1 } else { more };
+        let room = BETWEEN_LOOKS_NS * tasks as i64 / elapsed_ns.max(1);
+        let most = (2 * self.core.tasks_per_look).min(TASKS_PER_LOOK);
+        self.core.tasks_per_look = usize::try_from(room).unwrap_or(1).clamp(1, most);
         self.core.tasks_per_look
     }
 
