@@ -18,7 +18,7 @@ pub enum Refused {
     Form,
     /// It is not from a node that knows the key.
     Code,
-    /// It is for another node, or from none that there is, or names a life that no clock leads to.
+    /// It is for another node, or from none that there is, or names such a node, or a life that no clock leads to.
     Stranger,
     /// It was heard before, or is older than one that was.
     Replayed,
@@ -125,7 +125,8 @@ impl Channels {
             Malformed::Code => Refused::Code,
         })?;
         let Envelope { from, to, life, peer_life, counter } = envelope;
-        if to != self.me || from == self.me || from >= self.nodes || life == 0 {
+        if to != self.me || from == self.me || from >= self.nodes || life == 0 || !body.is_within(self.nodes)
+        {
             return Err(Refused::Stranger);
         }
         let known = if let Body::Answer(known) = body { known } else { 0 };
@@ -164,6 +165,7 @@ impl Channels {
 
 #[cfg(test)]
 mod tests {
+    use super::super::message::Part;
     use super::*;
 
     fn pair() -> [Channels; 2] {
@@ -269,5 +271,13 @@ mod tests {
         assert_eq!(a.open(&own), Err(Refused::Stranger));
         let far = Channels::new(7, 8, 900, Key::new(b"k")).seal(1, &duties(1));
         assert_eq!(b.open(&far), Err(Refused::Stranger));
+        let handed = Part::HandOver(vec![(2, 1)]);
+        for body in [
+            Body::Duties(Some(2), Vec::new()),
+            Body::Duties(None, vec![(0, 1), (2, 1)]),
+            Body::Streamed { stream: 1, number: 0, part: handed },
+        ] {
+            assert_eq!(b.open(&a.seal(1, &body)), Err(Refused::Stranger), "{body:?} of two nodes");
+        }
     }
 }

@@ -187,6 +187,16 @@ fn write_duties(bytes: &mut Vec<u8>, duties: &[Duty]) {
 }
 
 impl Body {
+    /// Whether all nodes that it names are of a cluster of so many.
+    pub(super) fn is_within(&self, nodes: NodeId) -> bool {
+        let (heir, duties) = match self {
+            Body::Duties(heir, duties) => (*heir, &duties[..]),
+            Body::Streamed { part: Part::HandOver(duties), .. } => (None, &duties[..]),
+            _ => return true,
+        };
+        heir.is_none_or(|heir| heir < nodes) && duties.iter().all(|&(of, _)| of < nodes)
+    }
+
     fn kind(&self) -> u8 {
         match self {
             Body::Answer(_) => 0,
