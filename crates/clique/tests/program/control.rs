@@ -45,8 +45,22 @@ impl Running {
         talk(&self.socket, commands)
     }
 
+    /// Sends a signal, as kill(1) names it.
+    fn kill(&self, signal: &str) {
+        let kill = std::process::Command::new("kill").args([signal, &self.pid()]).status();
+        assert!(kill.expect("kill").success());
+    }
+
     pub(crate) fn pid(&self) -> String {
         self.child.as_ref().expect("it runs").id().to_string()
+    }
+
+    /// Waits for the next line of its output.
+    fn line(&mut self) -> String {
+        let output = self.child.as_mut().and_then(|child| child.stdout.as_mut()).expect("piped");
+        // Byte by byte, since `end` reads what is left.
+        let bytes = output.bytes().map(|byte| byte.expect("read")).take_while(|&byte| byte != b'\n');
+        String::from_utf8(bytes.collect()).expect("UTF-8")
     }
 
     /// Waits for the end.
@@ -77,6 +91,11 @@ fn talk(socket: &Path, commands: &str) -> String {
     text.clear();
     reader.read_to_string(&mut text).expect("an end");
     text.replace("\r\n", "\n").replace("200 Goodbye!\n", "")
+}
+
+/// What a program printed.
+fn text(output: &[u8]) -> &str {
+    std::str::from_utf8(output).expect("UTF-8")
 }
 
 /// A configuration as the data of a command.
@@ -362,17 +381,15 @@ fn hotconfig_is_not_there_unasked() {
 #[test]
 fn scripts_have_signals_first() {
     let config = "Script(TYPE SIGNAL INT, print \"got\", end); Idle -> Discard";
-    let router = Running::start("run", config, &[]);
-    let kill = || std::process::Command::new("kill").args(["-INT", &router.pid()]).status().expect("kill");
+    let mut router = Running::start("run", config, &[]);
     for _ in 0..2 {
-        assert!(kill().success());
-        std::thread::sleep(Duration::from_millis(300));
+        router.kill("-INT");
+        assert_eq!(router.line(), "got");
         assert!(router.talk("read driver").ends_with("userlevel"), "the router has stopped");
     }
     router.talk("write stop");
     let output = router.end();
-    assert_eq!(output.status.code(), Some(0));
-    assert_eq!(String::from_utf8_lossy(&output.stdout), "got\ngot\n");
+    assert_eq!((output.status.code(), text(&output.stdout)), (Some(0), ""));
 }
 
 /// Scripts serve a signal in the order of their elements; it has its usual effect only if none of them is ready to. Signals that come
@@ -381,49 +398,41 @@ fn scripts_have_signals_first() {
 fn several_scripts_serve_a_signal_in_order() {
     let config = "Script(TYPE SIGNAL USR1, print \"one\", end); Script(TYPE SIGNAL USR1 TERM, print \"two\", exit);
                   Script(TYPE SIGNAL TERM USR1, print \"three\", end); Script(TYPE SIGNAL USR2, print \"long\", end); Idle -> Discard";
-    let router = Running::start("run", config, &[]);
-    let kill = |signal: &str| {
-        let kill = std::process::Command::new("kill").args([signal, &router.pid()]).status();
-        assert!(kill.expect("kill").success());
-    };
-    for signal in ["-USR1", "-USR1", "-TERM"] {
-        kill(signal);
-        std::thread::sleep(Duration::from_millis(300));
+    let mut router = Running::start("run", config, &[]);
+    for (signal, said) in
+        [("-USR1", &["one", "two", "three"][..]), ("-USR1", &["one", "three"]), ("-TERM", &["three"])]
+    {
+        router.kill(signal);
+        said.iter().for_each(|said| assert_eq!(router.line(), *said));
     }
     for _ in 0..10 {
-        kill("-USR2");
+        router.kill("-USR2");
     }
-    std::thread::sleep(Duration::from_millis(300));
+    assert_eq!(router.line(), "long");
     assert!(router.talk("read driver").ends_with("userlevel"), "the router has stopped");
     router.talk("write stop");
     let output = router.end();
-    assert_eq!(output.status.code(), Some(0));
-    let said = String::from_utf8_lossy(&output.stdout).replace("long\n", "");
-    assert_eq!(said, "one\ntwo\nthree\none\nthree\nthree\n");
+    assert_eq!((output.status.code(), text(&output.stdout).replace("long\n", "")), (Some(0), String::new()));
 }
 
 /// A script that waits once it has a signal comes to its end: who serves the signal is decided when it comes, and not
 /// by what the script does meanwhile. The next one has its usual effect.
 #[test]
 fn scripts_that_wait_come_to_their_end() {
-    let kill = |router: &Running| {
-        let kill = std::process::Command::new("kill").args(["-TERM", &router.pid()]).status();
-        assert!(kill.expect("kill").success());
-    };
     // Several times, since it was wrong in every second run or so.
     for _ in 0..8 {
         let config =
             "Script(TYPE SIGNAL TERM, print \"got\", wait 0.1, print \"end\", stop); Idle -> Discard";
         let router = Running::start("run", config, &[]);
-        kill(&router);
-        assert_eq!(String::from_utf8_lossy(&router.end().stdout), "got\nend\n");
+        router.kill("-TERM");
+        assert_eq!(text(&router.end().stdout), "got\nend\n");
     }
     let config = "Script(TYPE SIGNAL TERM, print \"got\", exit); Idle -> Discard";
-    let router = Running::start("run", config, &[]);
-    kill(&router);
-    std::thread::sleep(Duration::from_millis(300));
+    let mut router = Running::start("run", config, &[]);
+    router.kill("-TERM");
+    assert_eq!(router.line(), "got");
     assert!(router.talk("read driver").ends_with("userlevel"), "the router has stopped");
-    kill(&router);
+    router.kill("-TERM");
     assert_eq!(router.end().status.code(), Some(0));
 }
 
