@@ -6,11 +6,14 @@
 // All nodes have their external ports on one segment with hosts. Hosts of node I are in 10.0.I.0/24, and their gateway is 10.0.I.1. What
 // they send into the networks of other nodes gets the source address 192.0.2.(I + 1), PUBLIC; replies come back to this node by the
 // cluster. Gateway and its Ethernet address move when another node acts for this one (VLBGate), the node's own, 10.0.I.254, does
-// not. IPv6 is not translated: hosts of node I are in 2001:db8:I::/64 as well, their gateway is 2001:db8:I::1, which moves with the other, and
+// not. Fragments are put together before they are translated, as only the first one has ports, and what is larger than MTU is cut again.
+//
+// IPv6 is not translated: hosts of node I are in 2001:db8:I::/64 as well, their gateway is 2001:db8:I::1, which moves with the other, and
 // the node's own address is 2001:db8:I::fe. IF1, IF2 and IF3 are the links to the other nodes in the order of their numbers. 'clique cluster
 // up --local 4 --nat' runs it.
 
-define($NODE 0, $PUBLIC 192.0.2.1, $EXT eth0, $IF1 eth1, $IF2 eth2, $IF3 eth3, $KEYFILE cluster.key, $LINE_RATE 10Gbps, $METHOD LINUX);
+define($NODE 0, $PUBLIC 192.0.2.1, $EXT eth0, $IF1 eth1, $IF2 eth2, $IF3 eth3, $KEYFILE cluster.key, $LINE_RATE 10Gbps, $MTU 1500,
+  $METHOD LINUX);
 
 vlb :: VLBNode($NODE, 4, KEYFILE $KEYFILE, LINE_RATE $LINE_RATE, HELLO 2ms);
 
@@ -35,14 +38,18 @@ kind[5] -> Discard;
 
 // What hosts send. Answers to translated addresses pass as they are.
 kind[1] -> Strip(14) -> CheckIPHeader -> ttl :: DecIPTTL
-  -> to :: IPClassifier(dst net 192.0.2.0/24, tcp or udp, icmp type echo, -);
+  -> to :: IPClassifier(dst net 192.0.2.0/24, ip frag, tcp or udp, icmp type echo, -);
 ttl[1] -> ICMPError(10.0.$NODE.1, timeexceeded) -> GetIPAddress(16) -> arp;
+// What came in fragments may leave in fragments, whatever its sender says: it no longer has "don't fragment".
+to[1] -> parts :: IPReassembler -> StoreData(6, \<00>, \<40>) -> SetIPChecksum -> to;
+parts[1] -> ICMPError(10.0.$NODE.1, timeexceeded, reassembly) -> GetIPAddress(16) -> arp;
 rw :: IPRewriter(pattern $PUBLIC 1024-65535 - - 0 1, drop);
 pings :: ICMPPingRewriter(pattern $PUBLIC 1024-65535 - - 0 1, drop);
-to[1] -> [0]rw;
-to[2] -> [0]pings;
-to[3] -> Discard;
-to[0], rw[0], pings[0] -> routes :: IPLookup(
+to[2] -> [0]rw;
+to[3] -> [0]pings;
+to[4] -> Discard;
+// Hosts behind one address may have given their packets the same identifications.
+to[0], rw[0], pings[0] -> IPFragmenter($MTU, NEW_ID true) -> routes :: IPLookup(
   10.0.0.0/24 0, 10.0.1.0/24 1, 10.0.2.0/24 2, 10.0.3.0/24 3, 192.0.2.1/32 0, 192.0.2.2/32 1, 192.0.2.3/32 2, 192.0.2.4/32 3);
 routes[0] -> VLBEncap(0) -> vlb;
 routes[1] -> VLBEncap(1) -> vlb;
@@ -66,10 +73,12 @@ vlb -> leaving :: Classifier(12/88b6, 12/0800, 12/86dd);
 leaving[0] -> state;
 leaving[2] -> VLBDecap -> GetIP6Address(24) -> nd;
 leaving[1] -> VLBDecap -> MarkIPHeader
-  -> back :: IPClassifier(dst net 192.0.2.0/24 and (tcp or udp), dst net 192.0.2.0/24 and icmp, -);
-back[0] -> [1]rw;
-back[1] -> [1]pings;
-back[2], rw[1], pings[1] -> GetIPAddress(16) -> arp;
+  -> back :: IPClassifier(not dst net 192.0.2.0/24, ip frag, tcp or udp, icmp, -);
+back[1] -> IPReassembler -> StoreData(6, \<00>, \<40>) -> SetIPChecksum -> back;
+back[2] -> [1]rw;
+back[3] -> [1]pings;
+back[4] -> Discard;
+back[0], rw[1], pings[1] -> IPFragmenter($MTU, NEW_ID true) -> GetIPAddress(16) -> arp;
 
 // The links.
 elementclass Link { $device |

@@ -34,6 +34,7 @@ if [ -n "${WITHOUT:-}" ]; then
   holds() { true; }
 fi
 says "hosts reach each other" " 0% packet loss" host 0 ping -q -c 3 -i 0.1 -W 2 10.0.2.2
+says "in fragments, too" " 0% packet loss" host 0 ping -q -c 3 -i 0.1 -W 2 -s 4000 10.0.2.2
 says "in IPv6, too" " 0% packet loss" host 0 ping -q -c 3 -i 0.1 -W 2 2001:db8:2::2
 says "one router: one hop" "^ *2 .*2001:db8:2::2" host 0 traceroute -6 -n -w 2 -q 1 -N 1 2001:db8:2::2
 
@@ -86,5 +87,6 @@ kill -9 "$(cat "/run/clique-cluster-$name/n1.pid")"
 wait_for "node 2 acts for both" is 2 state.duties "0 1 2"
 done_well "no connection that is older than a tenth of a second breaks when a node is killed"
 is 2 state.lost 0 || fail "lost: $(of 2 state.lost)"
+says "fragments reach who acts for both" " 0% packet loss" host 0 ping -q -c 3 -i 0.1 -W 2 -s 4000 10.0.3.2
 says "new connections, too" " 0% packet loss" host 0 ping -q -c 3 -i 0.1 -W 2 10.0.3.2
 says "and those in IPv6" " 0% packet loss" host 0 ping -q -c 3 -i 0.1 -W 2 2001:db8:3::2

@@ -4,6 +4,11 @@ use super::Deployment;
 use super::network::{EXTERNAL, address, address6, link};
 use std::fmt::Write;
 
+/// What came in fragments may leave in fragments: it loses "don't fragment".
+const UNBOUND: &str = r"StoreData(6, \<00>, \<40>) -> SetIPChecksum";
+/// Hosts behind one address may have given their packets the same identifications.
+const CUT: &str = "IPFragmenter(1500, NEW_ID true)";
+
 /// The configuration of a node. `key_file` holds the shared key.
 pub(super) fn of(node: u16, deployment: &Deployment, key_file: &str) -> String {
     let (wiring, order) = (&deployment.wiring, deployment.order);
@@ -92,25 +97,31 @@ fn add_translating(text: &mut String, node: u16, nodes: u16) {
     line(format_args!("arp :: ARPQuerier(port:ip, port:eth) -> out;"));
     line(format_args!("kind[0] -> [1]arp; kind[5] -> Discard;"));
     line(format_args!("kind[1] -> Strip(14) -> CheckIPHeader -> ttl :: DecIPTTL"));
-    line(format_args!("  -> to :: IPClassifier(dst net 192.0.2.0/24, tcp or udp, icmp type echo, -);"));
+    line(format_args!(
+        "  -> to :: IPClassifier(dst net 192.0.2.0/24, ip frag, tcp or udp, icmp type echo, -);"
+    ));
     line(format_args!("ttl[1] -> ICMPError({}, timeexceeded) -> GetIPAddress(16) -> arp;", address(node, 1)));
+    line(format_args!("to[1] -> parts :: IPReassembler -> {UNBOUND} -> to;"));
+    line(format_args!(
+        "parts[1] -> ICMPError({}, timeexceeded, reassembly) -> GetIPAddress(16) -> arp;",
+        address(node, 1)
+    ));
     line(format_args!("rw :: IPRewriter(pattern {} 1024-65535 - - 0 1, drop);", public(node)));
     line(format_args!("pings :: ICMPPingRewriter(pattern {} 1024-65535 - - 0 1, drop);", public(node)));
-    line(format_args!("to[1] -> [0]rw; to[2] -> [0]pings; to[3] -> Discard;"));
+    line(format_args!("to[2] -> [0]rw; to[3] -> [0]pings; to[4] -> Discard;"));
     let routes: Vec<_> =
         (0..nodes).map(|to| format!("{}/24 {to}, {}/32 {to}", address(to, 0), public(to))).collect();
-    line(format_args!("to[0], rw[0], pings[0] -> routes :: IPLookup({});", routes.join(", ")));
+    line(format_args!("to[0], rw[0], pings[0] -> {CUT} -> routes :: IPLookup({});", routes.join(", ")));
     for to in 0..nodes {
         line(format_args!("routes[{to}] -> VLBEncap({to}) -> vlb;"));
     }
     line(format_args!("vlb -> leaving :: Classifier(12/88b6, 12/0800, 12/86dd);"));
     line(format_args!("leaving[0] -> state;"));
     line(format_args!("leaving[1] -> VLBDecap -> MarkIPHeader"));
-    line(format_args!(
-        "  -> back :: IPClassifier(dst net 192.0.2.0/24 and (tcp or udp), dst net 192.0.2.0/24 and icmp, -);"
-    ));
-    line(format_args!("back[0] -> [1]rw; back[1] -> [1]pings;"));
-    line(format_args!("back[2], rw[1], pings[1] -> GetIPAddress(16) -> arp;"));
+    line(format_args!("  -> back :: IPClassifier(not dst net 192.0.2.0/24, ip frag, tcp or udp, icmp, -);"));
+    line(format_args!("back[1] -> IPReassembler -> {UNBOUND} -> back;"));
+    line(format_args!("back[2] -> [1]rw; back[3] -> [1]pings; back[4] -> Discard;"));
+    line(format_args!("back[0], rw[1], pings[1] -> {CUT} -> GetIPAddress(16) -> arp;"));
 }
 
 /// IPv6, which no node translates.
