@@ -38,7 +38,7 @@ kind[5] -> Discard;
 
 // What hosts send. Answers to translated addresses pass as they are.
 kind[1] -> Strip(14) -> CheckIPHeader -> ttl :: DecIPTTL
-  -> to :: IPClassifier(dst net 192.0.2.0/24, ip frag, tcp or udp, icmp type echo, -);
+  -> to :: IPClassifier(dst net 192.0.2.0/24, ip frag, tcp or udp, icmp type echo, icmp, -);
 ttl[1] -> ICMPError(10.0.$NODE.1, timeexceeded) -> GetIPAddress(16) -> arp;
 // What came in fragments may leave in fragments, whatever its sender says: it no longer has "don't fragment".
 to[1] -> parts :: IPReassembler -> StoreData(6, \<00>, \<40>) -> SetIPChecksum -> to;
@@ -47,9 +47,11 @@ rw :: IPRewriter(pattern $PUBLIC 1024-65535 - - 0 1, drop);
 pings :: ICMPPingRewriter(pattern $PUBLIC 1024-65535 - - 0 1, drop);
 to[2] -> [0]rw;
 to[3] -> [0]pings;
-to[4] -> Discard;
+// Errors about what came in by a translation leave as the public address.
+to[4] -> errors_out :: ICMPRewriter(rw pings, CHECKSUM true, TRANSLATE_SRC true);
+to[5] -> Discard;
 // Hosts behind one address may have given their packets the same identifications.
-to[0], rw[0], pings[0] -> IPFragmenter($MTU, NEW_ID true) -> routes :: IPLookup(
+to[0], rw[0], pings[0], errors_out -> IPFragmenter($MTU, NEW_ID true) -> routes :: IPLookup(
   10.0.0.0/24 0, 10.0.1.0/24 1, 10.0.2.0/24 2, 10.0.3.0/24 3, 192.0.2.1/32 0, 192.0.2.2/32 1, 192.0.2.3/32 2, 192.0.2.4/32 3);
 routes[0] -> VLBEncap(0) -> vlb;
 routes[1] -> VLBEncap(1) -> vlb;
@@ -73,12 +75,13 @@ vlb -> leaving :: Classifier(12/88b6, 12/0800, 12/86dd);
 leaving[0] -> state;
 leaving[2] -> VLBDecap -> GetIP6Address(24) -> nd;
 leaving[1] -> VLBDecap -> MarkIPHeader
-  -> back :: IPClassifier(not dst net 192.0.2.0/24, ip frag, tcp or udp, icmp, -);
+  -> back :: IPClassifier(not dst net 192.0.2.0/24, ip frag, tcp or udp, icmp type echo-reply, icmp, -);
 back[1] -> IPReassembler -> StoreData(6, \<00>, \<40>) -> SetIPChecksum -> back;
 back[2] -> [1]rw;
 back[3] -> [1]pings;
-back[4] -> Discard;
-back[0], rw[1], pings[1] -> IPFragmenter($MTU, NEW_ID true) -> GetIPAddress(16) -> arp;
+back[4] -> errors_in :: ICMPRewriter(rw pings, CHECKSUM true);
+back[5] -> Discard;
+back[0], rw[1], pings[1], errors_in -> IPFragmenter($MTU, NEW_ID true) -> GetIPAddress(16) -> arp;
 
 // The links.
 elementclass Link { $device |

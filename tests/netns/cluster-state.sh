@@ -16,6 +16,17 @@ host() { ip netns exec "$name-h$1" "${@:2}"; }
 of() { timeout 5 "$clique" ctl -u "/run/clique-cluster-$name/n$1.sock" read "$2" 2>/dev/null; }
 is() { [ "$(of "$1" "$2")" = "$3" ]; } # NODE HANDLER VALUE
 holds() { of "$1" state.holds | grep -Eq "^$2 [1-9]"; } # NODE OWNER
+held() { local node; for node in 1 2 3; do ! holds $node "$1" || return 0; done; return 1; } # OWNER: whether any other node holds its flows
+# acts_for NODE...: which other node acts for all of these, into $heir. It is the next one, or the one behind that, if the next had no time for its
+# hellos just before: eight workers share this machine's processors.
+acts_for() {
+  local of
+  for heir in 1 2 3; do
+    for of in "$@"; do [[ " $(of $heir state.duties) " == *" $of "* ]] || continue 2; done
+    return 0
+  done
+  return 1
+}
 
 show() { # what nodes know, when the test has failed
   local i handler
@@ -31,12 +42,13 @@ wait_for "all nodes act for themselves" eval '[ "$(of 0 state.acting; of 3 state
 wait_for "and have successors" eval 'is 0 state.successor 1 && is 1 state.successor 2 && is 3 state.successor 0'
 if [ -n "${WITHOUT:-}" ]; then
   for i in 0 1 2 3; do "$clique" ctl -u "/run/clique-cluster-$name/n$i.sock" write state.limit 0; done
-  holds() { true; }
+  held() { true; }
 fi
 says "hosts reach each other" " 0% packet loss" host 0 ping -q -c 3 -i 0.1 -W 2 10.0.2.2
 says "in fragments, too" " 0% packet loss" host 0 ping -q -c 3 -i 0.1 -W 2 -s 4000 10.0.2.2
 says "in IPv6, too" " 0% packet loss" host 0 ping -q -c 3 -i 0.1 -W 2 2001:db8:2::2
-says "one router: one hop" "^ *2 .*2001:db8:2::2" host 0 traceroute -6 -n -w 2 -q 1 -N 1 2001:db8:2::2
+says "one router: one hop, and errors find who caused them" "^ *2 .*10.0.2.2" host 0 traceroute -n -w 2 -q 1 -N 1 10.0.2.2
+says "one hop in IPv6" "^ *2 .*2001:db8:2::2" host 0 traceroute -6 -n -w 2 -q 1 -N 1 2001:db8:2::2
 
 # Transfers from host 0 to host 2: iperf3 all the time, and downloads of a file that come slowly.
 head -c 3000000 /dev/zero >"$work/file"
@@ -71,22 +83,23 @@ done_well() { # WHAT
 iperf 5
 downloads
 sleep 1
-holds 1 0 || fail "node 1 keeps no flows of node 0: $(of 1 state.holds)"
+held 0 || fail "no node keeps flows of node 0"
 "$clique" cluster drain --name "$name" n0/vlb >/dev/null
 wait_for "node 0 has left" is 0 vlb.phase left
-wait_for "node 1 acts for it" is 1 state.duties "0 1"
+wait_for "another node acts for it" acts_for 0
+first=$heir
 done_well "no connection breaks when a node drains"
-for count in lost contended; do is 1 state.$count 0 || fail "$count: $(of 1 state.$count)"; done
+for count in lost contended; do is $first state.$count 0 || fail "$count: $(of $first state.$count)"; done
 
-# Now node 1 translates for host 0, and dies.
+# Now that one translates for host 0, and dies.
 iperf 5
 downloads
 sleep 1
-holds 2 1 || fail "node 2 keeps no flows of node 1: $(of 2 state.holds)"
-kill -9 "$(cat "/run/clique-cluster-$name/n1.pid")"
-wait_for "node 2 acts for both" is 2 state.duties "0 1 2"
+held $first || fail "no node keeps flows of node $first"
+kill -9 "$(cat "/run/clique-cluster-$name/n$first.pid")"
+wait_for "another node acts for both" acts_for 0 $first
 done_well "no connection that is older than a tenth of a second breaks when a node is killed"
-is 2 state.lost 0 || fail "lost: $(of 2 state.lost)"
+is $heir state.lost 0 || fail "lost: $(of $heir state.lost)"
 says "fragments reach who acts for both" " 0% packet loss" host 0 ping -q -c 3 -i 0.1 -W 2 -s 4000 10.0.3.2
 says "new connections, too" " 0% packet loss" host 0 ping -q -c 3 -i 0.1 -W 2 10.0.3.2
 says "and those in IPv6" " 0% packet loss" host 0 ping -q -c 3 -i 0.1 -W 2 2001:db8:3::2

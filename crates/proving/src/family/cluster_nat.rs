@@ -77,7 +77,11 @@ impl Family for ClusterNat {
             replace(&mut text, "VLBState(vlb, rw, pings)", tracked);
             replace(&mut text, "CheckIPHeader -> ttl ::", "CheckIPHeader -> [0]ct[0] -> ttl ::");
             let known = "rw[1], pings[1] -> [1]ct[1] -> known :: IPFilter(allow tcp, allow state established, deny all);";
-            replace(&mut text, "back[0], rw[1], pings[1] ->", &format!("{known} back[0], known ->"));
+            replace(
+                &mut text,
+                "back[0], rw[1], pings[1], errors_in ->",
+                &format!("{known} back[0], known, errors_in ->"),
+            );
         }
         text
     }

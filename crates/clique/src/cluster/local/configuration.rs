@@ -98,7 +98,7 @@ fn add_translating(text: &mut String, node: u16, nodes: u16) {
     line(format_args!("kind[0] -> [1]arp; kind[5] -> Discard;"));
     line(format_args!("kind[1] -> Strip(14) -> CheckIPHeader -> ttl :: DecIPTTL"));
     line(format_args!(
-        "  -> to :: IPClassifier(dst net 192.0.2.0/24, ip frag, tcp or udp, icmp type echo, -);"
+        "  -> to :: IPClassifier(dst net 192.0.2.0/24, ip frag, tcp or udp, icmp type echo, icmp, -);"
     ));
     line(format_args!("ttl[1] -> ICMPError({}, timeexceeded) -> GetIPAddress(16) -> arp;", address(node, 1)));
     line(format_args!("to[1] -> parts :: IPReassembler -> {UNBOUND} -> to;"));
@@ -108,20 +108,27 @@ fn add_translating(text: &mut String, node: u16, nodes: u16) {
     ));
     line(format_args!("rw :: IPRewriter(pattern {} 1024-65535 - - 0 1, drop);", public(node)));
     line(format_args!("pings :: ICMPPingRewriter(pattern {} 1024-65535 - - 0 1, drop);", public(node)));
-    line(format_args!("to[2] -> [0]rw; to[3] -> [0]pings; to[4] -> Discard;"));
+    line(format_args!("to[2] -> [0]rw; to[3] -> [0]pings; to[5] -> Discard;"));
+    line(format_args!("to[4] -> errors_out :: ICMPRewriter(rw pings, CHECKSUM true, TRANSLATE_SRC true);"));
     let routes: Vec<_> =
         (0..nodes).map(|to| format!("{}/24 {to}, {}/32 {to}", address(to, 0), public(to))).collect();
-    line(format_args!("to[0], rw[0], pings[0] -> {CUT} -> routes :: IPLookup({});", routes.join(", ")));
+    line(format_args!(
+        "to[0], rw[0], pings[0], errors_out -> {CUT} -> routes :: IPLookup({});",
+        routes.join(", ")
+    ));
     for to in 0..nodes {
         line(format_args!("routes[{to}] -> VLBEncap({to}) -> vlb;"));
     }
     line(format_args!("vlb -> leaving :: Classifier(12/88b6, 12/0800, 12/86dd);"));
     line(format_args!("leaving[0] -> state;"));
     line(format_args!("leaving[1] -> VLBDecap -> MarkIPHeader"));
-    line(format_args!("  -> back :: IPClassifier(not dst net 192.0.2.0/24, ip frag, tcp or udp, icmp, -);"));
+    line(format_args!(
+        "  -> back :: IPClassifier(not dst net 192.0.2.0/24, ip frag, tcp or udp, icmp type echo-reply, icmp, -);"
+    ));
     line(format_args!("back[1] -> IPReassembler -> {UNBOUND} -> back;"));
-    line(format_args!("back[2] -> [1]rw; back[3] -> [1]pings; back[4] -> Discard;"));
-    line(format_args!("back[0], rw[1], pings[1] -> {CUT} -> GetIPAddress(16) -> arp;"));
+    line(format_args!("back[2] -> [1]rw; back[3] -> [1]pings; back[5] -> Discard;"));
+    line(format_args!("back[4] -> errors_in :: ICMPRewriter(rw pings, CHECKSUM true);"));
+    line(format_args!("back[0], rw[1], pings[1], errors_in -> {CUT} -> GetIPAddress(16) -> arp;"));
 }
 
 /// IPv6, which no node translates.
