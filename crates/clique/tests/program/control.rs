@@ -58,9 +58,12 @@ impl Running {
     /// Waits for the next line of its output.
     fn line(&mut self) -> String {
         let output = self.child.as_mut().and_then(|child| child.stdout.as_mut()).expect("piped");
+        let (mut line, mut byte) = (Vec::new(), [0]);
         // Byte by byte, since `end` reads what is left.
-        let bytes = output.bytes().map(|byte| byte.expect("read")).take_while(|&byte| byte != b'\n');
-        String::from_utf8(bytes.collect()).expect("UTF-8")
+        while output.read(&mut byte).expect("read") == 1 && byte != *b"\n" {
+            line.extend(byte);
+        }
+        String::from_utf8(line).expect("UTF-8")
     }
 
     /// Waits for the end.
