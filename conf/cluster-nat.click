@@ -45,14 +45,19 @@ to[1] -> parts :: IPReassembler -> StoreData(6, \<00>, \<40>) -> SetIPChecksum -
 parts[1] -> ICMPError(10.0.$NODE.1, timeexceeded, reassembly) -> GetIPAddress(16) -> arp;
 rw :: IPRewriter(pattern $PUBLIC 1024-65535 - - 0 1, drop);
 pings :: ICMPPingRewriter(pattern $PUBLIC 1024-65535 - - 0 1, drop);
+errors_in :: ICMPRewriter(rw pings, CHECKSUM true);
 to[2] -> [0]rw;
 to[3] -> [0]pings;
 // Errors about what came in by a translation leave as the public address.
 to[4] -> errors_out :: ICMPRewriter(rw pings, CHECKSUM true, TRANSLATE_SRC true);
 to[5] -> Discard;
 // Hosts behind one address may have given their packets the same identifications.
-to[0], rw[0], pings[0], errors_out -> IPFragmenter($MTU, NEW_ID true) -> routes :: IPLookup(
+to[0], rw[0], pings[0], errors_out -> size :: IPFragmenter($MTU, NEW_ID true) -> routes :: IPLookup(
   10.0.0.0/24 0, 10.0.1.0/24 1, 10.0.2.0/24 2, 10.0.3.0/24 3, 192.0.2.1/32 0, 192.0.2.2/32 1, 192.0.2.3/32 2, 192.0.2.4/32 3);
+// Who sends what is too long and must not be cut hears of it, also if it is translated by now.
+size[1] -> ICMPError(10.0.$NODE.1, unreachable, needfrag, PMTU $MTU) -> told :: IPClassifier(dst net 192.0.2.0/24, -);
+told[0] -> errors_in;
+told[1] -> GetIPAddress(16) -> arp;
 routes[0] -> VLBEncap(0) -> vlb;
 routes[1] -> VLBEncap(1) -> vlb;
 routes[2] -> VLBEncap(2) -> vlb;
@@ -79,7 +84,7 @@ leaving[1] -> VLBDecap -> MarkIPHeader
 back[1] -> IPReassembler -> StoreData(6, \<00>, \<40>) -> SetIPChecksum -> back;
 back[2] -> [1]rw;
 back[3] -> [1]pings;
-back[4] -> errors_in :: ICMPRewriter(rw pings, CHECKSUM true);
+back[4] -> errors_in;
 back[5] -> Discard;
 back[0], rw[1], pings[1], errors_in -> IPFragmenter($MTU, NEW_ID true) -> GetIPAddress(16) -> arp;
 
